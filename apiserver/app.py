@@ -40,9 +40,8 @@ from aio_apiserver.apiserver.filters import (
     request_info,
     sending,
 )
-from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.filters.assembly import RequestLimits
 from aio_apiserver.apiserver.handlers.resources import Resources
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
@@ -52,11 +51,10 @@ from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
@@ -69,10 +67,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     settings: Settings
     clock: Clock
     draining: Draining
-    deadlines: Deadlines
-    in_flight: InFlight
-    fairness: Fairness | None
-    """None where nothing but the number of requests in flight is limited."""
+    limits: RequestLimits
     access: Access
     storage_health: health.StorageHealth
     start_up: health.StartUp
@@ -110,6 +105,7 @@ def routes(parts: Parts) -> Routes:
         **oidc_documents.exact(),
         "/version": show_version,
     }
+    fairness = parts.limits.fairness
     groups = discovery.GroupPaths(parts.served, parts.gateway.versions, resources)
     exact["/flagz"] = status_pages.flagz(parts.settings)
     exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, parts.settings.emulated)
@@ -118,7 +114,7 @@ def routes(parts: Parts) -> Routes:
         exact={
             **exact,
             **debugging.exact(is_profiling=parts.settings.profiling),
-            **(flow_dumps.exact(parts.fairness, parts.clock.patience) if parts.fairness is not None else {}),
+            **(flow_dumps.exact(fairness, parts.clock.patience) if fairness is not None else {}),
             "/": show_index,
             "/index.html": show_index,
         },
@@ -145,7 +141,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(http_logging.with_http_logging, clock=patience)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
         errors.with_errors,
-        partial(parts.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
+        partial(parts.limits.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
         partial(sending.with_sending, draining=parts.draining),
         *([partial(audit.with_failed_authentication, auditor=auditor)] if auditor is not None else []),
         authenticate,
@@ -167,10 +163,10 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
 def _flow_control(parts: Parts) -> list[Filter]:
     """Who is served now."""
     settings, on_refused = parts.settings, partial(parts.requests.terminated, code=429)
-    if parts.fairness is None:
+    if parts.limits.fairness is None:
         limited = partial(
             max_in_flight.with_max_in_flight,
-            in_flight=parts.in_flight,
+            in_flight=parts.limits.in_flight,
             clock=parts.clock.patience,
             max_reading=settings.max_requests_inflight,
             max_changing=settings.max_mutating_requests_inflight,
@@ -179,8 +175,8 @@ def _flow_control(parts: Parts) -> list[Filter]:
         return [limited]
     fair = partial(
         fairness.with_fairness,
-        fairness=parts.fairness,
-        in_flight=parts.in_flight,
+        fairness=parts.limits.fairness,
+        in_flight=parts.limits.in_flight,
         clock=parts.clock.patience,
         request_seconds=settings.request_timeout,
         on_refused=on_refused,

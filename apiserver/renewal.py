@@ -8,8 +8,10 @@ as it was, is logged, and is tried again.
 import asyncio
 import logging
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 
 from aio_apiserver.apiserver.access import assembly
+from aio_apiserver.apiserver.access.assembly import Access
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.outgoing.backends import Backends, kubelet_files
 from aio_apiserver.apiserver.tls import certificates, contexts, kubeconfig, reloading
@@ -18,10 +20,33 @@ from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded, Reloading
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
 PAUSE = 3600.0
+
+
+def open_renewal(
+    settings: Settings,
+    pki: Pki,
+    *,
+    url: str,
+    serving: ServingTLS,
+    access: Access,
+    backends: Backends,
+    clock: Clock,
+    stack: AsyncExitStack,
+) -> Reloading:
+    """Write the kubeconfig file, and look at all files again from now on. Raises OSError."""
+    write_kubeconfig(settings, pki, url)
+    of_server = reloaded(settings, pki, url, serving, access.certified)
+    files = Reloading([of_server, *reloaded_for_kubelets(settings, backends), *access.reloaded], clock.patience)
+    tasks = Tasks()
+    stack.push_async_callback(tasks.close)
+    tasks.spawn(files.run(), name="reload files")
+    tasks.spawn(run(settings, url, files, clock.patience), name="certificate renewal")
+    return files
 
 
 def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certified: CertifiedUsers) -> Reloaded:

@@ -13,14 +13,14 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.handlers import served
-from aio_apiserver.apiserver.handlers.served import Served
+from aio_apiserver.registry.controlplane import served_paths
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Foundation, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
@@ -91,7 +91,7 @@ async def _pods(variables: int) -> AsyncIterator[_Pods]:
     types, clock = schema.builtin(), SystemClock()
     async with StorageFactory(StorageConfig(), clock=clock) as factory:
         groups = assemble(environment_of(Foundation(storage_for=factory.storage_for, clock=clock, types=types)))
-        pods = served.index({"": groups[""]}, types, clock).get(("", "v1", "pods"))
+        pods = served_paths.index({"": groups[""]}, types, clock).get(("", "v1", "pods"))
         assert pods is not None
         yield _Pods(pods, replace(pods.storage, admission=Chain()), variables, _Numbers())
 

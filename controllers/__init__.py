@@ -1,5 +1,5 @@
-"""Controllers: what a cluster does by itself, in the server's process, as far as --controllers and --simulate say.
+"""controllers: the reconciliation loops of kube-controller-manager, and a simulated cluster, in the server's process.
 
-Optional: a server without them imports nothing of this but the names. One file a controller; what they share is in
-catalog, client, informers, work_queue, controller, election and manager.
+Optional: a server without --controllers and --simulate imports nothing of this but the names. One file a controller.
+runtime/ has what they share, decisions/ has their pure functions, simulation/ is the cluster of --simulate.
 """

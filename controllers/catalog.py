@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from aio_apiserver.controllers.cluster_roles import ClusterRoleAggregation
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.cron_jobs import CronJobController
 from aio_apiserver.controllers.daemon_sets import DaemonSetController
 from aio_apiserver.controllers.deployments import DeploymentController
@@ -17,6 +16,7 @@ from aio_apiserver.controllers.namespaces import NamespaceController
 from aio_apiserver.controllers.pod_garbage import PodGarbageCollector
 from aio_apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
 from aio_apiserver.controllers.resource_quotas import ResourceQuotaController
+from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.stateful_sets import StatefulSetController
 
 CONTROLLERS: Mapping[str, type[Controller]] = {

@@ -1,9 +1,9 @@
 """Cluster roles that are made of others: their rules follow those of the roles that they select."""
 
-from aio_apiserver.controllers.client import key_of
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions import role_rules
-from aio_apiserver.controllers.places import CLUSTER_ROLES
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.places import CLUSTER_ROLES
 from aio_apiserver.storage.stored_object import Object
 
 

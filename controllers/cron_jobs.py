@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
-from aio_apiserver.controllers.client import key_of
 from aio_apiserver.controllers.decisions import cron
 from aio_apiserver.controllers.decisions import cron_jobs as rules
 from aio_apiserver.controllers.decisions.pods import is_ending
-from aio_apiserver.controllers.places import CRON_JOBS, JOBS
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.places import CRON_JOBS, JOBS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
 from aio_apiserver.storage.stored_object import Object
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import rollouts
 from aio_apiserver.controllers.decisions.rollout_status import Progress
-from aio_apiserver.controllers.informers import Informer
-from aio_apiserver.controllers.places import DEPLOYMENTS, PODS, REPLICA_SETS
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.controllers.runtime.informers import Informer
+from aio_apiserver.controllers.runtime.places import DEPLOYMENTS, PODS, REPLICA_SETS
 from aio_apiserver.registry.base import conditions, errors
 from aio_apiserver.storage.stored_object import Object
 

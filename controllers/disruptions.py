@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.controllers.client import Place, key_of
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions import disruptions, events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.rollouts import replicas
-from aio_apiserver.controllers.places import (
+from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.places import (
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
     PODS,

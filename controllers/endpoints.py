@@ -1,9 +1,9 @@
 """Endpoints and EndpointSlices of services that select pods."""
 
-from aio_apiserver.controllers.client import Place, key_of
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions import endpoints
-from aio_apiserver.controllers.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
+from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -1,9 +1,9 @@
 """Finished jobs that say how long they want to be kept: they are deleted after that."""
 
-from aio_apiserver.controllers.client import key_of
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions.finished_jobs import seconds_left
-from aio_apiserver.controllers.places import JOBS
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.places import JOBS
 
 
 class FinishedJobs(Controller):

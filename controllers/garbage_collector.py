@@ -6,13 +6,12 @@ queue are uids. Must hold: that an owner is gone is asked of the newest state, n
 
 import asyncio
 
-from aio_apiserver.controllers.client import Place, split
-from aio_apiserver.controllers.controller import Controller, Desk, NotYet
 from aio_apiserver.controllers.decisions import ownership
 from aio_apiserver.controllers.decisions.ownership import Fate, Graph, Node, Reference
-from aio_apiserver.controllers.informers import Informer
-from aio_apiserver.controllers.places import DEFINITIONS
-from aio_apiserver.registry.base import errors
+from aio_apiserver.controllers.runtime.client import NotServed, Place, split
+from aio_apiserver.controllers.runtime.controller import Controller, Desk, NotYet
+from aio_apiserver.controllers.runtime.informers import Informer
+from aio_apiserver.controllers.runtime.places import DEFINITIONS
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -169,7 +168,7 @@ class GarbageCollector(Controller):
     async def _get(self, node: Node) -> Object | None:
         try:
             present = await self.client.get(self._places[node.place], node.key)
-        except errors.RouteNotFound:
+        except NotServed:
             return None
         return present if present is not None and present["metadata"]["uid"] == node.uid else None
 

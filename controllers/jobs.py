@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from aio_apiserver.controllers.client import key_of
-from aio_apiserver.controllers.controller import NotYet
 from aio_apiserver.controllers.decisions import job_reports, jobs, ownership
-from aio_apiserver.controllers.places import JOBS, PODS
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.controller import NotYet
+from aio_apiserver.controllers.runtime.places import JOBS, PODS
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
 

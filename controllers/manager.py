@@ -7,19 +7,19 @@ of them is left.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
-from aio_apiserver.controllers.client import Client
-from aio_apiserver.controllers.controller import MANAGER, Controller, Desk
-from aio_apiserver.controllers.election import Election
-from aio_apiserver.controllers.flow_control import FlowControl
-from aio_apiserver.controllers.informers import Informers
-from aio_apiserver.controllers.limits import NO_LIMIT, Limits
+from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk
+from aio_apiserver.controllers.runtime.election import Election
+from aio_apiserver.controllers.runtime.flow_control import FlowControl
+from aio_apiserver.controllers.runtime.informers import Informers
+from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
+from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.controllers.simulation.kubelet import Kubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
-from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks

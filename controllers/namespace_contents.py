@@ -1,8 +1,8 @@
 """What every namespace has: the service account `default`, and the certificates that check the API server."""
 
-from aio_apiserver.controllers.client import key_of
-from aio_apiserver.controllers.controller import Controller
-from aio_apiserver.controllers.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from aio_apiserver.registry.groups.core.namespaces import ACTIVE
 from aio_apiserver.storage.stored_object import Object
 

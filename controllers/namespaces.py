@@ -5,10 +5,10 @@ Must hold: the namespace goes only after a look at the newest state of every res
 
 from collections.abc import Iterable
 
-from aio_apiserver.controllers.client import Place, key_of
-from aio_apiserver.controllers.controller import Controller, NotYet
 from aio_apiserver.controllers.decisions.namespace_conditions import Remains
-from aio_apiserver.controllers.places import NAMESPACES, PODS
+from aio_apiserver.controllers.runtime.client import NotServed, Place, key_of
+from aio_apiserver.controllers.runtime.controller import Controller, NotYet
+from aio_apiserver.controllers.runtime.places import NAMESPACES, PODS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.groups.core.namespaces import FINALIZER
 from aio_apiserver.storage.stored_object import Object
@@ -56,7 +56,7 @@ class NamespaceController(Controller):
                     continue
                 await self.client.delete_all(place, namespace)
                 remains.count(f"{place.path}.{place.group}", await self.client.list(place, namespace))
-            except errors.RouteNotFound:
+            except NotServed:
                 continue  # its definition has gone meanwhile, and its objects with it
             except errors.StatusError as exc:
                 remains.failures.append(str(exc))

@@ -9,12 +9,12 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from aio_apiserver.controllers.client import Place, key_of
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions import claims, events
 from aio_apiserver.controllers.decisions import pods as podrules
-from aio_apiserver.controllers.informers import Informer
-from aio_apiserver.controllers.places import PODS
+from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.informers import Informer
+from aio_apiserver.controllers.runtime.places import PODS
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.storage.stored_object import Object

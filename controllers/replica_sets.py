@@ -7,8 +7,8 @@ from typing import Any
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import replicas
 from aio_apiserver.controllers.decisions.rollouts import replicas as wanted_of
-from aio_apiserver.controllers.places import REPLICA_SETS, REPLICATION_CONTROLLERS
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.controllers.runtime.places import REPLICA_SETS, REPLICATION_CONTROLLERS
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.stored_object import Object
 

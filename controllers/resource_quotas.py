@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from aio_apiserver.controllers.client import Place, key_of
-from aio_apiserver.controllers.controller import Controller
 from aio_apiserver.controllers.decisions.pods import is_active
-from aio_apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
+from aio_apiserver.controllers.runtime.client import Place, key_of
+from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.plugins.admission.resource_quota import EVALUATORS

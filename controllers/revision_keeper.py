@@ -1,8 +1,8 @@
 """RevisionKeeper: controllers that remember templates as ControllerRevisions."""
 
 from aio_apiserver.controllers.decisions import revisions
-from aio_apiserver.controllers.places import CONTROLLER_REVISIONS
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.controllers.runtime.places import CONTROLLER_REVISIONS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.stored_object import Object
 

@@ -3,8 +3,8 @@
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import stateful_sets as rules
 from aio_apiserver.controllers.decisions.stateful_sets import Situation
-from aio_apiserver.controllers.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from aio_apiserver.controllers.revision_keeper import RevisionKeeper
+from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
 from aio_apiserver.storage.stored_object import Object
 

@@ -4,7 +4,7 @@ Must hold: `decode` reads the output of every codec of every release. Bytes that
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgpack
@@ -37,6 +37,17 @@ JSON = Codec("application/json", b"", orjson.dumps, orjson.loads)
 """Plain JSON, as kube-apiserver with --storage-media-type=application/json; its magic is the brace."""
 
 BY_MEDIA_TYPE = {codec.media_type: codec for codec in (MSGPACK, JSON)}
+
+
+def check(codec: Codec, type_meta: Mapping[str, str]) -> None:
+    """Raises NotStorable when what a codec writes of objects of a type does not read back the same."""
+    sample: Object = {**type_meta, "metadata": {"name": "codec"}}
+    try:
+        found = decode(codec.encode(sample))
+    except ValueError as exc:
+        raise NotStorable(f"{codec.media_type} cannot be decoded: {exc}") from exc
+    if found != sample:
+        raise NotStorable(f"{codec.media_type} does not read back what it writes of {dict(type_meta)}")
 
 
 def to_json(obj: Object) -> bytes:

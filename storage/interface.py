@@ -12,7 +12,7 @@ Must hold, on every implementation:
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 
 from msgspec import Struct, field
 
@@ -180,6 +180,22 @@ async def accept(_current: StoredObject) -> None:
     """Accepts every deletion."""
 
 
+class UpdateCall(TypedDict, total=False):
+    """How an update is made, beside its key and its function; what passes it on need not name the parts."""
+
+    ignore_not_found: bool
+    preconditions: Preconditions | None
+    suggestion: StoredObject | None
+
+
+class DeleteCall(TypedDict, total=False):
+    """The same of a deletion."""
+
+    preconditions: Preconditions | None
+    validate: Validate
+    suggestion: StoredObject | None
+
+
 class Resource(Struct, frozen=True, kw_only=True):
     """The facts about a resource that storage needs.
 
@@ -188,6 +204,9 @@ class Resource(Struct, frozen=True, kw_only=True):
     triggers: selectable fields that many watchers select by one value each (spec.nodeName); the Cacher indexes them.
     restore: makes an object from a stored value with its type. Without it, the type is removed and nothing else.
     reduced: removes the parts of an object that are not stored, before a write.
+    place: the part of the keys between the server's prefix and the object; without it, the name of the resource.
+    is_cached: whether the factory puts a Cacher before the store; events have none, as in kube-apiserver: they are
+    written often and read by people.
     view: for a custom resource, names the form in which the stored values are used.
     translation: converts between this form and the stored one, if they differ.
     """
@@ -201,6 +220,8 @@ class Resource(Struct, frozen=True, kw_only=True):
     restore: Callable[[Object], Object] | None = None
     reduced: Callable[[Object], Object] | None = None
     view: str = ""
+    place: str = ""
+    is_cached: bool = True
     translation: "Translation | None" = None
 
 
@@ -234,15 +255,7 @@ class Storage(Protocol):
         """Read objects in key order. Raises RevisionExpired, FutureRevision, InvalidContinue and InvalidOptions."""
         ...
 
-    async def guaranteed_update(
-        self,
-        key: str,
-        try_update: TryUpdate,
-        *,
-        ignore_not_found: bool = False,
-        preconditions: Preconditions | None = None,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
         """Read, change, compare-and-set, until it succeeds or too many conflicts occur.
 
         `suggestion` is a state that is probably current. It saves the first read; a failure on it is checked against
@@ -253,14 +266,7 @@ class Storage(Protocol):
         """
         ...
 
-    async def delete(
-        self,
-        key: str,
-        *,
-        preconditions: Preconditions | None = None,
-        validate: Validate = accept,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
         """Delete the object, and return its last state under the revision of the deletion.
 
         Suggestions and conflicts are as in updates. Raises KeyNotFound, PreconditionFailed and TooManyConflicts.

@@ -1,32 +1,25 @@
-"""Measures: metric families (counters, gauges, histograms) that are cheap enough for every request.
+"""Measures: counters, gauges and histograms that are cheap enough for every request.
 
 Plain numbers, changed by one event loop; recording takes no lock and formats nothing. Frequent recorders keep their
-series; publishers read the families. Must hold: recording does not fail or wait. A counter does not decrease.
+series. The server names the tallies when it publishes them (apiserver/metrics). Must hold: recording does not fail or
+wait. A counter does not decrease.
 
-    requests = measures.counter("requests_total", "Requests", labels=("code",))
+    requests = measures.counters("code")
     requests.of("200").add()
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Generic, TypeVar
 
 
 class MetricKind(Enum):
-    """The type of a metric family."""
+    """The type of a tally."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
-
-
-class Stability(Enum):
-    """The stability of a metric: STABLE families keep name, labels and meaning."""
-
-    ALPHA = "ALPHA"
-    BETA = "BETA"
-    STABLE = "STABLE"
 
 
 class Counter:
@@ -92,24 +85,12 @@ Series = Counter | Histogram
 M = TypeVar("M", bound=Series, covariant=True)
 
 
-class Family(Generic[M]):
-    """The series of one name, by the values of their labels."""
+class Tally(Generic[M]):
+    """The series of one kind, by the values of their labels. A tally has no name."""
 
-    def __init__(
-        self,
-        name: str,
-        documentation: str,
-        make: Callable[[], M],
-        *,
-        kind: MetricKind,
-        labels: Sequence[str],
-        stability: Stability,
-    ) -> None:
-        self.name = name
-        self.documentation = documentation
+    def __init__(self, make: Callable[[], M], *, kind: MetricKind, labels: Sequence[str]) -> None:
         self.kind = kind
         self.labels = labels
-        self.stability = stability
         self._make = make
         self._series: dict[tuple[str, ...], M] = {}
         if not labels:
@@ -132,48 +113,16 @@ class Family(Generic[M]):
             series.reset()
 
 
-AnyFamily = Family[Series]
+def counters(*labels: str) -> Tally[Counter]:
+    """Counters by the values of some labels; one counter without labels."""
+    return Tally(Counter, kind=MetricKind.COUNTER, labels=labels)
 
 
-def counter(
-    name: str, documentation: str, *, labels: Sequence[str] = (), stability: Stability = Stability.ALPHA
-) -> Family[Counter]:
-    """A family of counters."""
-    return Family(name, documentation, Counter, kind=MetricKind.COUNTER, labels=labels, stability=stability)
+def gauges(*labels: str) -> Tally[Gauge]:
+    """Gauges by the values of some labels."""
+    return Tally(Gauge, kind=MetricKind.GAUGE, labels=labels)
 
 
-def gauge(
-    name: str, documentation: str, *, labels: Sequence[str] = (), stability: Stability = Stability.ALPHA
-) -> Family[Gauge]:
-    """A family of gauges."""
-    return Family(name, documentation, Gauge, kind=MetricKind.GAUGE, labels=labels, stability=stability)
-
-
-def histogram(
-    name: str,
-    documentation: str,
-    *,
-    bounds: Sequence[float],
-    labels: Sequence[str] = (),
-    stability: Stability = Stability.ALPHA,
-) -> Family[Histogram]:
-    """A family of histograms with the same bounds, in ascending order."""
-    return Family(
-        name, documentation, lambda: Histogram(bounds), kind=MetricKind.HISTOGRAM, labels=labels, stability=stability
-    )
-
-
-class Measures:
-    """All metric families of one server."""
-
-    def __init__(self) -> None:
-        self._sources: list[Callable[[], Iterable[AnyFamily]]] = []
-
-    def ask(self, source: Callable[[], Iterable[AnyFamily]]) -> None:
-        """Add a source of families, which is called when they are read."""
-        self._sources.append(source)
-
-    def families(self) -> Iterator[AnyFamily]:
-        """All families."""
-        for source in self._sources:
-            yield from source()
+def histograms(*labels: str, bounds: Sequence[float]) -> Tally[Histogram]:
+    """Histograms with the same bounds, in ascending order, by the values of some labels."""
+    return Tally(lambda: Histogram(bounds), kind=MetricKind.HISTOGRAM, labels=labels)

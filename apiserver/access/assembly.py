@@ -11,7 +11,9 @@ from aio_apiserver.apiserver.access import service_account_keys
 from aio_apiserver.apiserver.access.authenticators import AllowsAnonymous, Authenticators
 from aio_apiserver.apiserver.access.authorizers import Authorizers
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.metrics import authorization
+from aio_apiserver.apiserver.metrics.metric_families import Measures
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.tls import contexts
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers, Trusted
@@ -26,7 +28,6 @@ from aio_apiserver.registry.plugins.authentication.front_proxy import FrontProxy
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Run, Settle
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Measures
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ def open_access(
     )
     authenticators = Authenticators(settings, pki, storage_for, clock, out=out, issuer=issuer)
     decisions = AuthorizationMetrics()
-    measures.ask(decisions.families)
+    measures.ask(lambda: authorization.families(decisions))
     authorizers = Authorizers(settings, storage_for, clock, out=out, metrics=decisions)
     return Access(
         authorizer=authorizers.authorizer,

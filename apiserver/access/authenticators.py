@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.tls import bundles, certificates, reloading
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
@@ -24,10 +25,9 @@ from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKey
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
 from aio_apiserver.registry.plugins.authorization.remote import RemoteTokens
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Measures
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from aio_apiserver.apiserver.config.authentication_config import AuthenticationConfiguration
+    from aio_apiserver.apiserver.access.authentication_config import AuthenticationConfiguration
 
 AllowsAnonymous = Callable[[str], bool]
 """Whether nobody in particular may ask for a path: whether to let them, authorization decides."""
@@ -78,7 +78,7 @@ class Authenticators:
 
     async def _take_over(self, contents: Contents) -> None:
         """Ask other issuers from now on, as soon as all of them have shown their keys. Raises OSError, ValueError."""
-        from aio_apiserver.apiserver.config import authentication_config
+        from aio_apiserver.apiserver.access import authentication_config
 
         path = self._settings.authentication_config
         assert path is not None
@@ -108,7 +108,7 @@ class Authenticators:
             authority = settings.oidc_ca_file.read_text() if settings.oidc_ca_file else ""
             yield self._oidc(_issuer_of_flags(settings), authority)[0]
         if settings.authentication_token_webhook_config_file is not None:
-            ask = self._out.open_webhook(settings.authentication_token_webhook_config_file)
+            ask = self._out.webhooks.open_webhook(settings.authentication_token_webhook_config_file)
             version, seconds = (
                 settings.authentication_token_webhook_version,
                 settings.authentication_token_webhook_cache_ttl,
@@ -129,14 +129,14 @@ class Authenticators:
             yield self._oidc(one.as_issuer(), one.issuer.certificate_authority)
 
     def _oidc(self, issuer: Issuer, authority: str) -> tuple[OIDCTokens, IssuerKeys]:
-        keys = IssuerKeys(issuer, self._out.fetcher(bundles.trusting(authority)), self._clock.patience)
+        keys = IssuerKeys(issuer, self._out.documents.fetcher(bundles.trusting(authority)), self._clock.patience)
         return OIDCTokens(issuer, keys, self._issuer.own_audiences, self._clock), keys
 
 
 def _config_of(settings: Settings) -> "AuthenticationConfiguration | None":
     if settings.authentication_config is None:
         return None
-    from aio_apiserver.apiserver.config import authentication_config
+    from aio_apiserver.apiserver.access import authentication_config
 
     return authentication_config.read(settings.authentication_config, settings.service_account_issuer)
 

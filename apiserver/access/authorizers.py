@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.reloads import ConfigurationMetrics
-from aio_apiserver.apiserver.outgoing import webhook_files
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
+from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.tls import reloading
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict
@@ -22,11 +23,10 @@ from aio_apiserver.registry.plugins.authorization.authorization_metrics import A
 from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
 from aio_apiserver.registry.plugins.authorization.remote import RemoteAuthorizer, RemoteSettings
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Measures
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from aio_apiserver.apiserver.config.authorization_config import AuthorizationConfiguration, Webhook
+    from aio_apiserver.apiserver.access.authorization_config import AuthorizationConfiguration, Webhook
 
 _ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
 """Modes that need nothing: they may come later as well."""
@@ -91,7 +91,7 @@ class Authorizers:
 
     async def _take_over(self, contents: Contents) -> None:
         """Ask others from now on. Raises OSError, ValueError."""
-        from aio_apiserver.apiserver.config import authorization_config
+        from aio_apiserver.apiserver.access import authorization_config
 
         path = self._settings.authorization_config
         assert path is not None
@@ -145,7 +145,7 @@ class Authorizers:
         )
         if settings.authorization_webhook_config_file is None:
             raise ValueError("--authorization-webhook-config-file must be specified with the mode Webhook")
-        webhook = self._out.webhook_of(settings.authorization_webhook_config_file)
+        webhook = self._out.webhooks.read(settings.authorization_webhook_config_file)
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
     def _webhook(self, name: str, entry: "Webhook") -> Modes:
@@ -158,15 +158,13 @@ class Authorizers:
             on_failure=Verdict.DENY if entry.failure_policy == "Deny" else Verdict.NO_OPINION,
         )
         assert entry.connection_info.kube_config_file is not None
-        webhook = self._out.webhook_of(entry.connection_info.kube_config_file).within(entry.timeout)
+        webhook = self._out.webhooks.read(entry.connection_info.kube_config_file).within(entry.timeout)
         applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
         return self._remote(name, webhook, remote, applies=applies)
 
-    def _remote(
-        self, name: str, webhook: webhook_files.Webhook, remote: RemoteSettings, *, applies: Applies = _always
-    ) -> Modes:
+    def _remote(self, name: str, webhook: FileWebhook, remote: RemoteSettings, *, applies: Applies = _always) -> Modes:
         calls = self._metrics.webhook(name)
-        ask = self._out.asker(webhook, told=calls.told)
+        ask = self._out.webhooks.asker(webhook, told=calls.told)
         authorizer = RemoteAuthorizer(ask, remote, self._clock, applies=applies, failed_open=calls.failed_open)
         return Modes("Webhook", name, authorizer)
 
@@ -174,6 +172,6 @@ class Authorizers:
 def _config_of(settings: Settings) -> "AuthorizationConfiguration | None":
     if settings.authorization_config is None:
         return None
-    from aio_apiserver.apiserver.config import authorization_config
+    from aio_apiserver.apiserver.access import authorization_config
 
     return authorization_config.read(settings.authorization_config)

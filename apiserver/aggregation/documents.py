@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.endpoints.remote_versions import Document
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf import swagger
 from aio_apiserver.registry.machinery.openapi import swagger_merge
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf import swagger
 
 _NO_KIND = {"group": "", "version": "", "kind": ""}
 _AGGREGATED = ("v=v2", "v=v2beta1")

@@ -19,9 +19,9 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.handlers import forwarding
-from aio_apiserver.apiserver.handlers.forwarding import Forwarding
+from aio_apiserver.apiserver.outgoing import forwarding
 from aio_apiserver.apiserver.outgoing.backends import UNREACHABLE, Unreachable, why
+from aio_apiserver.apiserver.outgoing.forwarding import Forwarding
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location, Passage

@@ -14,7 +14,8 @@ from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation
 from aio_apiserver.apiserver.auditing.webhook import Webhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
-from aio_apiserver.apiserver.outgoing.client import Outgoing
+from aio_apiserver.apiserver.outgoing.webhooks import Post, WebhookClient
+from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.audit import lines, policy_files
 from aio_apiserver.registry.generic.audit.policy import Policy
@@ -26,16 +27,17 @@ logger = logging.getLogger(__name__)
 _STDOUT = Path("-")
 _API_VERSION = "audit.k8s.io/v1"
 _KIND = "Policy"
-_SCHEME = '"k8s.io/apiserver/pkg/audit/scheme.go:30"'
 _MEGABYTE = 1024 * 1024
 
 
-def open_audit(settings: Settings, clock: Clock, metrics: AuditMetrics, stack: AsyncExitStack) -> Auditor | None:
+def open_audit(
+    settings: Settings, clock: Clock, webhooks: WebhookClient, metrics: AuditMetrics, stack: AsyncExitStack
+) -> Auditor | None:
     """The auditor; None when nothing is recorded. Raises OSError, ValueError."""
     if settings.audit_policy_file is None:
         return None
     policy = _policy(settings.audit_policy_file)
-    backends = list(_backends(settings, clock.patience, Troubles(metrics)))
+    backends = list(_backends(settings, clock.patience, webhooks, Troubles(metrics)))
     if not backends:
         return None
     backend: Backend = Union(backends)
@@ -77,15 +79,17 @@ def _check_kind(document: Any) -> None:
         raise ValueError("failed decoding: Object 'apiVersion' is missing")
     kind, version = str(document["kind"]), str(document["apiVersion"])
     if (kind, version) != (_KIND, _API_VERSION):
-        why = f"no kind {quote(kind)} is registered for version {quote(version)} in scheme {_SCHEME}"
+        why = schemes.not_registered(kind, version, schemes.AUDIT_POLICIES)
         raise ValueError(f"failed decoding: {why}")
 
 
-def _backends(settings: Settings, clock: Clock, troubles: Troubles) -> Iterator[Backend]:
+def _backends(settings: Settings, clock: Clock, webhooks: WebhookClient, troubles: Troubles) -> Iterator[Backend]:
     if settings.audit_log_path is not None:
         yield _log(settings, clock, troubles)
     if settings.audit_webhook_config_file is not None:
-        yield _webhook(settings, settings.audit_webhook_config_file, clock, troubles)
+        webhook = webhooks.read(settings.audit_webhook_config_file)
+        post = webhooks.poster(webhook, first_pause=settings.audit_webhook_initial_backoff)
+        yield _webhook(settings, post, clock, troubles)
 
 
 def _log(settings: Settings, clock: Clock, troubles: Troubles) -> Backend:
@@ -115,9 +119,7 @@ def _log(settings: Settings, clock: Clock, troubles: Troubles) -> Backend:
     return Truncating(backend, troubles, most_of_event=sizes[0], most_of_batch=sizes[1])
 
 
-def _webhook(settings: Settings, path: Path, clock: Clock, troubles: Troubles) -> Backend:
-    out = Outgoing(clock)
-    post = out.poster(out.webhook_of(path), first_pause=settings.audit_webhook_initial_backoff)
+def _webhook(settings: Settings, post: Post, clock: Clock, troubles: Troubles) -> Backend:
     throttles = settings.audit_webhook_batch_throttle_enable
     batching = Batching(
         most_waiting=settings.audit_webhook_batch_buffer_size,
@@ -127,7 +129,7 @@ def _webhook(settings: Settings, path: Path, clock: Clock, troubles: Troubles) -
         burst=settings.audit_webhook_batch_throttle_burst,
         is_parallel=True,
     )
-    webhook = Webhook(post, troubles, out.close)
+    webhook = Webhook(post, troubles)
     backend = _in_mode(webhook, settings.audit_webhook_mode, batching, clock, troubles)
     if not settings.audit_webhook_truncate_enabled:
         return backend

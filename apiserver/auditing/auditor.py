@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from aiohttp import hdrs, web
 
+from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.auditing.backends import Backend
-from aio_apiserver.apiserver.filters.authorization import attributes_of
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.access.users import UserInfo

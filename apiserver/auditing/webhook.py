@@ -1,23 +1,19 @@
 """The webhook backend: events go as EventLists to where a kubeconfig file says, again when that fails."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from aio_apiserver.apiserver.auditing.backends import Troubles
+from aio_apiserver.apiserver.outgoing.webhooks import Post
 from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
-from aio_apiserver.storage.stored_object import Object
-
-Post = Callable[[Object], Awaitable[None]]
-"""Sends a document, as often as it takes. Raises WebhookFailed."""
 
 
 class Webhook:
     """Sends lists of events."""
 
-    def __init__(self, post: Post, troubles: Troubles, close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, post: Post, troubles: Troubles) -> None:
         self._post = post
         self._troubles = troubles
-        self._close = close
 
     async def process(self, events: Sequence[Event]) -> bool:
         listed = {"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": list(events)}
@@ -29,4 +25,4 @@ class Webhook:
         return True
 
     async def close(self) -> None:
-        await self._close()
+        """Nothing is kept here."""

@@ -17,8 +17,8 @@ from aio_apiserver.apiserver.bench.moving import IsIdle, Moving, NotSettled
 from aio_apiserver.apiserver.bench.requests import Requests
 from aio_apiserver.apiserver.bench.rules import Fault, Rule
 from aio_apiserver.apiserver.bench.states import States
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.wire.context import Filter, Handler
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 

@@ -29,7 +29,7 @@ from aiohttp import web
 from aio_apiserver.apiserver.bench import rules, server_clock
 from aio_apiserver.apiserver.bench.moving import NotSettled
 from aio_apiserver.apiserver.bench.requests import FIELDS
-from aio_apiserver.apiserver.wire import bodies, parameters, responses
+from aio_apiserver.apiserver.wire import bodies, parameters, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
@@ -81,7 +81,7 @@ class Endpoints:
         act = self._actions.get((request.method, *pattern))
         if act is None:
             known = any(action[1:] == pattern for action in self._actions)
-            raise errors.RouteMethodNotAllowed if known else errors.RouteNotFound
+            raise route_errors.RouteMethodNotAllowed if known else route_errors.RouteNotFound
         try:
             return responses.json(request, context, await act(request, context, parts))
         except (InvalidOptions, ValueError, NotSettled) as exc:
@@ -142,7 +142,7 @@ class Endpoints:
             case "set":
                 await moving.set(server_clock.epoch_of(parameters.text(context.query, "to")))
             case _:
-                raise errors.RouteNotFound
+                raise route_errors.RouteNotFound
         return await self._clock(request, context, parts)
 
     async def _requests(self, _request: web.BaseRequest, context: RequestContext, _parts: Sequence[str]) -> Answer:

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from aio_apiserver.apiserver.bench import stale, watch_faults
 from aio_apiserver.apiserver.bench.faults import Active, Faults
 from aio_apiserver.apiserver.bench.rules import Fault
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import Details, StatusError
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.rest import MODIFIED
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import WatchSink

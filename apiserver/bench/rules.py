@@ -19,8 +19,8 @@ from typing import Annotated, Any, NoReturn, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
-from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.registry.machinery.serializers import yaml
 
 
 class Fault(Enum):

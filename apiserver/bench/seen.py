@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.serializers import yaml
-from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.machinery import media_types
+from aio_apiserver.registry.machinery.serializers import yaml
 
 _ANY_SUFFIX = "?????"
 """What the server puts behind a `generateName`."""
@@ -101,13 +101,13 @@ def _read(data: bytes, content_type: str) -> Any:
 
 
 def _from_yaml(data: bytes) -> Any:
-    return orjson.loads(yaml.read(data).json)
+    return yaml.read(data).value
 
 
 def _from_protobuf(data: bytes) -> Any:
-    from aio_apiserver.apiserver.serializers import protobuf
     from aio_apiserver.registry.base.names import GroupVersionKind
     from aio_apiserver.registry.machinery import schema
+    from aio_apiserver.registry.machinery.serializers import protobuf
 
     return _said(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
 
@@ -121,7 +121,7 @@ def _said(value: Any) -> Any:
 
 
 _READERS = {
-    negotiation.YAML: _from_yaml,
+    media_types.YAML: _from_yaml,
     "application/apply-patch+yaml": _from_yaml,
-    negotiation.PROTOBUF: _from_protobuf,
+    media_types.PROTOBUF: _from_protobuf,
 }

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
-from aio_apiserver.apiserver.wire import parameters
+from aio_apiserver.apiserver.wire import parameters, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
@@ -38,7 +39,7 @@ async def get(
     one = served.get((info.group, info.version, path))
     of_objects = served.get((info.group, info.version, info.resource))
     if one is None or of_objects is None:
-        raise errors.RouteNotFound
+        raise route_errors.RouteNotFound
     return await _respond(request, context, one, of_objects, version=version)
 
 

@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Storage, WatchBatch, WatchEvent, WatchEventType, WatchOptions
@@ -62,7 +64,7 @@ class States:
         plural, _, group = resource.partition(".")
         versions = self._served.told_groups.get(group, {}).values()
         found = next((paths[plural] for paths in versions if plural in paths), None)
-        if found is None or not hasattr(found.storage, "storage"):
+        if found is None or not isinstance(found.storage, Store):
             raise ValueError(
                 f"there is no resource {resource!r}: it is PLURAL.GROUP, as in `pods` or `deployments.apps`"
             )

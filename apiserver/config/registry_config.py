@@ -4,9 +4,10 @@ import logging
 
 from aio_apiserver.apiserver.config import admission_config, port_range
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.registry.controlplane import enablement
-from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.controlplane.providers import BETA_VERSIONS
+from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.machinery.schema import builtin
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ def config_of(settings: Settings) -> Config:
         disabled_admission=settings.disable_admission_plugins,
         admission_configuration=admission_config.load(settings.admission_control_config_file),
         event_ttl_seconds=int(settings.event_ttl),
+        delete_collection_workers=settings.delete_collection_workers,
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
         enablement=_enablement(settings),
@@ -36,6 +38,6 @@ def _enablement(settings: Settings) -> Enablement:
         return Enablement()
     given = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in settings.runtime_config)}
     found = enablement.parse(given, builtin().versions)
-    for version in found.unserved():
+    for version in found.unserved(BETA_VERSIONS):
         logger.warning("--runtime-config: this server has no %s", version)
     return found

@@ -33,7 +33,6 @@ from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.controllers import names as controller_names
 from aio_apiserver.registry.base import gates
 from aio_apiserver.registry.controlplane import admission_plugins
-from aio_apiserver.registry.controlplane.enablement import BETA_VERSIONS
 from aio_apiserver.registry.generic.access import token_issuer
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.store import lease_manager
@@ -64,6 +63,9 @@ def _syncs(of: str, default: int) -> Any:
     about = f"The number of {of} that are allowed to sync concurrently; only of --controllers."
     return _flag(_LOCAL, default, about)
 
+
+BETA_VERSIONS = "{beta-versions}"
+"""Stands in a help text for the versions that only --runtime-config enables; the groups that have them load late."""
 
 _GENERIC = "Generic"
 _ETCD = "Etcd"
@@ -129,8 +131,7 @@ class Settings(BaseModel):
         (),
         "A set of key=value pairs that enable or disable built-in APIs: <group>/<version>=true|false, "
         "<group>/<version>/<resource>=true|false, and api/all, api/ga, api/beta, api/alpha=true|false for all versions "
-        "of a kind. Beta versions that can be enabled: "
-        f"{', '.join(sorted({f'{group}/{one}' for (group, _), some in BETA_VERSIONS.items() for one in some}))}.",
+        f"of a kind. Beta versions that can be enabled: {BETA_VERSIONS}.",
     )
     enable_priority_and_fairness: bool = _flag(
         _GENERIC,
@@ -254,6 +255,9 @@ class Settings(BaseModel):
         _ETCD, False, "Whether the file of --encryption-provider-config is read again when it changes."
     )
     event_ttl: Duration = _flag(_ETCD, 3600.0, "Amount of time to retain events.")
+    delete_collection_workers: int = _flag(
+        _ETCD, 1, "Number of workers spawned for DeleteCollection call. These are used to speed up namespace cleanup."
+    )
     lease_reuse_duration_seconds: Annotated[int, Field(ge=1)] = _flag(
         _ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.storage.factory import servers_overrides
-from aio_apiserver.storage.factory.factory import EVENTS, StorageConfig
+from aio_apiserver.storage.factory.factory import StorageConfig
 
 if TYPE_CHECKING:
     from aio_apiserver.storage.kv.etcd import EtcdConfig
@@ -24,7 +24,7 @@ def config_of(settings: Settings) -> StorageConfig:
         encryption_config=settings.encryption_provider_config,
         reloads_encryption_config=settings.encryption_provider_config_automatic_reload,
         watch_cache=settings.watch_cache,
-        uncached=EVENTS | _without_cache(settings),
+        uncached=_without_cache(settings),
         compaction_interval=settings.etcd_compaction_interval,
         lease_reuse_seconds=settings.lease_reuse_duration_seconds,
     )

@@ -1,13 +1,12 @@
-"""Go's names of TLS versions and cipher suites, which flags use, and OpenSSL's names of the same."""
-
-import ssl
+"""tls_names: Go's names of TLS versions and cipher suites, which flags use, and OpenSSL's names of the same."""
 
 TLS_VERSIONS = {
-    "VersionTLS10": ssl.TLSVersion.TLSv1,
-    "VersionTLS11": ssl.TLSVersion.TLSv1_1,
-    "VersionTLS12": ssl.TLSVersion.TLSv1_2,
-    "VersionTLS13": ssl.TLSVersion.TLSv1_3,
+    "VersionTLS10": "TLSv1",
+    "VersionTLS11": "TLSv1_1",
+    "VersionTLS12": "TLSv1_2",
+    "VersionTLS13": "TLSv1_3",
 }
+"""By Go's name, the name that ssl.TLSVersion has for it."""
 
 CIPHERS = {
     "TLS_AES_128_GCM_SHA256": "",

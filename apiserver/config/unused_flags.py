@@ -18,7 +18,7 @@ _WITH_VALUES = """
     admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count
     audit-webhook-batch-initial-backoff coordinated-leadership-lease-duration coordinated-leadership-renew-deadline
     coordinated-leadership-retry-period cors-allowed-origins debug-socket-path default-watch-cache-size
-    delete-collection-workers disabled-metrics egress-selector-config-file endpoint-reconciler-type
+    disabled-metrics egress-selector-config-file endpoint-reconciler-type
     etcd-count-metric-poll-period etcd-db-metric-poll-interval etcd-healthcheck-timeout etcd-readycheck-timeout
     goaway-chance http2-max-streams-per-connection kubelet-read-only-port kubernetes-service-node-port
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size

@@ -9,11 +9,20 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line
 from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, Kind
-from aio_apiserver.apiserver.config.settings import ENVIRONMENT
+from aio_apiserver.apiserver.config.settings import BETA_VERSIONS, ENVIRONMENT
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.registry.base.deferred import Deferred
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.controlplane import providers
+else:
+    providers = Deferred("aio_apiserver.registry.controlplane.providers")
 
 _ABOUT = """\
 The Kubernetes API server validates and configures data for the api objects
@@ -70,7 +79,15 @@ def markdown() -> str:
 
 def _grouped() -> Iterable[tuple[str, list[Flag]]]:
     ordered = sorted((*command_line.flags(), HELP, VERSION), key=lambda flag: (_GROUPS.index(flag.group), flag.name))
-    return [(group, list(flags)) for group, flags in groupby(ordered, key=lambda flag: flag.group)]
+    return [(group, list(map(_filled, flags))) for group, flags in groupby(ordered, key=lambda flag: flag.group)]
+
+
+def _filled(flag: Flag) -> Flag:
+    """The flag with the beta versions in its help text."""
+    if BETA_VERSIONS not in flag.help:
+        return flag
+    named = ", ".join(sorted("/".join(one) for one in providers.BETA_VERSIONS))
+    return replace(flag, help=flag.help.replace(BETA_VERSIONS, named))
 
 
 def _layout(flags: Sequence[Flag], columns: int) -> str:

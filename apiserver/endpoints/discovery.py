@@ -16,12 +16,14 @@ from aio_apiserver.apiserver.endpoints import discovery_documents as documents
 from aio_apiserver.apiserver.endpoints.discovery_documents import Document, Group
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.handlers import output
-from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
-from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.negotiation import Target
 from aio_apiserver.apiserver.wire.single_write import Answer
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter
 
@@ -109,7 +111,7 @@ class GroupPaths:
         return list(self._handlers.get())
 
 
-def _groups(groups: Groups) -> Sequence[Group]:
+def _groups(groups: ServedGroups) -> Sequence[Group]:
     return [Group(name, versions) for name, versions in groups.items()]
 
 
@@ -151,7 +153,7 @@ def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document], ma
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         accept = request.headers.get(hdrs.ACCEPT, "")
-        wanted = negotiation.negotiate_target(accept, negotiation.MEDIA_TYPES, _AGGREGATED)
+        wanted = negotiation.negotiate_target(accept, media_types.OF_OBJECTS, _AGGREGATED)
         if wanted is not None:
             return await _aggregated(request, context, aggregated.get(), wanted)
         chosen = _negotiated(request)
@@ -174,9 +176,9 @@ def _restful(handler: Handler) -> Handler:
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if request.method != hdrs.METH_GET:
-            raise errors.RouteMethodNotAllowed
+            raise route_errors.RouteMethodNotAllowed
         if not negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
-            raise errors.RouteNotAcceptable(negotiation.MEDIA_TYPES)
+            raise route_errors.RouteNotAcceptable(media_types.OF_OBJECTS)
         return await handler(request, context)
 
     return handle
@@ -184,9 +186,9 @@ def _restful(handler: Handler) -> Handler:
 
 def _negotiated(request: web.BaseRequest) -> negotiation.Format:
     accept = request.headers.get(hdrs.ACCEPT, "")
-    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, negotiation.allows_nothing_else)
+    chosen = negotiation.negotiate(accept, media_types.OF_OBJECTS, negotiation.allows_nothing_else)
     if chosen is None:
-        raise errors.NotAcceptable(negotiation.MEDIA_TYPES)
+        raise errors.NotAcceptable(media_types.OF_OBJECTS)
     return chosen
 
 

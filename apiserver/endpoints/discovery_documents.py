@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
-from aio_apiserver.apiserver.handlers import verbs
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic import verbs
+from aio_apiserver.registry.generic.served import Served
 
 Document = dict[str, Any]
 

@@ -12,10 +12,11 @@ from aiohttp import hdrs, web
 from aio_apiserver.apiserver.endpoints import exposition
 from aio_apiserver.apiserver.endpoints.contents import takes_gzip
 from aio_apiserver.apiserver.metrics import registry
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.storage.measures import AnyFamily, MetricKind
+from aio_apiserver.storage.measures import MetricKind
 
 _GZIP_WINDOW = 31
 

@@ -11,10 +11,10 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import contexts
-from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
+from aio_apiserver.registry.machinery import media_types
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"
@@ -42,7 +42,7 @@ class Documents:
 
     async def configuration(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         """Who the issuer is."""
-        _check(request, negotiation.JSON)
+        _check(request, media_types.JSON)
         body = {
             "issuer": self._issuer.issuers[0],
             "jwks_uri": self._settings.service_account_jwks_uri or f"{self._url(request)}{KEYS}",
@@ -88,9 +88,9 @@ def _only(path: str, handler: Handler) -> Handler:
 def _check(request: web.BaseRequest, media_type: str) -> None:
     """Raises RouteMethodNotAllowed, RouteNotAcceptable."""
     if request.method != hdrs.METH_GET:
-        raise errors.RouteMethodNotAllowed
+        raise route_errors.RouteMethodNotAllowed
     if not negotiation.is_served(request.headers.get(hdrs.ACCEPT, ""), (media_type,)):
-        raise errors.RouteNotAcceptable((media_type,))
+        raise route_errors.RouteNotAcceptable((media_type,))
 
 
 def _cached(response: web.Response) -> web.Response:

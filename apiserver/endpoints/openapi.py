@@ -15,9 +15,9 @@ from aiohttp import hdrs, web
 from aio_apiserver.apiserver.endpoints import contents
 from aio_apiserver.apiserver.endpoints.contents import Content
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
-from aio_apiserver.apiserver.handlers.served import ServedPaths
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 

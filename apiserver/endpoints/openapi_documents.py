@@ -16,14 +16,14 @@ from aio_apiserver.apiserver.endpoints import contents
 from aio_apiserver.apiserver.endpoints.contents import Content
 from aio_apiserver.apiserver.endpoints.openapi_sources import Sources
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
-from aio_apiserver.apiserver.serializers.protobuf import openapi3
-from aio_apiserver.apiserver.serializers.protobuf import swagger as swagger_messages
 from aio_apiserver.registry.machinery.openapi import swagger_merge, version3
 from aio_apiserver.registry.machinery.openapi.builtin import TITLE
 from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
 from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.openapi.swagger import Swagger
 from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.serializers.protobuf import openapi3
+from aio_apiserver.registry.machinery.serializers.protobuf import swagger as swagger_messages
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.worker_thread import STORE

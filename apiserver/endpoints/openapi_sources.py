@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from aio_apiserver.apiserver.handlers import verbs
-from aio_apiserver.apiserver.handlers.served import Groups, Served, ServedPaths
+from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
+from aio_apiserver.registry.generic import verbs
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.machinery.openapi import roots
 from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
@@ -16,9 +17,6 @@ from aio_apiserver.registry.machinery.openapi.builtin_routes import DocumentedRe
 from aio_apiserver.registry.machinery.openapi.custom import CustomGroupVersion, CustomResource
 from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
-
-_TOLD_OTHERWISE = frozenset({("", "namespaces")})
-"""What answers deletions with the object, and is published as if it did not: so it is upstream."""
 
 Sources = Callable[[], Mapping[str, DocumentSource]]
 """The sources of everything that is served now, by path: the same mapping as long as nothing changes."""
@@ -36,7 +34,7 @@ def of(served: ServedPaths, types: Catalog) -> Sources:
     return lambda: at_generation(served.generation)
 
 
-def _built_in(groups: Groups, types: Catalog) -> Sequence[DocumentSource]:
+def _built_in(groups: ServedGroups, types: Catalog) -> Sequence[DocumentSource]:
     minor = types.minor
     return [
         roots.legacy(minor),
@@ -84,8 +82,7 @@ def _resource(path: str, served: Served[Any], types: Catalog) -> DocumentedResou
         object_kind=kind,
         definition=_definition(served, types),
         verbs=served.verbs & frozenset(verbs.IN_ORDER),
-        returns_deleted_object=served.kind.returns_deleted_object
-        and (served.kind.group, served.kind.plural) not in _TOLD_OTHERWISE,
+        returns_deleted_object=served.kind.returns_deleted_object and not served.kind.hides_deleted_object,
     )
 
 

@@ -19,6 +19,7 @@ from aio_apiserver.apiserver.wire.negotiation import Format, Target
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
 from aio_apiserver.registry.generic.rest import timestamp
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import Clock
 
@@ -27,7 +28,7 @@ _GROUP = "config.k8s.io"
 _DEPRECATED = "v1alpha1"
 _VERSIONS = (_DEPRECATED, "v1beta1")
 _TEXT = "text/plain"
-_MEDIA_TYPES = (negotiation.JSON, negotiation.YAML, _TEXT)
+_MEDIA_TYPES = (media_types.JSON, media_types.YAML, _TEXT)
 _DELIMITERS = (":", ": ", "=", " ")
 _OTHERS = frozenset({"/apis", "/api", "/openid", "/openapi", "/.well-known"})
 

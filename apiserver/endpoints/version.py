@@ -7,9 +7,8 @@ from typing import Any
 import orjson
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
 from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
@@ -43,11 +42,11 @@ def handler(emulated: Version = NEWEST) -> Handler:
 
     async def version(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if context.path not in PATHS:
-            raise errors.RouteNotFound
+            raise route_errors.RouteNotFound
         if request.method != "GET":
-            raise errors.RouteMethodNotAllowed
+            raise route_errors.RouteMethodNotAllowed
         if not negotiation.is_served(request.headers.get(hdrs.ACCEPT, ""), (responses.JSON,)):
-            raise errors.RouteNotAcceptable((responses.JSON,))
+            raise route_errors.RouteNotAcceptable((responses.JSON,))
         return responses.raw(context, body)
 
     return version

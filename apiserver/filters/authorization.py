@@ -4,25 +4,23 @@ An Authorizer decides; here its refusals become kube-apiserver's 403s. Must hold
 given before the Authorizer has said yes.
 """
 
+import html
 import logging
 
 from aiohttp import web
 
+from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.request_info import RequestInfo
-from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access import refusals
-from aio_apiserver.registry.generic.access.authorizer import UNLIMITED, Attributes, Authorizer, Decision, Selectors
-from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision
 from aio_apiserver.registry.generic.audit.trail import Trail
 
 logger = logging.getLogger(__name__)
 
 _DECISION = "authorization.k8s.io/decision"
 _REASON = "authorization.k8s.io/reason"
-_VERBS_WITH_SELECTORS = frozenset({"list", "watch", "deletecollection"})
 
 
 def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
@@ -38,7 +36,7 @@ def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
         if decision.error:
             logger.error("authorization failed: %s", decision.error)
             why = f"Internal Server Error: {quote(request.raw_path)}: {decision.error}\n"
-            return responses.text(context, refusals.in_html(why), status=500)
+            return responses.text(context, html.escape(why, quote=False), status=500)
         response = responses.error(request, context, refusals.forbidden(attributes, decision.reason))
         response.headers[responses.NOSNIFF] = "nosniff"
         return response
@@ -52,19 +50,3 @@ def _note(trail: Trail, decision: Decision) -> None:
         return
     trail.annotate(_DECISION, "allow" if decision.is_allowed else "forbid")
     trail.annotate(_REASON, decision.reason)
-
-
-def attributes_of(user: UserInfo, info: RequestInfo, query: Query) -> Attributes:
-    """A request as an Authorizer sees it."""
-    verb, path, is_resource, _, group, version, namespace, resource, subresource, name, _, _, _ = info
-    selectors = _selectors(info, query) if query and verb in _VERBS_WITH_SELECTORS else UNLIMITED
-    return Attributes(user, verb, group, version, resource, subresource, namespace, name, path, is_resource, selectors)
-
-
-def _selectors(info: RequestInfo, query: Query) -> Selectors:
-    """What the request is limited to. Deprecated paths of watches do not always heed selectors: there, none count."""
-    root = f"/{info.prefix}/{info.group}/{info.version}/" if info.group else f"/{info.prefix}/{info.version}/"
-    if info.path.startswith(f"{root}watch/"):
-        return UNLIMITED
-    fields, labels = (query.get(name, ("",))[0] for name in ("fieldSelector", "labelSelector"))
-    return Selectors(fields, labels) if fields or labels else UNLIMITED

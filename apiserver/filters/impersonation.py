@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.filters.authorization import attributes_of
+from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext

@@ -9,19 +9,20 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import container_logs, output, reverse_proxy, tunnels
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.generic.rest import Connecter
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
 
 _BEHIND = 3
 """The parts of a path before what a proxy passes on: resource, name, subresource."""
-_WRITTEN = ("text/plain", *negotiation.MEDIA_TYPES)
+_WRITTEN = ("text/plain", *media_types.OF_OBJECTS)
 """By what gives logs."""
 _PASSES: Mapping[Passage, Pass] = {
     Passage.LOG: container_logs.send,

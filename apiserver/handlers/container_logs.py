@@ -3,7 +3,8 @@
 from aiohttp import web
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.handlers import forwarding, relaying
+from aio_apiserver.apiserver.handlers import relaying
+from aio_apiserver.apiserver.outgoing import forwarding
 from aio_apiserver.apiserver.outgoing.backends import Backends, Unreachable
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext

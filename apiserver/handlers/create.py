@@ -2,26 +2,27 @@
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.handlers import decoding, output, recorded
+from aio_apiserver.apiserver.handlers import output, recorded
 from aio_apiserver.apiserver.handlers.rest_request import write_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import owner_references
+from aio_apiserver.registry.generic.bodies import decoding
 from aio_apiserver.registry.generic.options import check_create
 from aio_apiserver.registry.generic.rest import Creater
+from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:
     """Decode the body and create."""
     chosen = output.negotiated(request, served)
     options = parameters.create_options(context.query)
-    body = await bodies.read(request)
+    body = await bodies.read_typed(request, context)
     check_create(options)
-    given = await decoding.decode_object(body, request, context, served, field_validation=options.field_validation)
+    given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     obj = given.obj
     recorded.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
-    asked = write_request(request, context, served, size=len(body), empties=given.empties)
+    asked = write_request(request, context, served, size=len(body.text), empties=given.empties)
     created = await served.storage.create(asked, obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

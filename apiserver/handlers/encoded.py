@@ -10,15 +10,16 @@ from typing import Any, TypeVar
 import orjson
 
 from aio_apiserver.apiserver.handlers import transforms
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.transforms import Transform
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag, varint
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
 from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag, varint
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
@@ -42,14 +43,18 @@ def message_of(served: Served[Any]) -> Callable[[StoredObject], bytes]:
 
 def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
     """The encoder of the metadata of objects alone, as JSON."""
-    form = (negotiation.JSON, api_version)
-    return _only(served, form, lambda stored: orjson.dumps(tables.partial(api_version, stored.decode(), served.kind)))
+    form = (media_types.JSON, api_version)
+    return _only(
+        served,
+        form,
+        lambda stored: orjson.dumps(tables.partial(api_version, stored.decode(), hidden=served.kind.inner_annotations)),
+    )
 
 
 def partial_message_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
     """The encoder of the metadata of objects alone, as protobuf messages behind their lengths."""
     encode, kind = partial_of(served, api_version), _meta_kind(api_version, negotiation.PARTIAL)
-    form = (negotiation.PROTOBUF, api_version)
+    form = (media_types.PROTOBUF, api_version)
     return _only(served, form, lambda stored: delimited(protobuf.message_in(encode(stored), kind, served.types)))
 
 
@@ -64,7 +69,7 @@ def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject]
 
 def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
     """The one encoder of a form: the given one, unless there is one already."""
-    only: Callable[[StoredObject], M] = served.encoders.setdefault(form, encode)
+    only: Callable[[StoredObject], M] = served.remembered.setdefault((_only, form), encode)
     return only
 
 
@@ -123,7 +128,7 @@ async def transformed_list(
     if transform.kind != negotiation.PARTIAL_LIST or not items:
         return None
     encode = partial_of(served, transform.api_version)
-    whole = tables.partial_list(transform.api_version, metadata, (), served.kind)
+    whole = tables.partial_list(transform.api_version, metadata, (), hidden=served.kind.inner_annotations)
     return _before(whole, "items"), await _all(items, encode), b"]}\n"
 
 

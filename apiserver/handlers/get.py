@@ -4,11 +4,11 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.rest import Getter
+from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:

@@ -4,15 +4,16 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.apiserver.wire import negotiation, parameters
+from aio_apiserver.apiserver.wire import parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.rest import Lister
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:
     """Answer with the list."""
-    chosen = output.negotiated(request, served, written=negotiation.OF_COLLECTIONS)
+    chosen = output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
     result = await served.storage.list(rest_request(context, served), selected.list_options())
     return await output.respond_list(request, context, served, result, chosen)

@@ -16,16 +16,17 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import encoded, recorded, transforms
 from aio_apiserver.apiserver.handlers.encoded import ListParts
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.transforms import Transform
-from aio_apiserver.apiserver.serializers import protobuf, yaml
-from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import JSONList
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.interface import ListResult
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -40,15 +41,16 @@ _BYTES_OF_AN_ITEM = 1024
 
 
 def negotiated(
-    request: web.BaseRequest, served: Served[Any], *, written: Sequence[str] = negotiation.MEDIA_TYPES
+    request: web.BaseRequest, served: Served[Any], *, written: Sequence[str] = media_types.OF_OBJECTS
 ) -> Format:
     """The format for an answer about this resource. written: what its path is said to write. Raises NotAcceptable."""
     accept = request.headers.get(hdrs.ACCEPT, "")
     if not negotiation.is_served(accept) and not served.kind.is_custom:
-        raise errors.RouteNotAcceptable(written)
-    chosen = negotiation.negotiate(accept, negotiation.MEDIA_TYPES, served.allows)
+        raise route_errors.RouteNotAcceptable(written)
+    allowed = negotiation.allows(has_tables=served.has_tables, has_messages=served.has_messages)
+    chosen = negotiation.negotiate(accept, media_types.OF_OBJECTS, allowed)
     if chosen is None:
-        raise errors.NotAcceptable(negotiation.MEDIA_TYPES)
+        raise errors.NotAcceptable(media_types.OF_OBJECTS)
     return chosen
 
 
@@ -65,10 +67,10 @@ async def respond_object(
     if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
         recorded.answered_json(context, body)
-        return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
+        return await _respond(request, context, body, media_type=media_types.JSON, status=status)
     if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
         body = encoded.message(served, found)
-        return await _respond(request, context, body, media_type=negotiation.PROTOBUF, status=status)
+        return await _respond(request, context, body, media_type=media_types.PROTOBUF, status=status)
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
     if transform is not None and obj.get("kind") != "Status":
@@ -88,7 +90,7 @@ async def respond_list(
         return await _respond_transformed(request, context, served, result, chosen, transform)
     if _is_message(context, chosen):
         message = await encoded.message_list(served, metadata, result.items)
-        return await _respond(request, context, message, media_type=negotiation.PROTOBUF)
+        return await _respond(request, context, message, media_type=media_types.PROTOBUF)
     items = served.view.list_items(result.items)
     if served.is_custom:
         metadata = dict(sorted({"continue": "", **metadata}.items()))
@@ -109,7 +111,7 @@ async def _respond_transformed(
     metadata = list_metadata(result)
     if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
         message = await encoded.partial_message_list(served, transform.api_version, metadata, result.items)
-        return await _respond(request, context, message, media_type=negotiation.PROTOBUF)
+        return await _respond(request, context, message, media_type=media_types.PROTOBUF)
     if _is_compact(request, context, chosen):
         parts = await encoded.transformed_list(transform, served, metadata, result.items)
         if parts is not None:
@@ -120,12 +122,12 @@ async def _respond_transformed(
 
 async def _respond_parts(request: web.BaseRequest, context: RequestContext, parts: ListParts) -> web.StreamResponse:
     """A list as JSON."""
-    body = JSONList(*parts, content_type=negotiation.JSON)
+    body = JSONList(*parts, content_type=media_types.JSON)
     if context.trail is not None and context.trail.has_response:
         recorded.answered_json(context, body.joined())
     if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
-        return await _respond(request, context, body.joined(), media_type=negotiation.JSON)
-    return responses.raw(context, body, content_type=negotiation.JSON)
+        return await _respond(request, context, body.joined(), media_type=media_types.JSON)
+    return responses.raw(context, body, content_type=media_types.JSON)
 
 
 def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> ListParts:
@@ -160,15 +162,15 @@ async def respond_value(
     """A typed object in the chosen format."""
     if context.trail is not None:
         context.trail.answered(value)
-    if chosen.media_type == negotiation.YAML:
+    if chosen.media_type == media_types.YAML:
         text = await yaml.dump_in_turn(value, context.user.name)
-        return await _respond(request, context, text, media_type=negotiation.YAML, status=status)
-    if chosen.media_type == negotiation.PROTOBUF:
+        return await _respond(request, context, text, media_type=media_types.YAML, status=status)
+    if chosen.media_type == media_types.PROTOBUF:
         size = len(value.get("items") or ()) * _BYTES_OF_AN_ITEM
         message = await worker_thread.run_sized(partial(protobuf.dump, value, types), size, context.user.name)
-        return await _respond(request, context, message, media_type=negotiation.PROTOBUF, status=status)
+        return await _respond(request, context, message, media_type=media_types.PROTOBUF, status=status)
     body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(request, context.query))
-    return await _respond(request, context, body, media_type=negotiation.JSON, status=status)
+    return await _respond(request, context, body, media_type=media_types.JSON, status=status)
 
 
 def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:
@@ -184,14 +186,14 @@ def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format)
 
 def _is_compact(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
     """Whether the client wants JSON in one line."""
-    if chosen.media_type != negotiation.JSON or chosen.is_pretty:
+    if chosen.media_type != media_types.JSON or chosen.is_pretty:
         return False
     return not responses.is_pretty(request, context.query)
 
 
 def _is_message(context: RequestContext, chosen: Format) -> bool:
     """Whether the client wants protobuf, and the record of the request does not want the object."""
-    if chosen.media_type != negotiation.PROTOBUF:
+    if chosen.media_type != media_types.PROTOBUF:
         return False
     return context.trail is None or not context.trail.has_response
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.handlers.served import Served
-from aio_apiserver.apiserver.serializers import yaml
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 _DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
@@ -51,7 +51,7 @@ async def _sent_yaml(context: RequestContext, text: bytes) -> None:
         document = await yaml.read_in_turn(text, context.user.name)
     except ValueError:
         return
-    context.trail.patched(orjson.loads(document.json))
+    context.trail.patched(document.value)
 
 
 def answered_json(context: RequestContext, body: bytes) -> None:

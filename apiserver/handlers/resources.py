@@ -11,16 +11,16 @@ from typing import Any
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
-from aio_apiserver.apiserver.handlers.patch_types import patch_type
-from aio_apiserver.apiserver.handlers.served import Served, ServedPaths
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
-from aio_apiserver.apiserver.wire import negotiation, responses
+from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.served import Served
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
 
@@ -85,7 +85,7 @@ class Resources:
         handle = self._handlers.get(info.verb)
         is_offered = info.verb in served.verbs
         if handle is None or not (is_offered or (info.verb == "watch" and "list" in served.verbs)):
-            raise errors.RouteMethodNotAllowed
+            raise route_errors.RouteMethodNotAllowed
         if served.kind.deprecation and negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
             context.warnings.add(served.kind.deprecation)
             context.annotate(_DEPRECATED, "true")
@@ -98,9 +98,9 @@ class Resources:
     ) -> web.StreamResponse:
         """As above, for what leads on to somewhere else."""
         if context.info.verb not in served.storage.verbs or not context.info.name:
-            raise errors.RouteMethodNotAllowed
+            raise route_errors.RouteMethodNotAllowed
         if request.method not in (_FORWARDED if served.storage.takes_paths else _ANSWERED):
-            raise errors.RouteMethodNotAllowed
+            raise route_errors.RouteMethodNotAllowed
         return await self._connect(request, context, served)
 
     async def _handle_custom(
@@ -118,7 +118,7 @@ class Resources:
             raise errors.MethodNotSupported(served.resource, info.verb)
         if info.verb in _NAMED and not info.name:
             if info.verb == "patch":
-                patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
+                patch.patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
             raise errors.BadRequest("name must be provided")
         return await handle(request, context, served)
 
@@ -129,7 +129,7 @@ class Resources:
         if custom is not None and custom.kind.is_custom and _fits_scope(info, custom.kind):
             raise errors.NotFound(custom.resource, info.name)
         if any(context.path.startswith(root) for root in self._roots):
-            raise errors.RouteNotFound
+            raise route_errors.RouteNotFound
         return responses.not_found(context)
 
 
@@ -148,20 +148,24 @@ def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
     if not served.kind.is_namespaced:
         is_itself = info.resource == "namespaces" and info.namespace == info.name
         if info.namespace and not is_itself:
-            raise errors.RouteNotFound
+            raise route_errors.RouteNotFound
     elif not info.namespace and info.verb not in _ACROSS_NAMESPACES:
-        raise errors.RouteMethodNotAllowed if "list" in served.verbs and not info.name else errors.RouteNotFound
+        raise (
+            route_errors.RouteMethodNotAllowed
+            if "list" in served.verbs and not info.name
+            else route_errors.RouteNotFound
+        )
     elif not info.namespace and len(info.parts) > 1:
-        raise errors.RouteNotFound
+        raise route_errors.RouteNotFound
     if len(info.parts) > 1 and not info.subresource and served.verbs.isdisjoint(_OF_ONE):
-        raise errors.RouteNotFound
+        raise route_errors.RouteNotFound
 
 
 def _check_route(method: str, info: RequestInfo) -> None:
     """Whether there can be such a route at all: the method, the name and the subresource must go together."""
     if info.verb == "proxy" or (info.verb == "watch" and info.subresource):
-        raise errors.RouteNotFound
+        raise route_errors.RouteNotFound
     if method == hdrs.METH_HEAD or (info.verb == "watch" and method != hdrs.METH_GET):
-        raise errors.RouteMethodNotAllowed
+        raise route_errors.RouteMethodNotAllowed
     if info.verb in _STRICT and not info.subresource and bool(info.name) is not (info.verb in _NAMED):
-        raise errors.RouteMethodNotAllowed
+        raise route_errors.RouteMethodNotAllowed

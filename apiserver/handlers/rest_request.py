@@ -4,11 +4,11 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.generic.field_managers import manager_of
 from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.served import Served
 
 
 def rest_request(context: RequestContext, served: Served[Any]) -> Request:
@@ -37,6 +37,6 @@ def write_request(
         manager=manager_of(request.headers.get(hdrs.USER_AGENT, "")),
         verb=context.info.verb,
         size=size,
-        empties=list(empties),
+        empties=empties,
         deadline=context.deadline,
     )

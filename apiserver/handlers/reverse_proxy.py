@@ -9,9 +9,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers import forwarding, relaying, tunnels
-from aio_apiserver.apiserver.handlers.forwarding import Relay
+from aio_apiserver.apiserver.handlers import relaying, tunnels
+from aio_apiserver.apiserver.outgoing import forwarding
 from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
+from aio_apiserver.apiserver.outgoing.forwarding import Relay
 from aio_apiserver.apiserver.wire import responses, urls
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import ServiceUnavailable

@@ -7,13 +7,13 @@ written, after the work is done; a long list does not hold up the event loop.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.wire import negotiation, parameters
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
@@ -57,7 +57,7 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
         made = row(transform, served, obj, now=served.clock.now())
         return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=[made])
     if transform.kind == negotiation.PARTIAL:
-        return tables.partial(transform.api_version, obj, served.kind)
+        return tables.partial(transform.api_version, obj, hidden=served.kind.inner_annotations)
     if served.is_custom:
         raise errors.StatusError("content is not a list")
     found = _go_type(served.view.object_kind)
@@ -75,7 +75,7 @@ async def many(transform: Transform, served: Served[Any], metadata: Object, item
         )
     if transform.kind == negotiation.PARTIAL_LIST:
         shown = [item.decode() async for item in in_turns(items)]
-        return tables.partial_list(transform.api_version, metadata, shown, served.kind)
+        return tables.partial_list(transform.api_version, metadata, shown, hidden=served.kind.inner_annotations)
     now = served.clock.now()
     in_order = ordered(served, items)
     rows = [row(transform, served, item.decode(), now=now) async for item in in_turns(in_order)]
@@ -97,7 +97,7 @@ def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -
     elif transform.include == _NONE:
         made["object"] = None
     else:
-        made["object"] = tables.partial(transform.api_version, obj, served.kind)
+        made["object"] = tables.partial(transform.api_version, obj, hidden=served.kind.inner_annotations)
     return made
 
 

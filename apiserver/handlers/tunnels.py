@@ -10,9 +10,9 @@ from typing import Any, cast
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.handlers import forwarding
-from aio_apiserver.apiserver.handlers.forwarding import Forwarding, Relay
+from aio_apiserver.apiserver.outgoing import forwarding
 from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
+from aio_apiserver.apiserver.outgoing.forwarding import Forwarding, Relay
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.handlers import output, transforms
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.watch_frames import frames_of
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.wire import negotiation, parameters, watch_streams, websockets
@@ -16,6 +15,8 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import wire_of
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.storage.interface import ListOptions, WatchOptions
 
 
@@ -32,13 +33,14 @@ async def handle(
 
     A watch that does not say how long ends after one to two times `min_seconds`.
     """
-    chosen = output.negotiated(request, served, written=negotiation.OF_COLLECTIONS)
+    chosen = output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
     seconds = selected.timeout_seconds or random.uniform(min_seconds, 2 * min_seconds)  # noqa: S311 - spreads load
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     frames = _frames(request, context, served, chosen)
-    stream = watch_streams.WatchStream(request, context, frames, requests.watch_recorder_of(context.info))
+    delivered = requests.watch_recorder_of(context.info).delivered
+    stream = watch_streams.WatchStream(request, context, frames, delivered)
     sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
         watch = await served.storage.watch(resource_request, options, sink, name="")
@@ -53,7 +55,7 @@ async def handle(
 
 async def refuse(request: web.BaseRequest, context: RequestContext, served: Served[RESTStorage]) -> web.StreamResponse:
     """As above, for what can be listed and not watched: the request must be right before it is told so."""
-    output.negotiated(request, served, written=negotiation.OF_COLLECTIONS)
+    output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
     parameters.selection(context.query, served.kind, name=context.info.name)
     raise errors.MethodNotSupported(served.resource, context.info.verb)
 
@@ -74,8 +76,8 @@ def _frames(
 ) -> watch_streams.Frames:
     """How events are written. Raises NotAcceptable for what can be written, but not as a stream."""
     transform = transforms.of(chosen, context.query)
-    if chosen.media_type == negotiation.YAML:
-        raise errors.NotAcceptable(negotiation.STREAM_TYPES)
+    if chosen.media_type == media_types.YAML:
+        raise errors.NotAcceptable(media_types.STREAMS)
     knows_chunks = request.version >= HttpVersion11
     wire = wire_of(chosen.media_type, is_socket=websockets.is_websocket(request), knows_chunks=knows_chunks)
     return frames_of(served, transform, wire)

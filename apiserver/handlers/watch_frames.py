@@ -12,14 +12,15 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.handlers import encoded, transforms, watch_messages
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.apiserver.wire.watch_streams import Frames
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.printing import tables
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
 from aio_apiserver.storage.stored_object import Object
 
@@ -27,12 +28,17 @@ _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
 
 def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
-    """The encoders for what is served, in a form, on a wire. They live as long as what is served does."""
-    found = served.frames.get((transform, wire))
-    if found is None:
-        first, rest = _encoders(served, transform, wire)
-        found = served.frames[transform, wire] = Frames(wire, first, rest, partial(_failure, wire))
-    return found
+    """The encoders for what is served, in a form, on a wire; they go with it."""
+    key = (Frames, transform, wire)
+    known: Frames | None = served.remembered.get(key)
+    if known is None:
+        known = served.remembered[key] = _frames(served, transform, wire)
+    return known
+
+
+def _frames(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
+    first, rest = _encoders(served, transform, wire)
+    return Frames(wire, first, rest, partial(_failure, wire))
 
 
 def _failure(wire: Wire, reason: StatusError) -> bytes:
@@ -41,7 +47,7 @@ def _failure(wire: Wire, reason: StatusError) -> bytes:
 
 def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> tuple[Encoder, Encoder]:
     if transform is None:
-        plain = _plain_frames(served, wire) if wire.media_type == negotiation.JSON else _message_frames(served, wire)
+        plain = _plain_frames(served, wire) if wire.media_type == media_types.JSON else _message_frames(served, wire)
         return plain, plain
     if transform.kind == negotiation.TABLE:
         return _table_frames(served, wire, transform, has_headers=True), _table_frames(served, wire, transform)
@@ -88,8 +94,13 @@ def _partial_frames(served: Served[Any], wire: Wire, api_version: str) -> Encode
 
     def message(event: WatchEvent) -> bytes:
         if event.object is None:
-            return _message(served, wire, event, tables.partial(api_version, view.empty(_bookmark(event)), served.kind))
-        if wire.media_type == negotiation.PROTOBUF:
+            return _message(
+                served,
+                wire,
+                event,
+                tables.partial(api_version, view.empty(_bookmark(event)), hidden=served.kind.inner_annotations),
+            )
+        if wire.media_type == media_types.PROTOBUF:
             return watch_messages.of_message(
                 event.type.value, encoded.partial_message(served, api_version, event.object)
             )

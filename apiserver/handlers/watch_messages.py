@@ -5,11 +5,11 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.encoding import LENGTH, delimited, tag
-from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog, builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag
 
 _TYPE, _OBJECT = 1, 2
 _RAW = 1
@@ -17,7 +17,7 @@ _RAW = 1
 
 def message(media_type: str, kind: str, obj: Mapping[str, Any], types: Catalog) -> bytes:
     """A typed object in an event."""
-    if media_type == negotiation.PROTOBUF:
+    if media_type == media_types.PROTOBUF:
         return of_message(kind, protobuf.dump(dict(obj), types))
     return orjson.dumps({"type": kind, "object": obj}, option=orjson.OPT_APPEND_NEWLINE)
 

@@ -6,13 +6,14 @@ are, and the rest counts together.
 
 from collections.abc import Iterable
 
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family
 from aio_apiserver.apiserver.metrics.tokens import TokenMetrics
 from aio_apiserver.registry.generic.access.authentication import Authenticated
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import AnyFamily, Family, Histogram
+from aio_apiserver.storage.measures import Histogram
 
 _BOUNDS = tuple(0.001 * 2**power for power in range(15))
 _HOUR, _DAY = 3600, 86400
@@ -29,27 +30,27 @@ class AccessMetrics:
     """Of one server. Attempts are what durations have counted, so that nothing is counted twice."""
 
     def __init__(self) -> None:
-        self._users = measures.counter(
+        self._users = metric_families.counter(
             "authenticated_user_requests", "Requests of authenticated users, by name.", labels=("username",)
         )
-        self._authentications = measures.histogram(
+        self._authentications = metric_families.histogram(
             "authentication_duration_seconds",
             "How long authentication took, by result.",
             labels=("result",),
             bounds=_BOUNDS,
         )
-        self._decisions = measures.histogram(
+        self._decisions = metric_families.histogram(
             "authorization_duration_seconds",
             "How long authorization took, by result.",
             labels=("result",),
             bounds=_BOUNDS,
         )
-        self._certificates = measures.histogram(
+        self._certificates = metric_families.histogram(
             "apiserver_client_certificate_expiration_seconds",
             "How long the client certificates of requests are still good.",
             bounds=_EXPIRATIONS,
         )
-        self._impersonations = measures.histogram(
+        self._impersonations = metric_families.histogram(
             "apiserver_impersonation_attempts_duration_seconds",
             "How long it took to decide on an impersonation, by mode and decision.",
             labels=("mode", "decision"),
@@ -109,7 +110,7 @@ class AccessMetrics:
 
 
 def _attempts(name: str, documentation: str, durations: Family[Histogram]) -> AnyFamily:
-    attempts = measures.counter(name, documentation, labels=durations.labels)
+    attempts = metric_families.counter(name, documentation, labels=durations.labels)
     for values, series in durations.series.items():
         attempts.of(*values).add(series.total)
     return attempts

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily
 
 
 def families(registrations: Registrations) -> Iterable[AnyFamily]:
     """By the names of APIServices, those of this server, too."""
-    unavailable = measures.gauge(
+    unavailable = metric_families.gauge(
         "aggregator_unavailable_apiservice", "Whether an APIService is not available.", labels=("name",)
     )
     for name, is_available in registrations.availability.items():

@@ -2,25 +2,27 @@
 
 from collections.abc import Iterable
 
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.registry.generic.audit.levels import Level
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily
 
 
 class AuditMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self._events = measures.counter("apiserver_audit_event_total", "Audit events that were sent to the backends.")
-        self._errors = measures.counter(
+        self._events = metric_families.counter(
+            "apiserver_audit_event_total", "Audit events that were sent to the backends."
+        )
+        self._errors = metric_families.counter(
             "apiserver_audit_error_total",
             "Audit events that did not arrive as they should have, by what failed.",
             labels=("plugin",),
         )
-        self._levels = measures.counter(
+        self._levels = metric_families.counter(
             "apiserver_audit_level_total", "Requests by the level at which they are audited.", labels=("level",)
         )
-        self._rejected = measures.counter(
+        self._rejected = metric_families.counter(
             "apiserver_audit_requests_rejected_total", "Requests that were refused since they could not be audited."
         )
 

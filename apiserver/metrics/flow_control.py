@@ -6,14 +6,15 @@ Must hold: asking changes nothing of who is served; without fairness only the re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from aio_apiserver.apiserver.metrics import flows, metric_families
+from aio_apiserver.apiserver.metrics.flows import PREFIX
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.level import Level
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight, Occupancy
-from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import AnyFamily, Family, Histogram, Stability
+from aio_apiserver.storage.measures import Histogram
 
-_PREFIX = "apiserver_flowcontrol_"
 _LEVEL = ("priority_level",)
 _KINDS = ("readOnly", "mutating")
 _READ_VS_WRITE = (0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
@@ -64,8 +65,8 @@ class FlowControlMetrics:
         self._in_flight = in_flight
         self._fairness = fairness
         self._clock = clock
-        self._read_vs_write = measures.histogram(
-            f"{_PREFIX}read_vs_write_current_requests",
+        self._read_vs_write = metric_families.histogram(
+            f"{PREFIX}read_vs_write_current_requests",
             "Which part of all seats reading and changing requests had, in nanoseconds.",
             labels=("phase", "request_kind"),
             bounds=_READ_VS_WRITE,
@@ -79,22 +80,24 @@ class FlowControlMetrics:
         levels, now = self._fairness.levels.by_name, self._clock.monotonic()
         for level in levels.values():
             level.settle(now)
-        yield from self._fairness.metrics.families()
+        yield from flows.families(self._fairness.metrics)
         yield from (_of_levels(told, levels) for told in _OF_LEVELS)
         yield from _utilization(levels)
-        fair = measures.gauge(f"{_PREFIX}seat_fair_frac", "The part of its target that a level has, within bounds.")
+        fair = metric_families.gauge(
+            f"{PREFIX}seat_fair_frac", "The part of its target that a level has, within bounds."
+        )
         fair.of().set(self._fairness.levels.fair_share)
         yield fair
         yield self._shares(levels, now)
 
     def _present(self) -> Iterable[AnyFamily]:
-        running = measures.gauge(
+        running = metric_families.gauge(
             "apiserver_current_inflight_requests",
             "Requests that are being served, by kind.",
             labels=("request_kind",),
             stability=Stability.STABLE,
         )
-        waiting = measures.gauge(
+        waiting = metric_families.gauge(
             "apiserver_current_inqueue_requests", "Requests that wait, by kind.", labels=("request_kind",)
         )
         flight = self._in_flight
@@ -125,7 +128,7 @@ class FlowControlMetrics:
 
 
 def _of_levels(told: _Told, levels: Mapping[str, Level]) -> AnyFamily:
-    family = measures.gauge(_PREFIX + told.name, told.documentation, labels=_LEVEL, stability=told.stability)
+    family = metric_families.gauge(PREFIX + told.name, told.documentation, labels=_LEVEL, stability=told.stability)
     for name, level in levels.items():
         family.of(name).set(told.value(level))
     return family
@@ -161,7 +164,7 @@ def _histograms(
     name: str, documentation: str, labels: tuple[str, ...], series: Mapping[tuple[str, ...], Histogram]
 ) -> Family[Histogram]:
     bounds = next(iter(series.values())).bounds
-    family = measures.histogram(_PREFIX + name, documentation, labels=labels, bounds=bounds)
+    family = metric_families.histogram(PREFIX + name, documentation, labels=labels, bounds=bounds)
     for values, histogram in series.items():
         family.of(*values).add(histogram)
     return family

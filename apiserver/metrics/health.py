@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 
 
 class HealthMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self._well = measures.gauge(
+        self._well = metric_families.gauge(
             "kubernetes_healthcheck",
             "Whether a health check was well when it was last asked.",
             labels=("name", "type"),
             stability=Stability.STABLE,
         )
-        self._asked = measures.counter(
+        self._asked = metric_families.counter(
             "kubernetes_healthchecks_total",
             "Results of health checks.",
             labels=("name", "status", "type"),

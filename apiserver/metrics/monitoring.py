@@ -1,14 +1,18 @@
-"""Monitoring: all that one server records, and where it can be seen together."""
+"""monitoring: all that one server counts, published together at /metrics."""
 
+from aio_apiserver.apiserver.metrics import admission, allocation, metric_families, storage
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
+from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.generic.metric_sets import MetricSets
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
-from aio_apiserver.storage import measures
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
+from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
 from aio_apiserver.storage.factory.measured_origin import Latencies
-from aio_apiserver.storage.measures import Measures
 
 
 class Monitoring:
@@ -16,17 +20,27 @@ class Monitoring:
 
     def __init__(self) -> None:
         self.access = AccessMetrics()
-        self.admission = AdmissionMetrics()
-        self.allocation = AllocationMetrics()
         self.audit = AuditMetrics()
         self.latencies = Latencies()
         self.outgoing = OutgoingMetrics()
         self.health = HealthMetrics()
         """Told at a path of their own."""
-        self.discoveries = measures.counter(
+        self.discoveries = metric_families.counter(
             "aggregator_discovery_aggregation_count_total", "Times that the document of all groups was made."
         )
+        self.registered = MetricSets()
+        """Those of the registry: here from the start, whichever plugins are on."""
         self.measures = Measures()
         self.measures.ask(lambda: [self.discoveries])
-        for recorded in (self.access, self.admission, self.allocation, self.audit, self.latencies, self.outgoing):
+        for recorded in (self.access, self.audit, self.outgoing):
             self.measures.ask(recorded.families)
+        self.measures.ask(lambda: storage.of_requests(self.latencies))
+        self._publish_registered()
+
+    def _publish_registered(self) -> None:
+        ask, of = self.measures.ask, self.registered.of
+        ask(lambda: admission.of_chain(of(AdmissionMetrics)))
+        ask(lambda: admission.of_webhooks(of(WebhookMetrics)))
+        ask(lambda: admission.of_conditions(of(ConditionMetrics)))
+        ask(lambda: admission.of_pod_security(of(PodSecurityMetrics)))
+        ask(lambda: allocation.families(of(AllocationMetrics)))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 
 _SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 _BYTES = (64, 256, 512, *(4.0**power for power in range(5, 13)))
@@ -17,24 +17,24 @@ class OutgoingMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self._requests = measures.counter(
+        self._requests = metric_families.counter(
             "rest_client_requests_total",
             "Requests to others, by code, method and host.",
             labels=("code", "host", "method"),
         )
-        self._seconds = measures.histogram(
+        self._seconds = metric_families.histogram(
             "rest_client_request_duration_seconds",
             "How long requests to others took, by verb and host.",
             labels=_BY_HOST,
             bounds=_SECONDS,
         )
-        self._sent = measures.histogram(
+        self._sent = metric_families.histogram(
             "rest_client_request_size_bytes",
             "Sizes of requests to others, by verb and host.",
             labels=_BY_HOST,
             bounds=_BYTES,
         )
-        self._received = measures.histogram(
+        self._received = metric_families.histogram(
             "rest_client_response_size_bytes",
             "Sizes of the answers of others, by verb and host.",
             labels=_BY_HOST,

@@ -1,11 +1,10 @@
 """What is told of the program itself: its version, and how much it is doing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from aio_apiserver.apiserver.endpoints import version
-from aio_apiserver.registry.base.gates import Gates, Version
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
+from aio_apiserver.registry.base.gates import Gates
 
 _BUILD = {
     "build_date": "buildDate",
@@ -20,14 +19,13 @@ _BUILD = {
 }
 
 
-def versions(emulated: Version) -> Iterable[AnyFamily]:
-    """Which version this is."""
-    info = version.info(emulated)
-    build = measures.gauge(
+def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
+    """Which version this is, from what /version says."""
+    build = metric_families.gauge(
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )
     build.of(*(info[name] for name in _BUILD.values())).set(1)
-    told = measures.gauge(
+    told = metric_families.gauge(
         "version_info", "Versions of the program.", labels=("binary", "component", "emulation", "min_compat")
     )
     binary = f"{info['major']}.{info['minor']}"
@@ -39,7 +37,7 @@ def versions(emulated: Version) -> Iterable[AnyFamily]:
 
 def features(of_server: Gates) -> Iterable[AnyFamily]:
     """Which feature gates are open."""
-    enabled = measures.gauge(
+    enabled = metric_families.gauge(
         "kubernetes_feature_enabled",
         "Whether a feature gate is open.",
         labels=("name", "stage"),

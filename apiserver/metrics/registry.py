@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 
 
 def of(families: Sequence[AnyFamily]) -> Iterable[AnyFamily]:
     """How many families there are. None of them is hidden, off or limited: there are no flags for it."""
-    registered = measures.counter(
+    registered = metric_families.counter(
         "registered_metrics_total",
         "Metrics by their stability and the release in which they are deprecated.",
         labels=("deprecated_version", "stability_level"),
         stability=Stability.BETA,
     )
     none = [
-        measures.counter("hidden_metrics_total", "Metrics that are hidden.", stability=Stability.BETA),
-        measures.counter("disabled_metrics_total", "Metrics that are off.", stability=Stability.BETA),
-        measures.counter(
+        metric_families.counter("hidden_metrics_total", "Metrics that are hidden.", stability=Stability.BETA),
+        metric_families.counter("disabled_metrics_total", "Metrics that are off.", stability=Stability.BETA),
+        metric_families.counter(
             "cardinality_enforcement_unexpected_categorizations_total", "Values of labels that were not expected."
         ),
     ]

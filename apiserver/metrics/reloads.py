@@ -5,13 +5,14 @@ Must hold: nothing of a configuration is told but its hash.
 
 import base64
 import hashlib
-import socket
+import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.storage import measures
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import AnyFamily, Counter, Family, Gauge, Stability
+from aio_apiserver.storage.measures import Counter, Gauge
 
 _SERVER = "apiserver_id_hash"
 
@@ -23,13 +24,13 @@ class ConfigurationMetrics:
         self._clock = clock
         self._server = identity_hash()
         name = f"apiserver_{part}_config_controller"
-        self._reloads: Family[Counter] = measures.counter(
+        self._reloads: Family[Counter] = metric_families.counter(
             f"{name}_automatic_reloads_total",
             f"Reloads of the {part} configuration, by status and server.",
             labels=("status", _SERVER),
             stability=stability,
         )
-        self._last: Family[Gauge] = measures.gauge(
+        self._last: Family[Gauge] = metric_families.gauge(
             f"{name}_automatic_reload_last_timestamp_seconds",
             f"When the {part} configuration was reloaded last, by status and server.",
             labels=("status", _SERVER),
@@ -42,7 +43,7 @@ class ConfigurationMetrics:
         """Everything that is recorded here."""
         yield from (self._reloads, self._last)
         if self._in_force:
-            information = measures.gauge(
+            information = metric_families.gauge(
                 f"apiserver_{self._part}_config_controller_last_config_info",
                 f"The {self._part} configuration in force by its hash, by server.",
                 labels=(_SERVER, "hash"),
@@ -89,7 +90,7 @@ def hash_of(content: bytes) -> str:
 
 def identity_hash() -> str:
     """The hash of the name that the server on this machine has among others."""
-    words = (socket.gethostname().encode(), b"kube-apiserver")
+    words = (platform.node().encode(), b"kube-apiserver")
     hashed = hashlib.sha256(b"".join(len(word).to_bytes(2, "big") + word for word in words)).digest()
     identity = f"apiserver-{base64.b32encode(hashed[:16]).decode().rstrip('=').lower()}"
     return hash_of(identity.encode())

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 
 _PLACE = ("group", "version", "resource", "subresource", "scope", "component")
 _SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
@@ -17,55 +17,55 @@ class RequestFamilies:
     """Everything that is recorded of requests and watches."""
 
     def __init__(self) -> None:
-        self.requests = measures.counter(
+        self.requests = metric_families.counter(
             "apiserver_request_total",
             "Requests by verb, dry run, group, version, resource, subresource, scope, component and HTTP status.",
             labels=("verb", "dry_run", *_PLACE, "code"),
             stability=Stability.STABLE,
         )
-        self.durations = measures.histogram(
+        self.durations = metric_families.histogram(
             "apiserver_request_duration_seconds",
             "How long requests took, by verb, dry run, group, version, resource, subresource, scope and component.",
             labels=("verb", "dry_run", *_PLACE),
             bounds=_FINE_SECONDS,
             stability=Stability.STABLE,
         )
-        self.sizes = measures.histogram(
+        self.sizes = metric_families.histogram(
             "apiserver_response_sizes",
             "Sizes of answers to reading requests in bytes, by verb and what was read.",
             labels=("verb", *_PLACE),
             bounds=_ANSWER_BYTES,
             stability=Stability.STABLE,
         )
-        self.bodies = measures.histogram(
+        self.bodies = metric_families.histogram(
             "apiserver_request_body_size_bytes",
             "Sizes of request bodies in bytes, by resource and verb.",
             labels=("group", "resource", "verb"),
             bounds=_BODY_BYTES,
         )
-        self.running = measures.gauge(
+        self.running = metric_families.gauge(
             "apiserver_longrunning_requests",
             "Long-running requests that are open, by verb and what they are about.",
             labels=("verb", *_PLACE),
             stability=Stability.STABLE,
         )
-        self.terminations = measures.counter(
+        self.terminations = metric_families.counter(
             "apiserver_request_terminations_total",
             "Requests that the server has ended or refused to protect itself.",
             labels=("verb", *_PLACE, "code"),
         )
-        self.deprecated = measures.gauge(
+        self.deprecated = metric_families.gauge(
             "apiserver_requested_deprecated_apis",
             "Deprecated APIs that were asked for, and the release that has them no more.",
             labels=("group", "version", "resource", "subresource", "removed_release"),
             stability=Stability.STABLE,
         )
-        self.events = measures.counter(
+        self.events = metric_families.counter(
             "apiserver_watch_events_total",
             "Events that were sent to watching clients.",
             labels=("group", "version", "resource"),
         )
-        self.event_sizes = measures.histogram(
+        self.event_sizes = metric_families.histogram(
             "apiserver_watch_events_sizes",
             "Sizes of events that were sent to watching clients, in bytes; those sent together count as equal.",
             labels=("group", "version", "resource"),
@@ -79,7 +79,7 @@ class RequestFamilies:
 
     def _levels(self) -> AnyFamily:
         """The durations again, as objectives are set on them: real requests alone, fewer bounds."""
-        family = measures.histogram(
+        family = metric_families.histogram(
             "apiserver_request_sli_duration_seconds",
             "How long requests took that were no dry runs, by verb and what they were about.",
             labels=("verb", *_PLACE),

@@ -8,12 +8,13 @@ counted here.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.apiserver.handlers.served import ServedPaths
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.apiserver.metrics.request_families import RequestFamilies
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.apiserver.wire.urls import Query
-from aio_apiserver.storage.measures import AnyFamily, Counter, Gauge, Histogram
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.storage.measures import Counter, Gauge, Histogram
 
 COMPONENT = "apiserver"
 _APPLY = "application/apply-patch+yaml"

@@ -1,4 +1,4 @@
-"""What is told of storage: made from its statistics when somebody asks.
+"""storage: what is told of storage: its requests, and its statistics when a client asks for the metrics.
 
 Knows how storage counts and what kube-apiserver calls that. Must hold: asking changes nothing, and costs storage
 nothing until then.
@@ -7,8 +7,9 @@ nothing until then.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
+from aio_apiserver.storage.factory.measured_origin import Latencies
 
 _GROUP_RESOURCE = ("group", "resource")
 
@@ -64,13 +65,32 @@ _OF_LISTS = (
 )
 
 
+def of_requests(latencies: Latencies) -> Iterator[AnyFamily]:
+    """What the stores below the caches were asked, whatever the engine is."""
+    yield Family("etcd_requests_total", "Requests to storage.", latencies.requests)
+    yield Family("etcd_request_duration_seconds", "How long requests to storage took.", latencies.durations)
+    yield Family("apiserver_storage_list_total", "Lists of storage.", latencies.lists)
+    yield Family("apiserver_storage_list_returned_objects_total", "Objects in lists of storage.", latencies.returned)
+    yield Family(
+        "apiserver_storage_list_fetched_objects_total", "Objects read from storage for lists.", latencies.fetched
+    )
+    yield Family(
+        "apiserver_storage_list_evaluated_objects_total",
+        "Objects that were looked at for lists of storage.",
+        latencies.examined,
+    )
+    yield Family(
+        "apiserver_storage_decode_errors_total", "Stored objects that could not be read.", latencies.decode_errors
+    )
+
+
 def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]:
     """What the statistics of a StorageFactory tell now."""
     told = statistics()
     storages: Mapping[str, Mapping[str, Any]] = told["storages"]
     yield _sizes(told["backends"])
     yield from (_lists(*one, storages) for one in _OF_LISTS)
-    objects = measures.gauge(
+    objects = metric_families.gauge(
         "apiserver_storage_objects", "Objects in storage.", labels=("resource",), stability=Stability.STABLE
     )
     for name, count in _values("objects", storages):
@@ -82,7 +102,7 @@ def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]
 
 def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
     """By kube-apiserver's names: the main storage is etcd-0, those of overrides come after it."""
-    family = measures.gauge(
+    family = metric_families.gauge(
         "apiserver_storage_size_bytes",
         "Bytes that storage takes.",
         labels=("storage_cluster_id",),
@@ -96,7 +116,7 @@ def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
 
 def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
     """Of lists that no index has narrowed."""
-    family = measures.counter(name, documentation, labels=("group", "index", "resource"))
+    family = metric_families.counter(name, documentation, labels=("group", "index", "resource"))
     for of_storage, value in _values(path, storages):
         resource, _, group = of_storage.partition(".")
         family.of(group, "", resource).add(value)
@@ -104,7 +124,7 @@ def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapp
 
 
 def _family(told: _Told, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    make = measures.counter if told.is_counter else measures.gauge
+    make = metric_families.counter if told.is_counter else metric_families.gauge
     family = make(told.name, told.documentation, labels=_GROUP_RESOURCE, stability=told.stability)
     for name, value in _values(told.path, storages):
         resource, _, group = name.partition(".")
@@ -113,7 +133,7 @@ def _family(told: _Told, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily
 
 
 def _consistent_reads(storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    family = measures.counter(
+    family = metric_families.counter(
         "apiserver_watch_cache_consistent_read_total",
         "Consistent reads that a watch cache has answered, or that fell back to storage.",
         labels=("fallback", "group", "resource", "success"),

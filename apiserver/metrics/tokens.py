@@ -2,26 +2,29 @@
 
 from collections.abc import Iterable, Mapping
 
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import Family
 from aio_apiserver.registry.plugins.authentication import legacy_tokens, service_account_tokens
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import Counter, Family
+from aio_apiserver.storage.measures import Counter
 
 
 class TokenMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self._valid = measures.counter(
+        self._valid = metric_families.counter(
             "serviceaccount_valid_tokens_total", "Uses of tokens that are as they should be."
         )
-        self._stale = measures.counter(
+        self._stale = metric_families.counter(
             "serviceaccount_stale_tokens_total", "Uses of tokens that should have been replaced."
         )
-        self._legacy = measures.counter("serviceaccount_legacy_tokens_total", "Uses of tokens that stand in secrets.")
-        self._generated = measures.counter(
+        self._legacy = metric_families.counter(
+            "serviceaccount_legacy_tokens_total", "Uses of tokens that stand in secrets."
+        )
+        self._generated = metric_families.counter(
             "serviceaccount_legacy_auto_token_uses_total", "Uses of tokens in secrets that a controller has made."
         )
-        self._manual = measures.counter(
+        self._manual = metric_families.counter(
             "serviceaccount_legacy_manual_token_uses_total", "Uses of tokens in secrets that people have made."
         )
 

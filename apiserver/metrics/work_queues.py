@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from aio_apiserver.controllers import queue_measures
-from aio_apiserver.controllers.work_queue import WorkQueue
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
+from aio_apiserver.controllers.runtime import queue_measures
+from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 
 _NAME = ("name",)
 _BETA = Stability.BETA
@@ -19,8 +19,8 @@ def families(queues: Mapping[str, WorkQueue]) -> Iterator[AnyFamily]:
 
 
 def _counters(queues: Mapping[str, WorkQueue]) -> Iterable[AnyFamily]:
-    adds = measures.counter("workqueue_adds_total", "Keys that were added.", labels=_NAME, stability=_BETA)
-    retries = measures.counter("workqueue_retries_total", "Keys that failed.", labels=_NAME, stability=_BETA)
+    adds = metric_families.counter("workqueue_adds_total", "Keys that were added.", labels=_NAME, stability=_BETA)
+    retries = metric_families.counter("workqueue_retries_total", "Keys that failed.", labels=_NAME, stability=_BETA)
     for name, queue in queues.items():
         adds.of(name).add(queue.measures.adds)
         retries.of(name).add(queue.measures.retries)
@@ -28,11 +28,11 @@ def _counters(queues: Mapping[str, WorkQueue]) -> Iterable[AnyFamily]:
 
 
 def _gauges(queues: Mapping[str, WorkQueue]) -> Iterable[AnyFamily]:
-    depth = measures.gauge("workqueue_depth", "Keys that wait.", labels=_NAME, stability=_BETA)
-    unfinished = measures.gauge(
+    depth = metric_families.gauge("workqueue_depth", "Keys that wait.", labels=_NAME, stability=_BETA)
+    unfinished = metric_families.gauge(
         "workqueue_unfinished_work_seconds", "Seconds of work that is under way.", labels=_NAME, stability=_BETA
     )
-    longest = measures.gauge(
+    longest = metric_families.gauge(
         "workqueue_longest_running_processor_seconds",
         "Seconds of the work that is under way longest.",
         labels=_NAME,
@@ -48,10 +48,10 @@ def _gauges(queues: Mapping[str, WorkQueue]) -> Iterable[AnyFamily]:
 
 def _histograms(queues: Mapping[str, WorkQueue]) -> Iterable[AnyFamily]:
     bounds = queue_measures.SECONDS
-    waited = measures.histogram(
+    waited = metric_families.histogram(
         "workqueue_queue_duration_seconds", "How long keys waited.", labels=_NAME, bounds=bounds, stability=_BETA
     )
-    worked = measures.histogram(
+    worked = metric_families.histogram(
         "workqueue_work_duration_seconds", "How long keys took.", labels=_NAME, bounds=bounds, stability=_BETA
     )
     for name, queue in queues.items():

@@ -22,9 +22,8 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.handlers import forwarding
-from aio_apiserver.apiserver.handlers.forwarding import Forwarding
-from aio_apiserver.apiserver.outgoing import guarded
+from aio_apiserver.apiserver.outgoing import forwarding, guarded
+from aio_apiserver.apiserver.outgoing.forwarding import Forwarding
 from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver, Lookup, NotAllowed
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.errors import BadRequest
@@ -161,12 +160,12 @@ class Backends:
     @cached_property
     def _of_anybody(self) -> ssl.SSLContext:
         """Pods and services: nobody knows who signs their certificates."""
-        return _unverified()
+        return bundles.unverified()
 
     def _of_kubelet(self, *, is_verified: bool) -> ssl.SSLContext:
         settings = self._settings
         authority = settings.kubelet_certificate_authority if is_verified else None
-        context = _unverified() if authority is None else bundles.trusting(authority.read_text())
+        context = bundles.unverified() if authority is None else bundles.trusting(authority.read_text())
         if settings.kubelet_client_certificate is not None:
             context.load_cert_chain(settings.kubelet_client_certificate, settings.kubelet_client_key)
         return context
@@ -180,13 +179,6 @@ def kubelet_files(settings: Settings) -> Sequence[Path]:
         settings.kubelet_certificate_authority,
     )
     return list(filter(None, given))
-
-
-def _unverified() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def why(exc: Exception, location: Location) -> str:

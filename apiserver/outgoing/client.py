@@ -1,149 +1,180 @@
-"""Outgoing: the documents and reviews that this server asks others for, over HTTPS.
+"""client: this server as an HTTPS client, for documents that it posts and gets.
 
-The owner of the connections. Must hold: a place is trusted by the CA that its configuration names, or else by those of
-the machine; no redirect is followed, nothing but HTTPS is spoken, and no answer is read beyond a bound; a webhook is
-asked again as often as kube-apiserver does it, after pauses that grow.
+It owns the connections; its callers know where a server is, and what to send. Must hold: a kept connection that its
+server has closed meanwhile does not fail the call. A server that sends Retry-After is called again, within a bound. The
+client follows no redirect, reads no endless answer, and ends each call in time. An answer never carries credentials on.
 """
 
 import asyncio
-import random
 import ssl
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Awaitable, Mapping
+from typing import Any
 
 import aiohttp
-import orjson
+import yarl
 from aiohttp import hdrs
+from aiohttp.abc import AbstractResolver
+from msgspec import Struct
 
-from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files
-from aio_apiserver.apiserver.outgoing.posting import Answer, Message, Poster
-from aio_apiserver.apiserver.outgoing.webhook_files import Webhook
-from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
-from aio_apiserver.registry.plugins.authentication.oidc import Fetch
-from aio_apiserver.registry.plugins.authorization.authorization_metrics import Told
+from aio_apiserver.apiserver.outgoing import webhook_words
+from aio_apiserver.apiserver.wire import bodies
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
-_LONGEST_SECONDS = 30.0
-_MOST_BYTES = 1 << 20
-_MADE = range(200, 300)
-_GATEWAY_TIMEOUT = 504
-_TRIES, _FACTOR, _JITTER = 5, 1.5, 0.2
-"""Of a webhook that is not well: how often it is asked, by how much pauses grow, and which part of them is random."""
+_MOST_RETRIES = 10
+"""Of a server that says when to come back."""
+_MOST_DIGITS = 9
+_TOO_MANY, _SERVER_ERRORS = 429, 500
+_NO_HEADERS: Mapping[str, str] = {}
 
 
-def _tell_nobody(_result: str, _seconds: float) -> None:
-    """Where calls are not counted."""
+class NoAnswer(Exception):
+    """A server has not answered; the message says why, in the words of Go's client.
+
+    is_late: it had no more time. may_pass: another try may well succeed.
+    """
+
+    def __init__(self, message: str, *, is_late: bool = False, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.is_late = is_late
+        self.may_pass = may_pass
 
 
-class Outgoing:
-    """Asks on behalf of one server."""
+class HTTPSRequest(Struct, frozen=True):
+    """What is sent, and to whom: a URL, and what its server has to show to be believed."""
 
-    def __init__(self, clock: Clock) -> None:
+    url: str
+    trust: ssl.SSLContext
+    data: bytes | None = None
+    headers: Mapping[str, str] = _NO_HEADERS
+
+    def without_credentials(self, body: bytes) -> bytes:
+        """An answer, which is told to others when it is no success, without what only its server was told."""
+        credentials = self.headers.get(hdrs.AUTHORIZATION, "").partition(" ")[2].encode()
+        return body.replace(credentials, webhook_words.HIDDEN.encode()) if credentials else body
+
+
+class HTTPSAnswer(Struct, frozen=True):
+    """What came back. retry_after: seconds after which the server wants to be asked again; -1 if it does not say."""
+
+    status: int
+    media_type: str
+    retry_after: int
+    body: bytes
+
+    @property
+    def asks_for_patience(self) -> bool:
+        return self.retry_after >= 0 and (self.status == _TOO_MANY or self.status >= _SERVER_ERRORS)
+
+
+class HTTPSClient:
+    """Sends, and keeps connections for the next request to the same place under the same trust."""
+
+    def __init__(self, clock: Clock, resolver: AbstractResolver | None = None) -> None:
         self._clock = clock
-        self._poster = Poster(clock)
+        self._resolver = resolver
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
         """End every connection."""
-        await self._poster.close()
         if self._session is not None:
             await self._session.close()
 
-    def webhook_of(self, path: Path) -> Webhook:
-        """The webhook that a kubeconfig file describes. Raises OSError, ValueError."""
-        return webhook_files.read(path, self._clock)
+    async def post(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
+        """The answer to a POST, whatever it is; sent again while the server says when. Raises NoAnswer."""
+        return await _within(seconds, f"Post {_shown(request)}", self._post_patiently(request))
 
-    def open_webhook(self, file: Path, *, first_pause: float = FIRST_PAUSE) -> Ask:
-        """Sends reviews to the webhook of a file. Raises OSError, ValueError."""
-        return self.asker(self.webhook_of(file), first_pause=first_pause)
+    async def get(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
+        """The answer to a GET, whatever it is. Raises NoAnswer."""
+        return await _within(seconds, f"Get {_shown(request)}", self._exchange(hdrs.METH_GET, request, _Connection()))
 
-    def asker(self, webhook: Webhook, *, first_pause: float = FIRST_PAUSE, told: Told = _tell_nobody) -> Ask:
-        """Sends reviews to a webhook, again when it is not well and may be well soon. `told` hears of each call."""
+    async def _post_patiently(self, request: HTTPSRequest) -> HTTPSAnswer:
+        for _ in range(_MOST_RETRIES):
+            answer = await self._post(request)
+            if not answer.asks_for_patience:
+                return answer
+            await self._clock.sleep(answer.retry_after)
+        return await self._post(request)
 
-        async def ask_once(review: Object) -> Object:
-            began, result = self._clock.monotonic(), "error"
+    async def _post(self, request: HTTPSRequest) -> HTTPSAnswer:
+        for is_last in (False, True):
+            connection = _Connection()
             try:
-                answer = webhook_answers.read(await self._post(webhook, review))
-                result = "success"
-            except WebhookFailed as exc:
-                if isinstance(exc, OutOfTime) or exc.code == _GATEWAY_TIMEOUT:
-                    result = "timeout"
-                raise
-            except asyncio.CancelledError:
-                result = "canceled"
-                raise
-            finally:
-                told(result, self._clock.monotonic() - began)
-            return answer
+                return await self._exchange(hdrs.METH_POST, request, connection)
+            except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+                # A server may close a kept connection at any time: that is no failure of the server.
+                if is_last or not connection.is_kept:
+                    raise
+        raise AssertionError
 
-        async def ask(review: Object) -> Object:
-            for pause in _pauses(first_pause):
-                try:
-                    return await ask_once(review)
-                except WebhookFailed as exc:
-                    if not exc.may_pass:
-                        raise
-                await self._clock.sleep(pause)
-            return await ask_once(review)
+    async def _exchange(self, method: str, request: HTTPSRequest, connection: "_Connection") -> HTTPSAnswer:
+        answering = self._opened().request(
+            method,
+            yarl.URL(request.url, encoded=True),
+            data=request.data,
+            headers=request.headers,
+            ssl=request.trust,
+            allow_redirects=False,
+            trace_request_ctx=connection,
+        )
+        async with answering as response:
+            headers = response.headers
+            media_type, wait = headers.get(hdrs.CONTENT_TYPE, ""), _seconds(headers.get(hdrs.RETRY_AFTER, ""))
+            return HTTPSAnswer(response.status, media_type, wait, request.without_credentials(await _read(response)))
 
-        return ask
-
-    def poster(self, webhook: Webhook, *, first_pause: float) -> Callable[[Object], Awaitable[None]]:
-        """Sends documents to a webhook, whatever it answers; again after each pause when it fails."""
-
-        async def post(document: Object) -> None:
-            for pause in _pauses(first_pause):
-                try:
-                    return webhook_answers.check(await self._post(webhook, document))
-                except WebhookFailed:
-                    await self._clock.sleep(pause)
-            return webhook_answers.check(await self._post(webhook, document))
-
-        return post
-
-    def fetcher(self, tls: ssl.SSLContext) -> Fetch:
-        """Fetches documents from places that a context trusts."""
-
-        async def fetch(url: str) -> bytes:
-            if not url.startswith("https://"):
-                raise OSError(f"{url} is not of https")
-            try:
-                status, body = await self._get(url, tls)
-            except (aiohttp.ClientError, TimeoutError) as exc:
-                raise OSError(f"cannot get {url}: {exc}") from exc
-            if status not in _MADE:
-                raise OSError(f"cannot get {url}: status {status}")
-            return body
-
-        return fetch
-
-    async def _post(self, webhook: Webhook, document: Object) -> Answer:
-        """Raises WebhookFailed."""
-        try:
-            told = webhook.credential.headers()
-        except OSError as exc:
-            raise WebhookFailed(f"the token for {webhook.url} cannot be read: {exc.strerror}") from exc
-        url = f"{webhook.url}{'&' if '?' in webhook.url else '?'}timeout={durations.show(webhook.timeout)}"
-        headers = {hdrs.CONTENT_TYPE: "application/json", hdrs.ACCEPT: "application/json, */*", **told}
-        message = Message(url, webhook.trust.context(), orjson.dumps(document), headers)
-        return await self._poster.post(message, seconds=webhook.timeout)
-
-    async def _get(self, url: str, tls: ssl.SSLContext) -> tuple[int, bytes]:
+    def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=_LONGEST_SECONDS)
-            self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), timeout=timeout)
-        async with self._session.get(url, ssl=tls, allow_redirects=False) as response:
-            body = bytearray()
-            async for chunk in response.content.iter_any():
-                body += chunk
-                if len(body) > _MOST_BYTES:
-                    raise OSError(f"the answer has more than {_MOST_BYTES} bytes")
-            return response.status, bytes(body)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, resolver=self._resolver, use_dns_cache=False),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(),
+                trace_configs=[_noting_kept_connections()],
+            )
+        return self._session
 
 
-def _pauses(first: float) -> Iterator[float]:
-    """Seconds between tries, a little more than they should be, so that not all ask again at once."""
-    for number in range(_TRIES - 1):
-        yield first * _FACTOR**number * (1 + _JITTER * random.random())  # noqa: S311 - spreads load, guards nothing
+def _shown(request: HTTPSRequest) -> str:
+    return quote(webhook_words.shown(request.url))
+
+
+async def _within(seconds: float, what: str, answering: Awaitable[HTTPSAnswer]) -> HTTPSAnswer:
+    """An answer that comes in time. Raises NoAnswer."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await answering
+    except TimeoutError as exc:
+        raise NoAnswer(f"{what}: context deadline exceeded", is_late=True) from exc
+    except (aiohttp.ClientError, OSError, ValueError) as exc:
+        why = f"{what}: {webhook_words.of_failure(exc)}"
+        raise NoAnswer(why, may_pass=webhook_words.is_reset(exc)) from exc
+
+
+class _Connection:
+    """What is known of the connection of one call."""
+
+    is_kept = False
+
+
+def _noting_kept_connections() -> aiohttp.TraceConfig:
+    config = aiohttp.TraceConfig()
+
+    async def note(_session: Any, context: Any, _parameters: Any) -> None:
+        context.trace_request_ctx.is_kept = True
+
+    config.on_connection_reuseconn.append(note)
+    return config
+
+
+def _seconds(text: str) -> int:
+    """What a Retry-After says in seconds; -1 when it says none, or a date."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else -1
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The whole answer. Raises ValueError when it is longer than what is read."""
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > bodies.LIMIT:
+            raise ValueError(f"http: response body too large: limit is {bodies.LIMIT}")
+    return bytes(body)

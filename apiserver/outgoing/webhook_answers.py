@@ -8,18 +8,18 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.outgoing import webhook_words
-from aio_apiserver.apiserver.outgoing.posting import Answer
-from aio_apiserver.apiserver.serializers import yaml
-from aio_apiserver.apiserver.wire.contents import NOT_AN_OBJECT
+from aio_apiserver.apiserver.outgoing.client import HTTPSAnswer
 from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.generic.bodies.contents import NOT_AN_OBJECT
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.machinery.schema.scalars import json_type
+from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 _OK = range(200, 207)
 
 
-def check(answer: Answer) -> None:
+def check(answer: HTTPSAnswer) -> None:
     """Raises WebhookFailed when an answer is no success."""
     if answer.status not in _OK:
         raise WebhookFailed(
@@ -29,7 +29,7 @@ def check(answer: Answer) -> None:
         )
 
 
-def read(answer: Answer) -> Object:
+def read(answer: HTTPSAnswer) -> Object:
     """The object in an answer, which may be YAML. Raises WebhookFailed."""
     check(answer)
     if not answer.body:
@@ -50,7 +50,7 @@ def _read_yaml(body: bytes) -> Any:
     if body.lstrip().startswith(b"{"):
         raise _unreadable(json_errors.describe(body) or "invalid character")
     try:
-        return orjson.loads(yaml.read(body).json)
+        return yaml.read(body).value
     except ValueError as exc:
         raise _unreadable(f"error converting YAML to JSON: {exc}") from exc
 

@@ -19,22 +19,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import orjson
+from aiohttp import hdrs
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.outgoing import webhook_credentials
+from aio_apiserver.apiserver.outgoing.client import HTTPSRequest
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
 from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.encryption import strict_yaml
+from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 
+_HEADERS: Mapping[str, str] = {hdrs.CONTENT_TYPE: "application/json", hdrs.ACCEPT: "application/json, */*"}
 _TIMEOUT_SECONDS = 30.0
 _RENEWAL_SECONDS = 300.0
 
 
-class Webhook(Struct, frozen=True):
+class FileWebhook(Struct, frozen=True):
     """Where documents go, and with what."""
 
     url: str
@@ -42,9 +49,18 @@ class Webhook(Struct, frozen=True):
     credential: Credential
     timeout: float = _TIMEOUT_SECONDS
 
-    def within(self, seconds: float) -> "Webhook":
+    def within(self, seconds: float) -> "FileWebhook":
         """The same with less, or more, time to answer."""
         return replace(self, timeout=seconds)
+
+    def request(self, document: Object) -> HTTPSRequest:
+        """What sends a document. Raises WebhookFailed when the file of a token cannot be read."""
+        try:
+            shown = self.credential.headers()
+        except OSError as exc:
+            raise WebhookFailed(f"the token for {self.url} cannot be read: {exc.strerror}") from exc
+        url = f"{self.url}{'&' if '?' in self.url else '?'}timeout={durations.show(self.timeout)}"
+        return HTTPSRequest(url, self.trust.context(), orjson.dumps(document), {**_HEADERS, **shown})
 
 
 class _Certificates(Struct, frozen=True):
@@ -105,7 +121,7 @@ def show(certificate: str, context: ssl.SSLContext) -> None:
         context.load_cert_chain(pair.name)
 
 
-def read(path: Path, clock: Clock) -> Webhook:
+def read(path: Path, clock: Clock) -> FileWebhook:
     """The webhook of a file. Raises OSError, ValueError."""
     try:
         config = strict_yaml.load(path.read_bytes())
@@ -113,7 +129,7 @@ def read(path: Path, clock: Clock) -> Webhook:
         cluster = _named(config, "clusters", "cluster", context.get("cluster", ""))
         user = _named(config, "users", "user", context.get("user", "")) if context.get("user") else {}
         trust = Trust(cluster, user, path.parent, clock)
-        return Webhook(_server(cluster), trust, webhook_credentials.credential_of(user, path.parent))
+        return FileWebhook(_server(cluster), trust, webhook_credentials.credential_of(user, path.parent))
     except (AttributeError, KeyError, TypeError, ValueError, ssl.SSLError) as exc:
         raise ValueError(f"{path}: is no kubeconfig file of a webhook: {exc}") from exc
 

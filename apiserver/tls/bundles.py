@@ -30,3 +30,11 @@ def trusting_bundle(bundle: str) -> ssl.SSLContext:
         return trusting(authorities)
     except (ssl.SSLError, binascii.Error, ValueError) as exc:
         raise NoTrust("unable to load root certificates: unable to parse bytes as PEM block") from exc
+
+
+def unverified() -> ssl.SSLContext:
+    """A context for any certificate: of kubelets without an authority, of pods, services and components."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context

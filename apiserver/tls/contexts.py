@@ -63,7 +63,7 @@ class _Handshake(ssl.SSLObject):
 def _context(settings: Settings, pki: Pki) -> ssl.SSLContext:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.sslobject_class = _Handshake
-    tls.minimum_version = TLS_VERSIONS[settings.tls_min_version]
+    tls.minimum_version = ssl.TLSVersion[TLS_VERSIONS[settings.tls_min_version]]
     tls.set_alpn_protocols(["http/1.1"])
     _limit_ciphers(tls, settings.tls_cipher_suites)
     tls.verify_mode = ssl.CERT_OPTIONAL

@@ -6,7 +6,10 @@ decompressed here; a client that waits for `100 Continue` gets it when its body 
 
 from aiohttp import hdrs, web
 
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.bodies.contents import Body
+from aio_apiserver.registry.machinery import media_types
 
 LIMIT = 3 * 1024 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -18,6 +21,13 @@ async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
     """The body. Raises RequestEntityTooLarge; BadRequest when its transfer encoding is broken."""
     body = request[BODY] = await _read(request, limit)
     return body
+
+
+async def read_typed(request: web.BaseRequest, context: RequestContext) -> Body:
+    """The same, with its media type, for those who decode it."""
+    text = await read(request)
+    media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or media_types.JSON
+    return Body(text, media_type, context.user.name, context.warnings.add)
 
 
 async def _read(request: web.BaseRequest, limit: int) -> bytes:

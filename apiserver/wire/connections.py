@@ -22,9 +22,8 @@ from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
-from aio_apiserver.apiserver.wire import framing, responses
+from aio_apiserver.apiserver.wire import framing, responses, route_errors
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
-from aio_apiserver.registry.base import errors
 
 logger = logging.getLogger(__name__)
 
@@ -140,7 +139,7 @@ class Connection(web.RequestHandler):
     ) -> web.StreamResponse:
         """Answer what could not be read as a request; what could be is answered in filters/errors.py."""
         if isinstance(exc, BadHttpMethod):
-            body = responses.dump(errors.RouteMethodNotAllowed().status(), is_pretty=False)
+            body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
             response = web.Response(body=body, status=405, content_type=responses.JSON)
         elif isinstance(exc, LineTooLong):
             response = web.Response(text="431 Request Header Fields Too Large", status=431)

@@ -6,8 +6,7 @@ connection is closed, so that no byte of it is read as another request (the clas
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.wire import responses
-from aio_apiserver.registry.base import errors
+from aio_apiserver.apiserver.wire import responses, route_errors
 
 _CHUNKED = "chunked"
 
@@ -16,7 +15,7 @@ def refusal(request: web.BaseRequest) -> web.Response | None:
     """The answer to a request that is not served; None for all others."""
     if request.method == hdrs.METH_CONNECT and request.raw_path.startswith("/"):
         # A 2xx would turn the connection into a tunnel, and the client would wait for its other end.
-        body = responses.dump(errors.RouteMethodNotAllowed().status(), is_pretty=False)
+        body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
         return _last(web.Response(body=body, status=405, content_type=responses.JSON))
     encodings = request.headers.getall(hdrs.TRANSFER_ENCODING, ())
     if encodings and (len(encodings) > 1 or encodings[0].lower() != _CHUNKED):

@@ -6,14 +6,22 @@ is left, and takes no longer than its grace.
 
 import asyncio
 import errno
+import logging
 import socket
 import ssl
+from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from typing import Self
 
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
 
+logger = logging.getLogger(__name__)
+
+_LOOPBACK = "127.0.0.1"
 _BACKLOG = 1024
+_STREAM_GRACE = 0.25
+"""Seconds that streams have to end by themselves when the server stops."""
 _TLS_SHUTDOWN_SECONDS = 0.5
 _NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
@@ -95,3 +103,24 @@ def _listen(family: socket.AddressFamily, address: str, port: int, *, is_shared:
         reuse_port=is_shared,
         dualstack_ipv6=address == "::" and socket.has_dualstack_ipv6(),
     )
+
+
+async def open_secure(
+    settings: Settings, handler: RequestHandler, tls: ssl.SSLContext, stack: AsyncExitStack
+) -> Listener:
+    """The secure port. Raises OSError when it cannot be had."""
+    address, port = settings.bind_address, settings.secure_port
+    listener = await Listener.open(handler, address, port, tls=tls, is_shared=settings.permit_port_sharing)
+    stack.push_async_callback(listener.close, _STREAM_GRACE)
+    logger.info("Serving securely on %s:%d", address, listener.port)
+    return listener
+
+
+async def open_insecure(settings: Settings, handler: RequestHandler, stack: AsyncExitStack) -> Listener | None:
+    """The port of --insecure-port on loopback; None without one. Raises OSError when it cannot be had."""
+    if not settings.insecure_port:
+        return None
+    listener = await Listener.open(handler, _LOOPBACK, settings.insecure_port, tls=None)
+    stack.push_async_callback(listener.close, _STREAM_GRACE)
+    logger.warning("Serving WITHOUT authentication or authorization on %s:%d", _LOOPBACK, listener.port)
+    return listener

@@ -8,14 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.base.remembering import remember_short
-
-JSON = "application/json"
-YAML = "application/yaml"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
-MEDIA_TYPES = (JSON, YAML, PROTOBUF)
-STREAM_TYPES = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
-OF_COLLECTIONS = (*MEDIA_TYPES, *STREAM_TYPES)
-"""What is written at a path that can be listed and watched."""
+from aio_apiserver.registry.machinery import media_types
 
 META_GROUP = "meta.k8s.io"
 TABLE = "Table"
@@ -71,7 +64,9 @@ def allows_metadata_and_tables(media_type: str, target: Target | None) -> bool:
         return True
     if target.group != META_GROUP or target.version not in {"v1", "v1beta1"}:
         return False
-    return target.kind in {PARTIAL, PARTIAL_LIST} or (target.kind == TABLE and media_type in {JSON, YAML})
+    return target.kind in {PARTIAL, PARTIAL_LIST} or (
+        target.kind == TABLE and media_type in {media_types.JSON, media_types.YAML}
+    )
 
 
 def allows_metadata(media_type: str, target: Target | None) -> bool:
@@ -79,13 +74,32 @@ def allows_metadata(media_type: str, target: Target | None) -> bool:
     return (target is None or target.kind != TABLE) and allows_metadata_and_tables(media_type, target)
 
 
+def _but_protobuf(allowed: Allows) -> Allows:
+    """The same of objects that have no protobuf message; what they are turned into may have one."""
+    return lambda media_type, target: (
+        allowed(media_type, target) and (target is not None or media_type != media_types.PROTOBUF)
+    )
+
+
+_ALLOWED: Mapping[tuple[bool, bool], Allows] = {
+    (has_tables, has_messages): allowed if has_messages else _but_protobuf(allowed)
+    for has_tables, allowed in ((True, allows_metadata_and_tables), (False, allows_metadata))
+    for has_messages in (True, False)
+}
+
+
+def allows(*, has_tables: bool, has_messages: bool) -> Allows:
+    """What a resource offers whose objects can be shown as tables and written in protobuf, or not."""
+    return _ALLOWED[has_tables, has_messages]
+
+
 @remember_short(1024)
-def negotiate(accept: str, media_types: Sequence[str], allows: Allows) -> Format | None:
+def negotiate(accept: str, written: Sequence[str], allows: Allows) -> Format | None:
     """The best format for an Accept header; None when none will do."""
     if not accept:
-        return Format(media_types[0])
+        return Format(written[0])
     for clause in parse_accept(accept):
-        for media_type in media_types:
+        for media_type in written:
             if clause.takes(media_type):
                 chosen = _format(media_type, clause.parameters, allows)
                 if chosen is not None:
@@ -94,10 +108,10 @@ def negotiate(accept: str, media_types: Sequence[str], allows: Allows) -> Format
 
 
 @remember_short(1024)
-def negotiate_target(accept: str, media_types: Sequence[str], target: Target) -> Format | None:
+def negotiate_target(accept: str, written: Sequence[str], target: Target) -> Format | None:
     """The best format in which a client takes just this target, whatever else it would rather have."""
     for clause in parse_accept(accept):
-        for media_type in media_types:
+        for media_type in written:
             if clause.takes(media_type):
                 chosen = _format(media_type, clause.parameters, lambda _type, wanted: wanted == target)
                 if chosen is not None and chosen.target is not None:
@@ -106,12 +120,12 @@ def negotiate_target(accept: str, media_types: Sequence[str], target: Target) ->
 
 
 @remember_short(1024)
-def is_served(accept: str, media_types: Sequence[str] = MEDIA_TYPES) -> bool:
+def is_served(accept: str, written: Sequence[str] = media_types.OF_OBJECTS) -> bool:
     """Whether any type in an Accept header is one that a path can answer with at all, whatever its parameters."""
     if not accept:
         return True
     types = (part.partition(";")[0].strip() for part in accept.split(","))
-    return any(name == "*/*" or name in media_types for name in types)
+    return any(name == "*/*" or name in written for name in types)
 
 
 def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> Format | None:

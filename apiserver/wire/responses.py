@@ -13,12 +13,13 @@ from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.serializers import protobuf, yaml
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
@@ -75,14 +76,14 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
     if context.trail is not None:
         context.trail.failed(failure.status())
     chosen = negotiation.negotiate(
-        request.headers.get(hdrs.ACCEPT, ""), negotiation.MEDIA_TYPES, negotiation.allows_nothing_else
+        request.headers.get(hdrs.ACCEPT, ""), media_types.OF_OBJECTS, negotiation.allows_nothing_else
     )
-    if chosen is not None and chosen.media_type == negotiation.YAML:
+    if chosen is not None and chosen.media_type == media_types.YAML:
         body = _dumped(yaml.dump, failure.status())
-        response = raw(context, body, status=failure.code, content_type=negotiation.YAML)
-    elif chosen is not None and chosen.media_type == negotiation.PROTOBUF:
+        response = raw(context, body, status=failure.code, content_type=media_types.YAML)
+    elif chosen is not None and chosen.media_type == media_types.PROTOBUF:
         body = _dumped(partial(protobuf.dump, types=builtin()), failure.status())
-        response = raw(context, body, status=failure.code, content_type=negotiation.PROTOBUF)
+        response = raw(context, body, status=failure.code, content_type=media_types.PROTOBUF)
     else:
         is_indented = chosen is None or chosen.is_pretty or is_pretty(request, context.query)
         body = dump(failure.status(), is_pretty=is_indented)

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.machinery import media_types
 
 _TEXT = 0x81
 _BINARY = 0x82
@@ -67,16 +67,16 @@ def _socket_frame(kind: int, message: bytes) -> bytes:
     return struct.pack(">BBQ", kind, 127, size) + message
 
 
-_PROTOBUF_STREAM = f"{negotiation.PROTOBUF};stream=watch"
+_PROTOBUF_STREAM = f"{media_types.PROTOBUF};stream=watch"
 _WIRES = {
     (wire.media_type, wire.is_socket, wire.is_chunked): wire
     for wire in (
-        Wire(negotiation.JSON, negotiation.JSON, False, _lines, is_chunked=True),
-        Wire(negotiation.JSON, negotiation.JSON, False, _bare_lines),
-        Wire(negotiation.JSON, negotiation.JSON, True, _texts),
-        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _measured, is_chunked=True),
-        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, False, _bare_measured),
-        Wire(negotiation.PROTOBUF, _PROTOBUF_STREAM, True, _binaries),
+        Wire(media_types.JSON, media_types.JSON, False, _lines, is_chunked=True),
+        Wire(media_types.JSON, media_types.JSON, False, _bare_lines),
+        Wire(media_types.JSON, media_types.JSON, True, _texts),
+        Wire(media_types.PROTOBUF, _PROTOBUF_STREAM, False, _measured, is_chunked=True),
+        Wire(media_types.PROTOBUF, _PROTOBUF_STREAM, False, _bare_measured),
+        Wire(media_types.PROTOBUF, _PROTOBUF_STREAM, True, _binaries),
     )
 }
 

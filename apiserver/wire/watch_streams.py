@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.metrics.requests import WatchRecorder
 from aio_apiserver.apiserver.wire import responses, websockets
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
@@ -27,6 +26,9 @@ from aio_apiserver.storage.interface import Encoder, WatchBatch
 from aio_apiserver.storage.tasks import Tasks
 
 _BACKLOG_LIMIT = 1024 * 1024
+
+Delivered = Callable[[int, int], None]
+"""Counts what has gone to the client: so many events, in so many bytes together."""
 
 
 class Frames(NamedTuple):
@@ -44,13 +46,11 @@ class Frames(NamedTuple):
 class WatchStream:
     """Delivers to one HTTP response, or to one WebSocket."""
 
-    def __init__(
-        self, request: web.BaseRequest, context: RequestContext, frames: Frames, recorder: WatchRecorder
-    ) -> None:
+    def __init__(self, request: web.BaseRequest, context: RequestContext, frames: Frames, delivered: Delivered) -> None:
         self._request = request
         self._context = context
         self._frames = frames
-        self._recorder = recorder
+        self._delivered = delivered
         self._encode = frames.first
         self._transport: asyncio.Transport | None = None
         self._early: list[bytes] = []
@@ -71,7 +71,7 @@ class WatchStream:
         frame = batch.encoded(self._encode)
         self._encode = self._frames.rest
         if frame:
-            self._recorder.delivered(len(batch.events), len(frame))
+            self._delivered(len(batch.events), len(frame))
             self._write(frame)
         else:
             self._over.set()

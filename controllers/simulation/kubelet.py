@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from aio_apiserver.controllers.client import key_of
-from aio_apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.controllers.decisions import events, nodes, pod_events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.pod_events import PodEvent
 from aio_apiserver.controllers.decisions.pod_phases import Life, rules_of
-from aio_apiserver.controllers.places import NODES, PODS
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.controller import Controller, Desk
+from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.storage.stored_object import Object
 
 

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.controllers.decisions import nodes
-from aio_apiserver.controllers.places import LEASES, NODES
+from aio_apiserver.controllers.runtime.controller import Controller, Desk
+from aio_apiserver.controllers.runtime.places import LEASES, NODES
 from aio_apiserver.registry.base import errors, version
 from aio_apiserver.storage.stored_object import Object
 

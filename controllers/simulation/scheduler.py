@@ -5,11 +5,11 @@ Must hold: one pod is placed at a time, and counts on its node from then on, so 
 
 from functools import partial
 
-from aio_apiserver.controllers.client import key_of
-from aio_apiserver.controllers.controller import Controller, Desk
 from aio_apiserver.controllers.decisions import events, scheduling
 from aio_apiserver.controllers.decisions import pods as podrules
-from aio_apiserver.controllers.places import NODES, PODS
+from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.controller import Controller, Desk
+from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object

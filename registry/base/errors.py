@@ -120,16 +120,6 @@ class NotFound(StatusError):
         super().__init__(f"{resource} {quote(name)} not found", details=_details(resource, name))
 
 
-class RouteNotFound(StatusError):
-    """The group, version, resource or subresource is not served."""
-
-    code = 404
-    reason = "NotFound"
-
-    def __init__(self) -> None:
-        super().__init__("the server could not find the requested resource", details=Details())
-
-
 class MethodNotSupported(StatusError):
     """The resource is served, but not with this verb."""
 
@@ -139,16 +129,6 @@ class MethodNotSupported(StatusError):
     def __init__(self, resource: GroupResource, action: str) -> None:
         message = f"{action} is not supported on resources of kind {quote(str(resource))}"
         super().__init__(message, details=_details(resource, ""))
-
-
-class RouteMethodNotAllowed(StatusError):
-    """The path is served, but not with this HTTP method."""
-
-    code = 405
-    reason = "MethodNotAllowed"
-
-    def __init__(self) -> None:
-        super().__init__("the server does not allow this method on the requested resource", details=Details())
 
 
 class NotAcceptable(StatusError):
@@ -166,18 +146,6 @@ class NotTransformable(StatusError):
 
     code = 406
     reason = "NotAcceptable"
-
-
-class RouteNotAcceptable(StatusError):
-    """The path can answer with none of the media types that the client accepts."""
-
-    code = 406
-    reason = "NotAcceptable"
-
-    def __init__(self, media_types: Iterable[str]) -> None:
-        representations = ", ".join(media_types)
-        message = f"406: Not Acceptable\n\nAvailable representations: {representations}"
-        super().__init__(message, details=Details())
 
 
 class AlreadyExists(StatusError):
@@ -261,16 +229,6 @@ class UnsupportedMediaType(StatusError):
     def __init__(self, media_types: Iterable[str]) -> None:
         accepted = ", ".join(media_types)
         super().__init__(f"the body of the request was in an unknown format - accepted media types include: {accepted}")
-
-
-class RouteUnsupportedMediaType(StatusError):
-    """The body is in a format that the path does not read at all."""
-
-    code = 415
-    reason = "UnsupportedMediaType"
-
-    def __init__(self) -> None:
-        super().__init__("415: Unsupported Media Type", details=Details())
 
 
 class Invalid(StatusError):

@@ -1,17 +1,25 @@
 """Schemes: the Go scheme that decodes an API group, which kube-apiserver names in some messages.
 
-kube-apiserver consists of three servers with a scheme each. Pure. Must hold: a group is in one scheme.
+kube-apiserver consists of three servers with a scheme each; a group names its own in its types.json. Must hold: a group
+is in one scheme.
 """
 
-from collections.abc import Mapping
-
-_OWN: Mapping[str, str] = {
-    "apiextensions.k8s.io": "pkg/apiserver/apiserver.go:55",
-    "apiregistration.k8s.io": "pkg/apiserver/scheme/scheme.go:28",
-}
-_ALL_OTHERS = "pkg/api/legacyscheme/scheme.go:30"
+from aio_apiserver.registry.base import type_facts
+from aio_apiserver.registry.base.golang.quoting import quote
 
 
 def scheme_of(group: str) -> str:
     """The Go file and line of the group's scheme."""
-    return _OWN.get(group, _ALL_OTHERS)
+    return type_facts.of_group(group).scheme
+
+
+CUSTOM_RESOURCES = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"
+DELETE_OPTIONS = "pkg/apis/meta/internalversion/scheme/register.go:27"
+AUDIT_POLICIES = "k8s.io/apiserver/pkg/audit/scheme.go:30"
+WEBHOOK_RESPONSES = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
+"""Schemes of other things than the objects of a group. The lines are those of v1.36."""
+
+
+def not_registered(kind: str, api_version: str, scheme: str) -> str:
+    """The error for a kind that a scheme does not know."""
+    return f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(scheme)}"

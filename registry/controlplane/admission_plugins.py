@@ -5,14 +5,16 @@ is known even when nothing here does its work.
 """
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.admission.chain import MeasuredChain
+from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Plugin
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -30,7 +32,6 @@ from aio_apiserver.registry.plugins.admission import (
     pod_node_selector,
     pod_security,
     pod_toleration_restriction,
-    resource_quota,
 )
 from aio_apiserver.registry.plugins.admission.always import AlwaysAdmit, AlwaysDeny
 from aio_apiserver.registry.plugins.admission.always_pull_images import AlwaysPullImages
@@ -63,6 +64,11 @@ from aio_apiserver.registry.plugins.admission.taint_nodes_by_condition import Ta
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.storage.interface import Storage
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.plugins.admission import resource_quota
+else:
+    resource_quota = Deferred("aio_apiserver.registry.plugins.admission.resource_quota")
 
 Make = Callable[[Foundation], Plugin]
 
@@ -124,7 +130,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("MutatingAdmissionWebhook", MutatingAdmissionWebhook),
     Row("ValidatingAdmissionPolicy", policies.validating),
     Row("ValidatingAdmissionWebhook", ValidatingAdmissionWebhook),
-    Row("ResourceQuota", resource_quota.make),
+    Row("ResourceQuota", lambda given: resource_quota.make(given)),
     Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
 )
 
@@ -133,7 +139,7 @@ NAMES = tuple(row.name for row in PLUGINS)
 
 def chain_of(given: Foundation) -> MeasuredChain:
     """The plugins that are on, in their order. Raises ValueError, OSError."""
-    return MeasuredChain(list(_made(given)), given.admission_metrics, given.clock.patience)
+    return MeasuredChain(list(_made(given)), given.metrics.of(AdmissionMetrics), given.clock.patience)
 
 
 def _made(given: Foundation) -> Iterator[Plugin]:

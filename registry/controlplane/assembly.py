@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from aio_apiserver.registry.controlplane.admission_plugins import chain_of
-from aio_apiserver.registry.controlplane.enablement import Enablement
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.enablement import Enablement
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 
@@ -32,9 +32,10 @@ def environment_of(given: Foundation) -> Environment:
         authorizer=given.authorizer,
         tokens=given.tokens,
         issuer=given.issuer,
-        allocation_metrics=given.allocation_metrics,
         kinds=given.kinds,
+        metrics=given.metrics,
         call_webhook=given.call_webhook,
+        probe=given.probe,
         admission=chain,
         runs=chain.runs,
     )
@@ -42,8 +43,6 @@ def environment_of(given: Foundation) -> Environment:
 
 def served(groups: Groups, enablement: Enablement) -> Groups:
     """What of all groups clients find."""
-    if enablement.is_default:
-        return groups
     found = {
         group: {
             version: {
@@ -64,4 +63,4 @@ def served(groups: Groups, enablement: Enablement) -> Groups:
 
 def assemble(environment: Environment) -> Groups:
     """Make the resources of all groups."""
-    return {provider.group: provider.storages(environment) for provider in PROVIDERS}
+    return {provider.group.name: provider.storages(environment) for provider in PROVIDERS}

@@ -1,5 +1,6 @@
 """The one list of providers: every API group that is served."""
 
+from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.groups.admissionregistration.provider import PROVIDER as ADMISSIONREGISTRATION
 from aio_apiserver.registry.groups.apiextensions.provider import PROVIDER as CUSTOMRESOURCES
@@ -11,17 +12,22 @@ from aio_apiserver.registry.groups.autoscaling.provider import PROVIDER as AUTOS
 from aio_apiserver.registry.groups.batch.provider import PROVIDER as BATCH
 from aio_apiserver.registry.groups.certificates.provider import PROVIDER as CERTIFICATES
 from aio_apiserver.registry.groups.coordination.provider import PROVIDER as COORDINATION
-from aio_apiserver.registry.groups.core.provider import PROVIDER as CORE
+from aio_apiserver.registry.groups.core import provider as core
 from aio_apiserver.registry.groups.discovery.provider import PROVIDER as DISCOVERY
 from aio_apiserver.registry.groups.events.provider import PROVIDER as EVENTS
 from aio_apiserver.registry.groups.flowcontrol.provider import PROVIDER as FLOWCONTROL
+from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.registry.groups.networking.provider import PROVIDER as NETWORKING
+from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
 from aio_apiserver.registry.groups.node.provider import PROVIDER as NODE
+from aio_apiserver.registry.groups.policy.evictions import EvictionREST
 from aio_apiserver.registry.groups.policy.provider import PROVIDER as POLICY
 from aio_apiserver.registry.groups.rbac.provider import PROVIDER as RBAC
 from aio_apiserver.registry.groups.resource.provider import PROVIDER as RESOURCE
 from aio_apiserver.registry.groups.scheduling.provider import PROVIDER as SCHEDULING
 from aio_apiserver.registry.groups.storage.provider import PROVIDER as STORAGECLASSES
+
+CORE = core.provider(events=EVENTS.kinds, addresses=IPADDRESSES, cidrs=SERVICECIDRS, eviction=EvictionREST)
 
 # The order is that of discovery.
 PROVIDERS: tuple[RESTStorageProvider, ...] = (
@@ -47,3 +53,11 @@ PROVIDERS: tuple[RESTStorageProvider, ...] = (
     RESOURCE,
     FLOWCONTROL,
 )
+
+BETA_VERSIONS: frozenset[tuple[str, str]] = frozenset(
+    (provider.group.name, version)
+    for provider in PROVIDERS
+    for version in provider.group.versions
+    if not enablement.is_stable(version)
+)
+"""The groups and versions that are served when --runtime-config says so."""

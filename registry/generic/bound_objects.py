@@ -11,7 +11,7 @@ from msgspec import Struct
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.storage.stored_object import Object
 

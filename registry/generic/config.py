@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.generic.enablement import Enablement
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -17,6 +17,7 @@ class Config(Struct, frozen=True, kw_only=True):
 
     enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
     event_ttl_seconds: how long events are kept.
+    delete_collection_workers: how many objects of a collection are deleted at a time.
     admission_configuration: by the name of a plugin, what it is configured with; its own business.
     enablement: which versions and resources are served.
     not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
@@ -31,6 +32,7 @@ class Config(Struct, frozen=True, kw_only=True):
     disabled_admission: Sequence[str] = ()
     admission_configuration: Mapping[str, Any] = field(default_factory=dict)
     event_ttl_seconds: int = 3600
+    delete_collection_workers: int = 1
     not_ready_toleration_seconds: int = 300
     unreachable_toleration_seconds: int = 300
     enablement: Enablement = Enablement()

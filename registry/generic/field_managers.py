@@ -10,7 +10,6 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.remembering import remember_short
 from aio_apiserver.registry.generic import rest
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import elements
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
@@ -24,6 +23,7 @@ from aio_apiserver.registry.machinery.patch.apply.type_converters import (
     TypeConverters,
 )
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.view import View
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -90,13 +90,7 @@ class FieldManagers:
 
     def _made(self, version: str, subresource: str) -> FieldManager:
         kind = self._kind
-        reset = resets(
-            kind.group,
-            kind.plural,
-            subresource,
-            has_status=kind.strategy.has_status,
-            is_custom=kind.is_custom,
-        )
+        reset = resets(subresource, has_status=kind.strategy.has_status, is_custom=kind.is_custom, own=kind.resets)
         form = self._forms[kind.api_version(version)]
         return FieldManager(form, self._forms, self._now, subresource, reset, self._ask)
 

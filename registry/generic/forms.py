@@ -6,50 +6,17 @@ what is shown is typed and canonical; the hub object that is given is left as it
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.view import View, typed
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.view import View, typed
 from aio_apiserver.storage.stored_object import Object
-
-
-class Form(Protocol):
-    """One resource in one version."""
-
-    @property
-    def resource(self) -> GroupResource: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def kind(self) -> GroupVersionKind: ...
-
-    def has(self, subresource: str) -> bool:
-        """Whether this version has a subresource."""
-        ...
-
-    async def shown(self, hub: Object) -> Object:
-        """A hub object in this form. Raises StorageError when it cannot be converted."""
-        ...
-
-    def parsed(self, value: Object) -> Object:
-        """What somebody has made of a shown object, without defaults; it is used up. Raises DecodeError."""
-        ...
-
-    def defaulted(self, obj: Object) -> Object:
-        """A parsed object with its defaults, as it is shown."""
-        ...
-
-    async def hub(self, obj: Object) -> Object:
-        """The hub object of one in this form. Raises DecodeError, StorageError."""
-        ...
 
 
 class BuiltinForm(Struct, frozen=True, dict=True):
@@ -134,13 +101,13 @@ _OPTIONS = frozenset(
 _NEVER_LEFT_OUT = {"PodExecOptions": ("command",)}
 
 
-def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[Form]:
+def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[AdmissionForm]:
     """All forms of the objects of a kind that Kubernetes brings. Kinds in `also` show the same objects."""
     stored = (kind.stored_as,) if kind.stored_as is not None else ()
     return [_of_version(one, version, types) for one in (*stored, kind, *also) for version in one.versions]
 
 
-def _of_version(kind: Kind, version: str, types: Catalog) -> Form:
+def _of_version(kind: Kind, version: str, types: Catalog) -> AdmissionForm:
     plain = _plain(kind.resource, version, kind.object_kind(version), types)
     assert isinstance(plain, BuiltinForm)
     view = replace(plain.view, conversion=kind.conversions.get(version), default=kind.strategy.default)
@@ -166,9 +133,9 @@ def present(
     kind: GroupVersionKind,
     *,
     subresource: str,
-    forms: Sequence[Form],
+    forms: Sequence[AdmissionForm],
     types: Catalog,
-) -> Sequence[Form]:
+) -> Sequence[AdmissionForm]:
     """The forms of a write, its own first. `forms` are those of the resource in whose path it is made."""
     having = [form for form in forms if form.has(subresource)]
     if not any(form.kind == kind for form in having):

@@ -50,14 +50,12 @@ with it. Takes the request, the subresource, the object and what it was; the str
 class Hooks(Struct, frozen=True, kw_only=True):
     """What a kind does besides: before its objects are validated, and when a write has taken effect.
 
-    The after_* hooks never run on a dry run.
+    after_delete never runs on a dry run.
     """
 
     check: Check | None = None
     begin_create: BeginCreate | None = None
     begin_update: BeginUpdate | None = None
-    after_create: After = _nothing
-    after_update: After = _nothing
     after_delete: After = _nothing
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage import errors as storage_errors
 from aio_apiserver.storage.factory import key_prefixes
 
@@ -18,15 +19,21 @@ T = TypeVar("T")
 
 _RETRY_AFTER = 2
 _ROOT = "registry"
-_UNCACHED = "events"
 
 
 class Operation(Struct, frozen=True):
-    """What was tried, for the message."""
+    """What was tried, for the message. `place` is what the keys of the resource begin with."""
 
     resource: GroupResource
     verb: str
     name: str = ""
+    place: str = ""
+    is_cached: bool = True
+
+
+def operation_on(kind: Kind, verb: str, name: str = "") -> Operation:
+    """What was tried on objects of a kind."""
+    return Operation(kind.resource, verb, name, kind.place, kind.is_cached)
 
 
 async def interpreted(work: Awaitable[T], operation: Operation) -> T:
@@ -60,7 +67,7 @@ def _unmet(exc: Any, operation: Operation) -> errors.StatusError:
 
     What is not written has come past the place where keys get their root.
     """
-    key = key_prefixes.key_prefix(_ROOT, operation.resource.group, operation.resource.resource) + exc.key
+    key = key_prefixes.key_prefix(_ROOT, operation.place or operation.resource.resource) + exc.key
     key = key.removeprefix(f"/{_ROOT}") if exc.is_dry else key
     found = f"invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {exc.message}"
     return errors.Conflict(operation.resource, operation.name, why=f"StorageError: {found}")
@@ -72,7 +79,7 @@ def _bad_request(exc: Any, _operation: Operation) -> errors.StatusError:
 
 def _too_large(exc: Any, operation: Operation) -> errors.StatusError:
     """Clients may ask again soon, but for what kube-apiserver has no cache of that could come there."""
-    seconds = 0 if operation.resource.resource == _UNCACHED else 1
+    seconds = 1 if operation.is_cached else 0
     return errors.TooLargeResourceVersion(exc.revision, exc.current, retry_after_seconds=seconds)
 
 

@@ -12,17 +12,11 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
-from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
+from aio_apiserver.registry.machinery.view import Conversion
 from aio_apiserver.storage.stored_object import Object
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-
-
-class Conversion(Struct, frozen=True):
-    """How one served version and the hub turn into each other. Both own what they are given."""
-
-    to_hub: Callable[[Object], Object]
-    from_hub: Callable[[Object], Object]
 
 
 class Scale(Struct, frozen=True):
@@ -40,6 +34,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     plural: str
     kind: str
     versions: Sequence[str] = ("v1",)
+    beta_versions: Sequence[str] = ()
+    """Further versions in the shape of the hub, which are served when --runtime-config says so."""
     is_namespaced: bool = True
     short_names: Sequence[str] = ()
     categories: Sequence[str] = ()
@@ -51,6 +47,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     scale: Scale | None = None
     returns_deleted_object: bool = False
     """Whether a DELETE that took effect answers with the object rather than with a Status."""
+    hides_deleted_object: bool = False
+    """Whether OpenAPI says that a DELETE answers with a Status, although it does not: so it is upstream."""
 
     fields: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
     """Selectable fields beyond metadata.name and metadata.namespace."""
@@ -60,12 +58,20 @@ class Kind(Struct, frozen=True, kw_only=True):
     """What a field selector hears of a field that this kind, which has fields of its own, does not offer."""
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
-    columns: Columns | None = None
-    """How tables show it; None when registry/machinery/printing/printers.py says so."""
+    columns: Columns = BY_AGE
+    """How tables show it."""
     deprecation: str = ""
     """The warning that every request for it gets."""
     inner_annotations: frozenset[str] = frozenset()
     """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
+    decorate: Callable[[Object], None] | None = None
+    """Completes, in place, an object that was stored before a default of its kind existed: all readers see it so."""
+    resets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By subresource (empty: none), where it is not the usual: dotted paths that writers there cannot set or own."""
+    stored_under: str = ""
+    """What its keys begin with behind the server's prefix, where that is not the plural."""
+    is_cached: bool = True
+    """Whether the server keeps its objects in memory for reads and watches."""
     expires: bool = False
     """Whether its objects go by themselves, as --event-ttl says."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
@@ -103,6 +109,12 @@ class Kind(Struct, frozen=True, kw_only=True):
         """What errors call its objects: by the group that keeps them."""
         stored = self.stored_as or self
         return GroupKind(stored.group, stored.kind)
+
+    @property
+    def place(self) -> str:
+        """What its keys begin with behind the server's prefix, without slashes around it."""
+        stored = self.stored_as or self
+        return stored.stored_under or (f"{self.group}/{self.plural}" if self.is_custom else stored.plural)
 
     @property
     def hub_version(self) -> str:

@@ -20,6 +20,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names, object_meta
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic import identity
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
 from aio_apiserver.registry.generic.rest import Request, timestamp
@@ -55,24 +56,9 @@ def generate_name(prefix: str) -> str:
     return prefix[: _NAME_LIMIT - _GENERATED_LENGTH] + suffix
 
 
-def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
-    """Put the request's namespace on the object, or take it off one that has none; refuse one that says another."""
-    wanted = request.namespace if kind.is_namespaced else ""
-    metadata = obj["metadata"]
-    given = metadata.get("namespace", "")
-    if given == wanted:
-        return
-    if given and kind.is_namespaced:
-        raise errors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
-    if wanted:
-        metadata["namespace"] = wanted
-    else:
-        del metadata["namespace"]
-
-
 def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
     """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
-    settle_namespace(obj, request, kind)
+    identity.settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
     look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
     if found := look():
@@ -96,7 +82,7 @@ def before_update(
     kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, context: StrategyContext
 ) -> None:
     """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
-    settle_namespace(new, request, kind)
+    identity.settle_namespace(new, request, kind)
     objects.carry_over(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)
     _keep_system_fields(new["metadata"], old["metadata"])

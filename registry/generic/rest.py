@@ -1,19 +1,19 @@
 """The REST contracts: what a resource can do.
 
 Handlers know resources by these protocols alone, discovery derives verbs from them, and a provider per group hands out
-its resources. Nothing here waits.
+its resources. What a resource can do is asked with `isinstance`, never by the names of methods. Nothing here waits.
 
 Must hold: objects are hub objects without apiVersion and kind; errors that leave are StatusErrors.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -22,17 +22,19 @@ from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.admission.interface import Admission, Run
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
+from aio_apiserver.registry.generic.component_probes import Probe, probe_nothing
 from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
+from aio_apiserver.registry.generic.metric_sets import MetricSets
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import (
@@ -62,7 +64,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
     call it, where rights to parts of an object hang on it. size: that of what was sent, in bytes.
-    empties: what was sent empty; what a patch makes is another thing each time. deadline: when nobody waits for the
+    empties: what was sent empty. deadline: when nobody waits for the
     answer any more, on the monotonic scale of patience; 0 is never.
     """
 
@@ -74,7 +76,7 @@ class Request(Struct, frozen=True, kw_only=True):
     verb: str = ""
     annotate: Annotate = unnoted
     size: int = 0
-    empties: list[Empty] = field(default_factory=list)
+    empties: Empties = ()
     deadline: float = 0.0
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
@@ -89,16 +91,25 @@ class Request(Struct, frozen=True, kw_only=True):
         )
 
 
+class Made(Struct, frozen=True):
+    """The wanted state of an object, which the Store then owns.
+
+    empties: what was sent empty in it. owners_known: whether its managed fields are those after the update already.
+    """
+
+    obj: Object
+    empties: Empties = ()
+    owners_known: bool = False
+
+
 class UpdatedObject(Struct, frozen=True):
     """The wanted state, made from the present one (None when there is none yet): a PUT's body, or a patch.
 
-    `make` is called again after a conflict and returns an object that the Store then owns. knows_managers: its managed
-    fields are those after the update already.
+    `make` is called again after a conflict.
     """
 
-    make: Callable[[StoredObject | None], Awaitable[Object]]
+    make: Callable[[StoredObject | None], Awaitable[Made]]
     preconditions: Preconditions | None = None
-    knows_managers: bool = False
 
 
 class Updated(Struct, frozen=True):
@@ -126,6 +137,7 @@ class RESTStorage(Protocol):
         ...
 
 
+@runtime_checkable
 class Getter(RESTStorage, Protocol):
     """Reads one object."""
 
@@ -134,6 +146,7 @@ class Getter(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Lister(RESTStorage, Protocol):
     """Reads many objects."""
 
@@ -142,6 +155,7 @@ class Lister(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Watcher(RESTStorage, Protocol):
     """Follows changes. `name` watches one object."""
 
@@ -154,6 +168,7 @@ class Watching(Watcher, Lister, Protocol):
     """What can be watched can be listed."""
 
 
+@runtime_checkable
 class Creater(RESTStorage, Protocol):
     """Makes objects; one that keeps none (a review, a binding) answers with a plain object, its type included."""
 
@@ -164,6 +179,7 @@ class Creater(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Updater(RESTStorage, Protocol):
     """Changes objects."""
 
@@ -178,6 +194,7 @@ class Updater(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Deleter(RESTStorage, Protocol):
     """Removes objects, one at a time or all that are selected."""
 
@@ -190,6 +207,7 @@ class Deleter(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
 class Connecter(RESTStorage, Protocol):
     """Leads on to somewhere else in the cluster: to a kubelet, a pod, a service."""
 
@@ -208,6 +226,22 @@ class Connecter(RESTStorage, Protocol):
         ...
 
 
+@runtime_checkable
+class KindAcceptor(Protocol):
+    """Takes bodies of other kinds beside its own."""
+
+    @property
+    def accepts(self) -> Collection[GroupVersionKind]: ...
+
+
+@runtime_checkable
+class TableConvertor(Protocol):
+    """Says itself how tables show its objects."""
+
+    @property
+    def columns(self) -> Columns: ...
+
+
 StorageFor = Callable[[Resource], Storage]
 """The storage of a resource, opened once: StorageFactory.storage_for."""
 
@@ -222,11 +256,11 @@ class Foundation(Struct, frozen=True, kw_only=True):
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
-    admission_metrics: AdmissionMetrics = field(default_factory=AdmissionMetrics)
-    allocation_metrics: AllocationMetrics = field(default_factory=AllocationMetrics)
     kinds: KindLookup = field(default_factory=NoKinds)
+    metrics: MetricSets = field(default_factory=MetricSets)
     call_webhook: CallWebhook = call_nobody
     open_webhook: OpenWebhook = open_none
+    probe: Probe = probe_nothing
 
 
 class Environment(Foundation, frozen=True, kw_only=True):
@@ -241,7 +275,7 @@ class RESTStorageProvider(Protocol):
     """One API group: its resources by version and path (`deployments`, `deployments/scale`)."""
 
     @property
-    def group(self) -> str: ...
+    def group(self) -> APIGroup: ...
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """Versions in order of preference."""

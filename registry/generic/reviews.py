@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic import identity
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request
-from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]
@@ -47,8 +47,8 @@ class ReviewREST:
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         if self.kind.is_namespaced and not request.namespace:
-            raise errors.RouteNotFound
-        preparation.settle_namespace(obj, request, self.kind)
+            raise errors.BadRequest("Namespace parameter required.")
+        identity.settle_namespace(obj, request, self.kind)
         self._managers.of(request.version).track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = self._attributes(request, obj, options)
         await self._admission.mutate(attributes)

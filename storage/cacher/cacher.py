@@ -17,7 +17,7 @@ Must hold: what storage/interface.py demands of a Storage. The origin belongs to
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec.structs import replace
 
@@ -38,18 +38,17 @@ from aio_apiserver.storage.cacher.watches import Watches
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import Closed, KeyNotFound, StorageError
 from aio_apiserver.storage.interface import (
+    DeleteCall,
     ListOptions,
     ListResult,
     Origin,
-    Preconditions,
     Resource,
     ResourceVersionMatch,
     TryUpdate,
-    Validate,
+    UpdateCall,
     Watch,
     WatchOptions,
     WatchSink,
-    accept,
 )
 from aio_apiserver.storage.store import listing
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -110,36 +109,13 @@ class Cacher:
     async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
         return self._shown(await self._origin.create(key, obj, ttl=ttl))
 
-    async def guaranteed_update(
-        self,
-        key: str,
-        try_update: TryUpdate,
-        *,
-        ignore_not_found: bool = False,
-        preconditions: Preconditions | None = None,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
-        updated = await self._origin.guaranteed_update(
-            key,
-            try_update,
-            ignore_not_found=ignore_not_found,
-            preconditions=preconditions,
-            suggestion=self._newer(key, suggestion),
-        )
-        return self._shown(updated)
+    async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
+        call["suggestion"] = self._newer(key, call.get("suggestion"))
+        return self._shown(await self._origin.guaranteed_update(key, try_update, **call))
 
-    async def delete(
-        self,
-        key: str,
-        *,
-        preconditions: Preconditions | None = None,
-        validate: Validate = accept,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
-        deleted = await self._origin.delete(
-            key, preconditions=preconditions, validate=validate, suggestion=self._newer(key, suggestion)
-        )
-        return self._shown(deleted)
+    async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
+        call["suggestion"] = self._newer(key, call.get("suggestion"))
+        return self._shown(await self._origin.delete(key, **call))
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         return await self._origin.preview(key, obj)

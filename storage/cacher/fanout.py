@@ -47,6 +47,8 @@ class Fanout:
         self._on_slow = on_slow
         self._groups = Groups(triggers)
         self._queue: deque[Change] = deque()
+        self._most_queued = 0
+        """The high-water mark of the queue: how many changes a turn has found in it at most."""
         self._newest = 0
         self._is_scheduled = False
         """A turn is to come, or what follows one."""
@@ -161,6 +163,7 @@ class Fanout:
             "members": sum(len(group.members) for group in self._groups),
             "position": self.position.revision,
             "queued": len(self._queue),
+            "most_queued": self._most_queued,
             "batches": self._batches,
             "deliveries": self._deliveries,
             "failed_sinks": self._failed_sinks,
@@ -171,6 +174,7 @@ class Fanout:
         seen: dict[Group, list[WatchEvent]] = {}
         broken: dict[Group, Corrupt] = {}
         queue = self._queue
+        self._most_queued = max(self._most_queued, len(queue))
         share = Share(self._clock)
         is_over = False
         while queue:

@@ -8,16 +8,17 @@ exception: it accepts a resourceVersion on create, because clients try copies of
 """
 
 from collections.abc import Awaitable
+from typing import Unpack
 
 from aio_apiserver.storage import codec, preconditions, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound
 from aio_apiserver.storage.interface import (
+    DeleteCall,
     ListOptions,
     ListResult,
-    Preconditions,
     Storage,
     TryUpdate,
-    Validate,
+    UpdateCall,
     Watch,
     WatchOptions,
     WatchSink,
@@ -54,33 +55,16 @@ class DryRunnableStorage:
         return self._storage.get_list(key, options)
 
     async def guaranteed_update(
-        self,
-        key: str,
-        try_update: TryUpdate,
-        *,
-        ignore_not_found: bool = False,
-        preconditions: Preconditions | None = None,
-        suggestion: StoredObject | None = None,
-        dry_run: bool = False,
+        self, key: str, try_update: TryUpdate, *, dry_run: bool = False, **call: Unpack[UpdateCall]
     ) -> StoredObject:
         if dry_run:
-            return await self._update_dryly(key, try_update, preconditions, ignore_not_found=ignore_not_found)
-        return await self._storage.guaranteed_update(
-            key, try_update, ignore_not_found=ignore_not_found, preconditions=preconditions, suggestion=suggestion
-        )
+            return await self._update_dryly(key, try_update, call)
+        return await self._storage.guaranteed_update(key, try_update, **call)
 
-    async def delete(
-        self,
-        key: str,
-        *,
-        preconditions: Preconditions | None = None,
-        validate: Validate = accept,
-        suggestion: StoredObject | None = None,
-        dry_run: bool = False,
-    ) -> StoredObject:
+    async def delete(self, key: str, *, dry_run: bool = False, **call: Unpack[DeleteCall]) -> StoredObject:
         if dry_run:
-            return await self._delete_dryly(key, preconditions, validate)
-        return await self._storage.delete(key, preconditions=preconditions, validate=validate, suggestion=suggestion)
+            return await self._delete_dryly(key, call)
+        return await self._storage.delete(key, **call)
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         return await self._storage.watch(key, options, sink)
@@ -88,11 +72,9 @@ class DryRunnableStorage:
     async def count(self) -> int:
         return await self._storage.count()
 
-    async def _update_dryly(
-        self, key: str, try_update: TryUpdate, conditions: Preconditions | None, *, ignore_not_found: bool
-    ) -> StoredObject:
-        current = await self._present(key) if ignore_not_found else await self._storage.get(key)
-        preconditions.check(conditions, key, current, is_dry=True)
+    async def _update_dryly(self, key: str, try_update: TryUpdate, call: UpdateCall) -> StoredObject:
+        current = await (self._present(key) if call.get("ignore_not_found") else self._storage.get(key))
+        preconditions.check(call.get("preconditions"), key, current, is_dry=True)
         update = await try_update(current)
         versioner.clear_resource_version(update.obj)
         versioner.set_resource_version(update.obj, current.revision if current is not None else 0)
@@ -102,10 +84,10 @@ class DryRunnableStorage:
         codec.to_json(obj)
         return await self._storage.preview(key, obj)
 
-    async def _delete_dryly(self, key: str, conditions: Preconditions | None, validate: Validate) -> StoredObject:
+    async def _delete_dryly(self, key: str, call: DeleteCall) -> StoredObject:
         current = await self._storage.get(key)
-        preconditions.check(conditions, key, current, is_dry=True)
-        await validate(current)
+        preconditions.check(call.get("preconditions"), key, current, is_dry=True)
+        await call.get("validate", accept)(current)
         return current
 
     async def _present(self, key: str) -> StoredObject | None:

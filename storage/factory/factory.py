@@ -44,9 +44,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-EVENTS = frozenset({("", "events"), ("events.k8s.io", "events")})
-"""Not cached, as in kube-apiserver: events are written often and read by people."""
-
 
 class StorageConfig(Struct, frozen=True, kw_only=True):
     """The configuration of the factory.
@@ -54,7 +51,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     etcd: the etcd servers; without it, SQLite in data_dir, and without that, memory.
     overrides: resources on other etcd servers, with the credentials in `etcd`.
     compaction_interval: seconds; 0 switches compaction off.
-    uncached: (group, resource) pairs without a cache; without watch_cache no resource has one.
+    uncached: more resources without a cache, as (group, resource); without watch_cache no resource has one.
     """
 
     etcd: "EtcdConfig | None" = None
@@ -65,7 +62,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     encryption_config: Path | None = None
     reloads_encryption_config: bool = False
     watch_cache: bool = True
-    uncached: frozenset[tuple[str, str]] = EVENTS
+    uncached: frozenset[tuple[str, str]] = frozenset()
     compaction_interval: float = compactor.INTERVAL
     lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
 
@@ -122,7 +119,10 @@ class StorageFactory:
         await self._opened.aclose()
 
     def storage_for(self, resource: Resource) -> Storage:
-        """The storage of a resource; the same one until it is retired."""
+        """The storage of a resource; the same one until it is retired.
+
+        Raises NotStorable for a resource whose type cannot be written and read again.
+        """
         named = (resource.group, resource.resource, resource.view)
         storage = self._storages.get(named)
         if storage is None:
@@ -232,11 +232,12 @@ class StorageFactory:
 
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)
+        codec.check(self._codec, resource.type_meta)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
         store = KVStore(
             backend.kv,
             resource,
-            prefix=key_prefix(self._config.prefix, *named, is_custom=bool(resource.view)),
+            prefix=key_prefix(self._config.prefix, resource.place or resource.resource),
             codec=self._codec,
             transformer=self._transformer_for(*named),
             leases=backend.leases,
@@ -244,7 +245,7 @@ class StorageFactory:
             encodings=self._encodings,
         )
         origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
-        if not self._config.watch_cache or named in self._config.uncached:
+        if not (self._config.watch_cache and resource.is_cached) or named in self._config.uncached:
             return origin
         return Cacher(origin, resource, clock=self._patience)
 

@@ -4,27 +4,25 @@ It lies below the cache, so that answers of the cache are not counted. Must hold
 Origin.
 """
 
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import (
+    DeleteCall,
     ListOptions,
     ListResult,
     Origin,
-    Preconditions,
     Resource,
     TryUpdate,
-    Validate,
+    UpdateCall,
     Watch,
     WatchOptions,
     WatchSink,
-    accept,
 )
-from aio_apiserver.storage.measures import AnyFamily
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
@@ -33,51 +31,37 @@ _RESOURCE = ("group", "resource")
 
 
 class Latencies:
-    """The latencies of all stores. The metrics have kube-apiserver's names for every engine."""
+    """The latencies of all stores, and how much they read."""
 
     def __init__(self) -> None:
-        self._requests = measures.counter("etcd_requests_total", "Requests to storage.", labels=_LABELS)
-        self._lists = measures.counter("apiserver_storage_list_total", "Lists of storage.", labels=_RESOURCE)
-        self._returned = measures.counter(
-            "apiserver_storage_list_returned_objects_total", "Objects in lists of storage.", labels=_RESOURCE
-        )
-        self._fetched = measures.counter(
-            "apiserver_storage_list_fetched_objects_total", "Objects read from storage for lists.", labels=_RESOURCE
-        )
-        self._examined = measures.counter(
-            "apiserver_storage_list_evaluated_objects_total",
-            "Objects that were looked at for lists of storage.",
-            labels=_RESOURCE,
-        )
-        self._undecodable = measures.counter(
-            "apiserver_storage_decode_errors_total", "Stored objects that could not be read.", labels=_RESOURCE
-        )
-        self._durations = measures.histogram(
-            "etcd_request_duration_seconds", "How long requests to storage took.", labels=_LABELS, bounds=_BOUNDS
-        )
-
-    def families(self) -> Iterable[AnyFamily]:
-        """All metric families recorded here."""
-        yield from (self._requests, self._durations, self._lists, self._returned, self._fetched, self._examined)
-        yield self._undecodable
+        self.requests = measures.counters(*_LABELS)
+        self.durations = measures.histograms(*_LABELS, bounds=_BOUNDS)
+        self.lists = measures.counters(*_RESOURCE)
+        self.returned = measures.counters(*_RESOURCE)
+        """Objects in lists."""
+        self.fetched = measures.counters(*_RESOURCE)
+        """Objects read for lists."""
+        self.examined = measures.counters(*_RESOURCE)
+        """Objects compared with the selectors of lists."""
+        self.decode_errors = measures.counters(*_RESOURCE)
 
     def listed(self, resource: Resource, listed: ListResult) -> None:
         """Record a list."""
         labels = resource.group, resource.resource
-        self._lists.of(*labels).add()
-        self._returned.of(*labels).add(len(listed.items))
-        self._fetched.of(*labels).add(listed.fetched)
-        self._examined.of(*labels).add(listed.examined)
+        self.lists.of(*labels).add()
+        self.returned.of(*labels).add(len(listed.items))
+        self.fetched.of(*labels).add(listed.fetched)
+        self.examined.of(*labels).add(listed.examined)
 
     def undecodable(self, resource: Resource) -> None:
         """Record a stored object that cannot be read."""
-        self._undecodable.of(resource.group, resource.resource).add()
+        self.decode_errors.of(resource.group, resource.resource).add()
 
     def record(self, resource: Resource, operation: str, seconds: float) -> None:
         """Record the end of a request."""
         labels = resource.group, operation, resource.resource
-        self._requests.of(*labels).add()
-        self._durations.of(*labels).observe(seconds)
+        self.requests.of(*labels).add()
+        self.durations.of(*labels).observe(seconds)
 
 
 class MeasuredOrigin:
@@ -107,34 +91,13 @@ class MeasuredOrigin:
         self._latencies.listed(self._resource, listed)
         return listed
 
-    async def guaranteed_update(
-        self,
-        key: str,
-        try_update: TryUpdate,
-        *,
-        ignore_not_found: bool = False,
-        preconditions: Preconditions | None = None,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
         with self._timed("update"):
-            return await self._origin.guaranteed_update(
-                key,
-                try_update,
-                ignore_not_found=ignore_not_found,
-                preconditions=preconditions,
-                suggestion=suggestion,
-            )
+            return await self._origin.guaranteed_update(key, try_update, **call)
 
-    async def delete(
-        self,
-        key: str,
-        *,
-        preconditions: Preconditions | None = None,
-        validate: Validate = accept,
-        suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
         with self._timed("delete"):
-            return await self._origin.delete(key, preconditions=preconditions, validate=validate, suggestion=suggestion)
+            return await self._origin.delete(key, **call)
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         return await self._origin.preview(key, obj)

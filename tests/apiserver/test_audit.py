@@ -15,11 +15,13 @@ from aiohttp import web
 from aio_apiserver.apiserver.auditing.assembly import open_audit
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
+from tests.apiserver.webhook_servers import no_service
 
 BEGIN = "apiVersion: audit.k8s.io/v1\nkind: Policy\n"
 SECRETS_BY_NAME = """\
@@ -284,7 +286,7 @@ async def test_a_policy_that_cannot_be_read_is_refused(tmp_path: Path, text: str
 
     async with AsyncExitStack() as stack:
         with pytest.raises(ValueError, match=r"^loading audit policy file: ") as refusal:
-            open_audit(settings, SystemClock(), AuditMetrics(), stack)
+            open_audit(settings, SystemClock(), WebhookClient(no_service, SystemClock()), AuditMetrics(), stack)
 
     assert complaint in str(refusal.value)
 

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.server import Server
-from tests.apiserver.serializers.test_yaml import BOMB
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, read_answer, running
+from tests.registry.machinery.serializers.test_yaml import BOMB
 
 JSON = "application/json"
 YAML = "application/yaml"

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
 from tests.apiserver import program
 from tests.apiserver.canaries import Canaries
 from tests.apiserver.serving import Answer, ask, bearer

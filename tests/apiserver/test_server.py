@@ -219,7 +219,7 @@ async def test_requests_under_way_finish_when_the_server_stops(tmp_path: Path) -
         body = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"late"}}'
         auth = f"Authorization: Bearer {started.pki.admin_token}\r\n".encode()
         writer.write(head + auth + b"Content-Length: %d\r\n\r\n" % len(body))
-        await until(lambda: started.parts.deadlines.running == 1)
+        await until(lambda: started.parts.limits.deadlines.running == 1)
 
         stopping = asyncio.create_task(started.stop())
         await until(lambda: started.parts.draining.has_begun)

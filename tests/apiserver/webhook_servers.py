@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from tests.storage.kv.certificates import Authority
 
 Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -38,3 +39,8 @@ async def webhook(
 def trusted(authority: Authority) -> str:
     """The bundle of who trusts an authority."""
     return base64.b64encode(authority.file.read_bytes()).decode()
+
+
+async def no_service(namespace: str, name: str, port: int) -> str:
+    """The address of a service where there is none."""
+    raise WebhookFailed(f'service "{name}" not found')

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.controllers.client import Client, Place
-from aio_apiserver.controllers.flow_control import FlowControl
-from aio_apiserver.controllers.informers import Informers
+from aio_apiserver.controllers.runtime.client import Client, Place
+from aio_apiserver.controllers.runtime.flow_control import FlowControl
+from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
@@ -44,7 +44,7 @@ async def running(directory: Path, *controllers: str, **values: Any) -> AsyncIte
     given = {"kube_api_qps": -1.0, **values}
     async with serving.running(directory, controllers=controllers, **given) as server:
         informers = Informers(server.parts.served, server.parts.clock)
-        flow = FlowControl(server.parts.fairness, server.parts.in_flight, server.parts.clock)
+        flow = FlowControl(server.parts.limits.fairness, server.parts.limits.in_flight, server.parts.clock)
         client = Client(server.parts.served, flow, informers.expect, ADMIN, "test")
         try:
             yield Cluster(server, client, informers)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.controllers import places
-from aio_apiserver.controllers.client import Place
+from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime.client import Place
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters

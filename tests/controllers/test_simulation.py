@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aio_apiserver.controllers import places
+from aio_apiserver.controllers.runtime import places
 from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 

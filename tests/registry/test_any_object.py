@@ -14,8 +14,8 @@ from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType

@@ -171,3 +171,20 @@ def test_what_can_be_shown_can_be_written_and_read_back(by: Codec, depth: int) -
 
     assert stored.decode()["spec"] == obj["spec"]
     assert orjson.loads(shown) == obj
+
+
+@CODECS
+def test_a_codec_that_reads_back_what_it_writes_passes_its_check(by: Codec) -> None:
+    codec.check(by, {"kind": "Pod", "apiVersion": "v1"})
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (Codec(JSON.media_type, JSON.magic, lambda _obj: b"{", JSON.unpack), "cannot be decoded"),
+        (Codec(JSON.media_type, JSON.magic, lambda _obj: b'{"metadata":{}}', JSON.unpack), "does not read back"),
+    ],
+)
+def test_a_codec_that_loses_what_it_writes_does_not_pass(broken: Codec, why: str) -> None:
+    with pytest.raises(NotStorable, match=why):
+        codec.check(broken, {"kind": "Pod"})

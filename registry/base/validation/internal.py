@@ -1,7 +1,9 @@
 """Internal: structs in the form of kube-apiserver's internal types, which its errors print.
 
 `form("core.PodSpec", spec)` makes `{"Volumes":null,"InitContainers":null,...}` from a part of a hub object. A
-FieldError prints the result. internal_types.txt is the table of structs; it is read at the first use.
+FieldError prints the result. A group has the structs in its internal_types.txt, which is read at the first use: fields
+in their order, as `Name:shape`. A field of objects is named as the Go field with a small beginning (DNSPolicy:
+dnsPolicy) or `Name=field`; `.` is the object itself. `+Type` is a struct whose fields stand among the others.
 
 A shape is text, number, flag, quantity, duration, number-or-text, any, meta (a type of meta/v1, shown as it is) or a
 struct. A struct is named `PodSpec` in its own group and `core.PodSpec` from another one. An absent text, number or flag
@@ -13,9 +15,11 @@ Pure. Must hold: fields that the internal type does not have are not shown. Maps
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from aio_apiserver.registry.base import group_files
+
+_FILE = "internal_types.txt"
 _ABSENT = {"text": "", "number": 0, "flag": False, "quantity": "0", "duration": "0s", "number-or-text": 0, "any": None}
 _META_FIELDS = (
     "name",
@@ -49,7 +53,7 @@ def form(struct: str, value: Mapping[str, Any] | None) -> Any:
 
 @cache
 def _struct(name: str) -> _Show:
-    parts = [_part(name, cell) for cell in structs()[name]]
+    parts = [_part(name, cell) for cell in structs(name.partition(".")[0])[name]]
 
     def show(value: Any) -> Any:
         given = value or {}
@@ -146,8 +150,8 @@ def _field_name(name: str) -> str:
 
 
 @cache
-def structs() -> Mapping[str, tuple[str, ...]]:
-    """The cells of each struct, by the name of the struct."""
-    text = Path(__file__).with_name("internal_types.txt").read_text()
-    rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
+def structs(group: str) -> Mapping[str, tuple[str, ...]]:
+    """The cells of each struct of a group, by the name of the struct."""
+    data = group_files.read(group, _FILE) or b""
+    rows = [line.split() for line in data.decode().splitlines() if not line.startswith("#")]
     return {name: tuple(cells) for name, *cells in rows}

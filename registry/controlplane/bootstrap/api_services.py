@@ -4,13 +4,14 @@ Must hold: what somebody else has made under such a name is left alone; the buil
 server begins, and those of custom resources for as long as their definitions serve them.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
-from aio_apiserver.registry.controlplane.enablement import Enablement
+from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 APISERVICES = Place("apiregistration.k8s.io", "v1", "apiservices")
@@ -19,7 +20,6 @@ DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _AT_START = "onstart"
 _ALWAYS = "true"
-
 
 GroupVersion = tuple[str, str]
 
@@ -31,42 +31,20 @@ class Priority(NamedTuple):
     version: int
 
 
-_BUILT_IN: Mapping[tuple[str, str], Priority] = {
-    ("", "v1"): Priority(18000, 1),
-    ("admissionregistration.k8s.io", "v1"): Priority(16700, 15),
-    ("apiextensions.k8s.io", "v1"): Priority(16700, 15),
-    ("apps", "v1"): Priority(17800, 15),
-    ("authentication.k8s.io", "v1"): Priority(17700, 15),
-    ("authorization.k8s.io", "v1"): Priority(17600, 15),
-    ("autoscaling", "v1"): Priority(17500, 15),
-    ("autoscaling", "v2"): Priority(17500, 30),
-    ("batch", "v1"): Priority(17400, 15),
-    ("certificates.k8s.io", "v1"): Priority(17300, 15),
-    ("coordination.k8s.io", "v1"): Priority(16500, 15),
-    ("discovery.k8s.io", "v1"): Priority(16200, 15),
-    ("events.k8s.io", "v1"): Priority(17750, 15),
-    ("flowcontrol.apiserver.k8s.io", "v1"): Priority(16100, 21),
-    ("networking.k8s.io", "v1"): Priority(17200, 15),
-    ("node.k8s.io", "v1"): Priority(16300, 15),
-    ("policy", "v1"): Priority(17100, 15),
-    ("rbac.authorization.k8s.io", "v1"): Priority(17000, 15),
-    ("resource.k8s.io", "v1"): Priority(16200, 21),
-    ("scheduling.k8s.io", "v1"): Priority(16600, 15),
-    ("storage.k8s.io", "v1"): Priority(16800, 15),
-}
-_BETA: Mapping[tuple[str, str], Priority] = {
-    ("admissionregistration.k8s.io", "v1beta1"): Priority(16700, 12),
-    ("networking.k8s.io", "v1beta1"): Priority(17200, 12),
-    ("resource.k8s.io", "v1beta2"): Priority(16200, 18),
-    ("storage.k8s.io", "v1beta1"): Priority(16800, 9),
-}
+def _built_in() -> Iterator[tuple[GroupVersion, Priority]]:
+    for group in (provider.group for provider in PROVIDERS if provider.group.priority):
+        for version, priority in group.versions.items():
+            yield (group.name, version), Priority(group.priority, priority)
+
+
+_BUILT_IN: Mapping[GroupVersion, Priority] = dict(sorted(_built_in()))
 _CUSTOM = Priority(1000, 100)
 
 
 async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
     """Make or mend those of the built-in groups that are served, and remove those of what is not served any more."""
     present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
-    for (group, version), priority in {**_BUILT_IN, **_BETA}.items():
+    for (group, version), priority in _BUILT_IN.items():
         name = f"{version}.{group}"
         if not enablement.has_version(group, version):
             if name in present and _how(present[name]) == _AT_START:
@@ -123,7 +101,7 @@ def group_priority(group: str) -> int:
 
 def version_priority(group: str, version: str) -> int:
     """Where a version of this server stands in its group."""
-    return {**_BUILT_IN, **_BETA}.get((group, version), _CUSTOM).version
+    return _BUILT_IN.get((group, version), _CUSTOM).version
 
 
 def _api_service(group: str, version: str, priority: Priority, *, how: str) -> Object:

@@ -11,9 +11,9 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.generic.rest import Foundation, Request, Updated, UpdatedObject
-from aio_apiserver.registry.generic.view import typed
+from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.rest import Foundation, Made, Request, Updated, UpdatedObject
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Storage
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -75,13 +75,13 @@ class OwnClient:
         """Let `change` mend an object in place; it returns whether there was something to mend. Raises NotFound."""
         store = self._at(place)
 
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(store.kind.resource, name)
             obj = current.decode()
             if not change(obj):
                 raise _LeaveAsItIs
-            return obj
+            return Made(obj)
 
         await _unless_right(store.update(_request(place, namespace), name, UpdatedObject(make), _options(manager)))
 
@@ -93,7 +93,7 @@ class OwnClient:
         owners = store.field_manager(place.version)
         kind = typed(store.object_kind(place.version), {"metadata": {"name": name}})
 
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(store.kind.resource, name)
             obj = current.decode()
@@ -101,9 +101,9 @@ class OwnClient:
             if status is None:
                 raise _LeaveAsItIs
             applied: Object = owners.apply(obj, {**kind, "status": status}, manager, force=True)
-            return applied
+            return Made(applied, owners_known=True)
 
-        updated = UpdatedObject(make, knows_managers=True)
+        updated = UpdatedObject(make)
         await _unless_right(store.update(_request(place, ""), name, updated, _options(manager)))
 
     async def delete(self, place: Place, name: str, *, namespace: str = "", uid: str | None = None) -> None:

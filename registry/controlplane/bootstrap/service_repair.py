@@ -1,9 +1,10 @@
 """The repair of what services hold, on the resources that this server serves."""
 
 from aio_apiserver.registry.controlplane.assembly import Groups
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.groups.core.allocation.repair import Repair
 from aio_apiserver.registry.groups.core.service_hooks import cluster_ips
@@ -21,6 +22,8 @@ def repair(groups: Groups, given: Foundation) -> Repair:
     return Repair(
         services=given.storage_for(resource_of(SERVICES)),
         cluster_ips=cluster_ips(given, addresses=addresses, cidrs=cidrs),
-        node_ports=NodePorts(given.storage_for(RANGES), given.config.service_node_ports, given.allocation_metrics),
+        node_ports=NodePorts(
+            given.storage_for(RANGES), given.config.service_node_ports, given.metrics.of(AllocationMetrics)
+        ),
         clock=given.clock,
     )

@@ -1,21 +1,19 @@
-"""Refusals: what somebody hears who may not do something. Pure."""
+"""refusals: the Forbidden error for a user whom the authorizer does not let do something. Pure.
+
+Must hold: the part of the message that names user and resource has no markup, as kube-apiserver writes it.
+"""
 
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 
-_SAFE_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-
-def in_html(text: str) -> str:
-    """A text that no browser takes for anything else."""
-    return text.translate(_SAFE_IN_HTML)
+_WITHOUT_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def forbidden(asked: Attributes, reason: str = "") -> Forbidden:
-    """Who may not do what, and why if the authorizer knows."""
-    what = in_html(_refused(asked))
+    """The user, what was asked, and why not if the authorizer knows."""
+    what = _refused(asked).translate(_WITHOUT_MARKUP)
     resource = GroupResource(asked.group, asked.resource) if asked.is_resource else None
     return Forbidden(resource, asked.name, why=f"{what}: {reason}" if reason else what)
 

@@ -4,16 +4,13 @@ Must hold: a plugin is called only for the operations that it looks at, and only
 reading between two plugins serves both.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin, Run
-from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
-from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
-from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import AnyFamily, Histogram, Stability
+from aio_apiserver.storage.measures import Histogram
 
 _BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
 _MUTATING, _VALIDATING = "admit", "validate"
@@ -22,32 +19,11 @@ Call = Callable[[Attributes], Awaitable[None]]
 
 
 class AdmissionMetrics:
-    """What is recorded of admission."""
+    """How long the admission chain and each of its plugins take."""
 
     def __init__(self) -> None:
-        self.plugins = measures.histogram(
-            "apiserver_admission_controller_admission_duration_seconds",
-            "How long an admission plugin took, by name, operation, type and whether it refused.",
-            labels=("name", "operation", "rejected", "type"),
-            bounds=_BOUNDS,
-            stability=Stability.STABLE,
-        )
-        self.steps = measures.histogram(
-            "apiserver_admission_step_admission_duration_seconds",
-            "How long all admission plugins together took, by operation, type and whether one of them refused.",
-            labels=("operation", "rejected", "type"),
-            bounds=_BOUNDS,
-            stability=Stability.STABLE,
-        )
-        self.webhooks = WebhookMetrics()
-        self.conditions = ConditionMetrics()
-        self.pod_security = PodSecurityMetrics()
-
-    def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
-        yield from (self.plugins, self.steps)
-        for recorded in (self.webhooks, self.conditions, self.pod_security):
-            yield from recorded.families()
+        self.plugins = measures.histograms("name", "operation", "rejected", "type", bounds=_BOUNDS)
+        self.steps = measures.histograms("operation", "rejected", "type", bounds=_BOUNDS)
 
 
 class _Link(NamedTuple):

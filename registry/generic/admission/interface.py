@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -62,7 +62,7 @@ class Attributes(Struct, frozen=True, kw_only=True):
     user: UserInfo
     warn: Callable[[str], None]
     annotate: Annotate = unnoted
-    forms: Sequence[Form] = ()
+    forms: Sequence[AdmissionForm] = ()
     deadline: float = 0.0
     reinvocation: Reinvocation = field(default_factory=Reinvocation)
 

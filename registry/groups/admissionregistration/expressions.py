@@ -8,9 +8,10 @@ from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.cel import admission, types
+    from aio_apiserver.registry.generic.expressions import admission
+    from aio_apiserver.registry.machinery.cel import types
 else:
-    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    admission = Deferred("aio_apiserver.registry.generic.expressions.admission")
     types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _MOST_CONDITIONS = 64

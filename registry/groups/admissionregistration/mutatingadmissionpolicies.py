@@ -7,16 +7,18 @@ from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.admissionregistration import expressions, policies
+from aio_apiserver.registry.groups.admissionregistration import columns, expressions, policies
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyStrategy
 from aio_apiserver.registry.groups.admissionregistration.webhooks import REINVOCATION_POLICIES
+from aio_apiserver.registry.machinery.printing.columns import Column, count
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.cel import admission, admission_types, types
+    from aio_apiserver.registry.generic.expressions import admission, admission_types
+    from aio_apiserver.registry.machinery.cel import types
 else:
-    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
-    admission_types = Deferred("aio_apiserver.registry.machinery.cel.admission_types")
+    admission = Deferred("aio_apiserver.registry.generic.expressions.admission")
+    admission_types = Deferred("aio_apiserver.registry.generic.expressions.admission_types")
     types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
@@ -68,11 +70,24 @@ def _result(kind: str) -> "types.Type":
     return admission_types.OBJECT if kind == "ApplyConfiguration" else types.list_of(admission_types.JSON_PATCH)
 
 
+_COLUMNS = columns.of_policies(
+    (
+        Column(
+            name="Mutations",
+            type="integer",
+            text="Mutation indicates the number of mutations rules defined in this configuration",
+        ),
+        count("spec.mutations"),
+    )
+)
+
 MUTATINGADMISSIONPOLICIES = Kind(
     group="admissionregistration.k8s.io",
     plural="mutatingadmissionpolicies",
     kind="MutatingAdmissionPolicy",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyStrategy(has_generation=True, allows_unconditional_update=False),
+    columns=_COLUMNS,
 )

@@ -2,7 +2,7 @@
 
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.admissionregistration import policies
+from aio_apiserver.registry.groups.admissionregistration import columns, policies
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import BindingStrategy
 from aio_apiserver.storage.stored_object import Object
 
@@ -19,7 +19,9 @@ MUTATINGADMISSIONPOLICYBINDINGS = Kind(
     group="admissionregistration.k8s.io",
     plural="mutatingadmissionpolicybindings",
     kind="MutatingAdmissionPolicyBinding",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),
+    columns=columns.ADMISSION_POLICY_BINDINGS,
 )

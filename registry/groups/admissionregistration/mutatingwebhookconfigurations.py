@@ -1,6 +1,7 @@
 """Mutating webhook configurations: programs elsewhere that may change what is written."""
 
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.admissionregistration import columns
 from aio_apiserver.registry.groups.admissionregistration.webhooks import WebhookConfigurationStrategy
 
 MUTATINGWEBHOOKCONFIGURATIONS = Kind(
@@ -12,4 +13,5 @@ MUTATINGWEBHOOKCONFIGURATIONS = Kind(
     strategy=WebhookConfigurationStrategy(
         mutates=True, has_generation=True, counts_empties=True, allows_unconditional_update=False
     ),
+    columns=columns.WEBHOOK_CONFIGURATIONS,
 )

@@ -12,7 +12,7 @@ from aio_apiserver.registry.groups.admissionregistration.webhooks import FAILURE
 from aio_apiserver.registry.machinery.cel.names import is_identifier
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.cel.admission import Composition
+    from aio_apiserver.registry.generic.expressions.admission import Composition
 
 Part = Mapping[str, Any]
 

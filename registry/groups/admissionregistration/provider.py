@@ -1,6 +1,7 @@
 """The admissionregistration.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.admissionregistration import param_rights
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (
@@ -35,4 +36,6 @@ HOOKS = {
     VALIDATINGADMISSIONPOLICYBINDINGS.plural: param_rights.validating_binding_hooks,
 }
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, hooks=HOOKS)
+PROVIDER = KindsProvider(
+    group=APIGroup(name=GROUP, priority=16700, versions={"v1": 15, "v1beta1": 12}), kinds=KINDS, hooks=HOOKS
+)

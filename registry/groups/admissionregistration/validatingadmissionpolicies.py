@@ -9,14 +9,17 @@ from aio_apiserver.registry.base.validation import field, internal, meta_conditi
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.groups.admissionregistration import expressions, policies
+from aio_apiserver.registry.groups.admissionregistration import columns, expressions, policies
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyStrategy
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing.columns import Column, count
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.machinery.cel import admission, types
+    from aio_apiserver.registry.generic.expressions import admission
+    from aio_apiserver.registry.machinery.cel import types
 else:
-    admission = Deferred("aio_apiserver.registry.machinery.cel.admission")
+    admission = Deferred("aio_apiserver.registry.generic.expressions.admission")
     types = Deferred("aio_apiserver.registry.machinery.cel.types")
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
@@ -134,12 +137,25 @@ class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy, frozen=True, kw_on
         return errors + meta_conditions.validate(status.get("conditions") or (), "status.conditions")
 
 
+_COLUMNS = columns.of_policies(
+    (
+        Column(
+            name="Validations",
+            type="integer",
+            text="Validations indicates the number of validation rules defined in this configuration",
+        ),
+        count("spec.validations"),
+    )
+)
+
 VALIDATINGADMISSIONPOLICIES = Kind(
     group="admissionregistration.k8s.io",
     plural="validatingadmissionpolicies",
     kind="ValidatingAdmissionPolicy",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=ValidatingAdmissionPolicyStrategy(has_status=True, has_generation=True, allows_unconditional_update=False),
     status_strategy=ValidatingAdmissionPolicyStatusStrategy(keeps_metadata=True, allows_unconditional_update=False),
+    columns=_COLUMNS,
 )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.admissionregistration import columns
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import BindingStrategy
 from aio_apiserver.storage.stored_object import Object
 
@@ -43,4 +44,5 @@ VALIDATINGADMISSIONPOLICYBINDINGS = Kind(
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=ValidatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),
+    columns=columns.ADMISSION_POLICY_BINDINGS,
 )

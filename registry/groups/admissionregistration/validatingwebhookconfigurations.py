@@ -1,6 +1,7 @@
 """Validating webhook configurations: programs elsewhere that may refuse what is written."""
 
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.admissionregistration import columns
 from aio_apiserver.registry.groups.admissionregistration.webhooks import WebhookConfigurationStrategy
 
 VALIDATINGWEBHOOKCONFIGURATIONS = Kind(
@@ -10,4 +11,5 @@ VALIDATINGWEBHOOKCONFIGURATIONS = Kind(
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=WebhookConfigurationStrategy(has_generation=True, counts_empties=True, allows_unconditional_update=False),
+    columns=columns.WEBHOOK_CONFIGURATIONS,
 )

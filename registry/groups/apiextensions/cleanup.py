@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Request, timestamp
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP, Definition

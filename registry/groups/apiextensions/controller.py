@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.registry.generic.provider import open_store, resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, timestamp
+from aio_apiserver.registry.generic.store.provider import open_store
 from aio_apiserver.registry.groups.apiextensions import definition, settling
 from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS

@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import BY_TIME
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
@@ -107,9 +108,11 @@ DEFINITIONS = Kind(
     group=GROUP,
     plural="customresourcedefinitions",
     kind="CustomResourceDefinition",
+    stored_under="apiextensions.k8s.io/customresourcedefinitions",
     is_namespaced=False,
     short_names=("crd", "crds"),
     categories=("api-extensions",),
     strategy=DefinitionStrategy(allows_any_finalizer=True),
     status_strategy=DefinitionStatusStrategy(),
+    columns=BY_TIME,
 )

@@ -10,7 +10,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request, timestamp
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP
 from aio_apiserver.storage.interface import Preconditions, Update

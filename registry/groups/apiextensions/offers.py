@@ -16,8 +16,8 @@ from aio_apiserver.registry.generic.admission.interface import Admission, Attrib
 from aio_apiserver.registry.generic.field_managers import custom_field_managers, replicas_path
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.groups.apiextensions import columns, forms, selectable_fields, versioned_storage
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS, GROUP
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
 
@@ -15,4 +16,4 @@ def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[s
     return {"v1": {DEFINITIONS.plural: DefinitionStore.of(stores[DEFINITIONS.plural])}}
 
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_extras)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=16700), kinds=KINDS, extras=_extras)

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import estimates, types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.estimates import Path
-from aio_apiserver.registry.machinery.cel.libraries import BASE
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
 from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Ident, Issue, walk

@@ -7,8 +7,8 @@ without saying it.
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.registry.generic.scale import ScaleREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.scale import ScaleREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions import columns
 from aio_apiserver.storage.stored_object import Object, StoredObject
 

@@ -40,6 +40,7 @@ def _resource(definition: Definition, version: Version, types: Types, call: Call
         restore=_restore(definition, types, version.name),
         reduced=None if version.name == stored or is_by_webhook(definition) else types[stored].coerce,
         view=version.name,
+        place=f"{definition.group}/{definition.accepted['plural']}",
         translation=_translation(definition, types, version.name, call),
     )
 

@@ -12,6 +12,9 @@ from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 _PORT = 443
@@ -104,10 +107,32 @@ class APIServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         ]
 
 
+def _service_cell(api: Object, _now: float) -> str:
+    service = objects.get(api, "spec.service")
+    return "Local" if service is None else f"{service.get('namespace', '')}/{service.get('name', '')}"
+
+
+def _is_available(api: Object, _now: float) -> str:
+    found = formats.condition(api, "Available")
+    if found is None:
+        return "Unknown"
+    status, reason = found.get("status", ""), found.get("reason", "")
+    return f"{status} ({reason})" if reason and status != "True" else str(status)
+
+
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Service", text="The reference to the service that hosts this API endpoint."), _service_cell),
+    (Column(name="Available", text="Whether this service is available."), _is_available),
+    AGE,
+)
+
 APISERVICES = Kind(
     group="apiregistration.k8s.io",
     plural="apiservices",
     kind="APIService",
+    resets={"status": WITH_METADATA},
+    stored_under="apiregistration.k8s.io/apiservices",
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=APIServiceStrategy(
@@ -119,4 +144,5 @@ APISERVICES = Kind(
     status_strategy=APIServiceStatusStrategy(
         keeps_metadata=True, allows_unconditional_update=False, allows_any_finalizer=True
     ),
+    columns=_COLUMNS,
 )

@@ -1,8 +1,9 @@
 """The apiregistration.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 
 GROUP = "apiregistration.k8s.io"
 
-PROVIDER = KindsProvider(group=GROUP, kinds=(APISERVICES,))
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP), kinds=(APISERVICES,))

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
@@ -34,11 +34,11 @@ class Address(NamedTuple):
 
 
 class Resolver:
-    """Looks services up in any state at hand."""
+    """Looks services up in any state at hand. `slices` is the kind of EndpointSlices."""
 
-    def __init__(self, storage_for: StorageFor, *, uses_endpoints: bool) -> None:
+    def __init__(self, storage_for: StorageFor, *, slices: Kind, uses_endpoints: bool) -> None:
         self._services = storage_for(resource_of(SERVICES))
-        self._slices = storage_for(resource_of(ENDPOINTSLICES))
+        self._slices = storage_for(resource_of(slices))
         self._uses_endpoints = uses_endpoints
 
     async def resolve(self, namespace: str, name: str, port: int) -> Address:

@@ -6,6 +6,8 @@ from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -42,9 +44,27 @@ def _text(data: object) -> bytes:
     return orjson.dumps(data)
 
 
+def _controller(obj: Object, _now: float) -> str:
+    owners = obj["metadata"].get("ownerReferences") or ()
+    owner = next((one for one in owners if one.get("controller")), None)
+    if owner is None:
+        return NONE
+    group = owner["apiVersion"].rpartition("/")[0]
+    kind = f"{owner['kind']}.{group}" if group else owner["kind"]
+    return f"{kind.lower()}/{owner['name']}"
+
+
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Controller", text="Controller of the object"), _controller),
+    (Column(name="Revision", field="apps.v1.ControllerRevision.revision"), value("revision", 0)),
+    AGE,
+)
+
 CONTROLLERREVISIONS = Kind(
     group="apps",
     plural="controllerrevisions",
     kind="ControllerRevision",
     strategy=ControllerRevisionStrategy(),
+    columns=_COLUMNS,
 )

@@ -14,6 +14,8 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, replicated
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
@@ -138,6 +140,35 @@ def _count(obj: Object, generation: int) -> None:
     metadata["annotations"] = {**(metadata.get("annotations") or {}), _TEMPLATE_GENERATION: str(generation)}
 
 
+_DAEMONS = "apps.v1.DaemonSetStatus"
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="Desired", type="integer", field=f"{_DAEMONS}.desiredNumberScheduled"),
+        value("status.desiredNumberScheduled", 0),
+    ),
+    (
+        Column(name="Current", type="integer", field=f"{_DAEMONS}.currentNumberScheduled"),
+        value("status.currentNumberScheduled", 0),
+    ),
+    (Column(name="Ready", type="integer", field=f"{_DAEMONS}.numberReady"), value("status.numberReady", 0)),
+    (
+        Column(name="Up-to-date", type="integer", field=f"{_DAEMONS}.updatedNumberScheduled"),
+        value("status.updatedNumberScheduled", 0),
+    ),
+    (
+        Column(name="Available", type="integer", field=f"{_DAEMONS}.numberAvailable"),
+        value("status.numberAvailable", 0),
+    ),
+    (
+        Column(name="Node Selector", field="core.v1.PodSpec.nodeSelector"),
+        formats.labels("spec.template.spec.nodeSelector"),
+    ),
+    AGE,
+    *formats.containers("spec.template"),
+    (Column(name="Selector", field="apps.v1.DaemonSetSpec.selector", priority=1), formats.selector("spec.selector")),
+)
+
 DAEMONSETS = Kind(
     group="apps",
     plural="daemonsets",
@@ -147,4 +178,5 @@ DAEMONSETS = Kind(
     inner_annotations=frozenset({_TEMPLATE_GENERATION}),
     strategy=DaemonSetStrategy(has_status=True, has_generation=True),
     status_strategy=DaemonSetStatusStrategy(),
+    columns=_COLUMNS,
 )

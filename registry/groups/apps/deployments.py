@@ -1,5 +1,6 @@
 """Deployments: pods that are replaced step by step."""
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import numbers
 from aio_apiserver.registry.base.validation import field, int_or_percent, internal, status_counts, values
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -7,7 +8,10 @@ from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec, replicated
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.schema import DecodeError
+from aio_apiserver.registry.machinery.selectors.texts import selector_text
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
@@ -149,14 +153,33 @@ class DeploymentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         return errors + status_counts.validate_collisions(status, before)
 
 
+_READY = Column(name="Ready", text="Number of the pod with ready state")
+_COLUMNS = table_of(
+    NAME,
+    (_READY, formats.ratio("status.readyReplicas", "spec.replicas")),
+    (Column(name="Up-to-date", field="apps.v1.DeploymentStatus.updatedReplicas"), value("status.updatedReplicas", 0)),
+    (
+        Column(name="Available", field="apps.v1.DeploymentStatus.availableReplicas"),
+        value("status.availableReplicas", 0),
+    ),
+    AGE,
+    *formats.containers("spec.template"),
+    (
+        Column(name="Selector", field="apps.v1.DeploymentSpec.selector", priority=1),
+        lambda obj, _now: selector_text(objects.get(obj, "spec.selector")),
+    ),
+)
+
 DEPLOYMENTS = Kind(
     group="apps",
     plural="deployments",
     kind="Deployment",
+    resets={"status": ("spec", "metadata.labels")},
     short_names=("deploy",),
     categories=("all",),
     inner_annotations=frozenset({_ROLLBACK}),
     strategy=DeploymentStrategy(has_status=True, has_generation=True),
     status_strategy=DeploymentStatusStrategy(),
     scale=Scale(),
+    columns=_COLUMNS,
 )

@@ -1,6 +1,7 @@
 """The apps group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apps.controllerrevisions import CONTROLLERREVISIONS
 from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
@@ -9,4 +10,4 @@ from aio_apiserver.registry.groups.apps.statefulsets import STATEFULSETS
 
 KINDS = (CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS)
 
-PROVIDER = KindsProvider(group="apps", kinds=KINDS)
+PROVIDER = KindsProvider(group=APIGroup(name="apps", priority=17800), kinds=KINDS)

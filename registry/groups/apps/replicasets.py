@@ -6,6 +6,8 @@ from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec, replicated
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -36,6 +38,22 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
     return errors + replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
 
 
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Desired", type="integer", field="apps.v1.ReplicaSetSpec.replicas"), value("spec.replicas", 0)),
+    (Column(name="Current", type="integer", field="apps.v1.ReplicaSetStatus.replicas"), value("status.replicas", 0)),
+    (
+        Column(name="Ready", type="integer", field="apps.v1.ReplicaSetStatus.readyReplicas"),
+        value("status.readyReplicas", 0),
+    ),
+    AGE,
+    *formats.containers("spec.template"),
+    (
+        Column(name="Selector", field="apps.v1.ReplicaSetSpec.selector", priority=1),
+        formats.selector("spec.selector"),
+    ),
+)
+
 REPLICASETS = Kind(
     group="apps",
     plural="replicasets",
@@ -45,4 +63,5 @@ REPLICASETS = Kind(
     strategy=ReplicaSetStrategy(has_status=True, has_generation=True),
     status_strategy=replicated.ReplicasStatusStrategy(),
     scale=Scale(),
+    columns=_COLUMNS,
 )

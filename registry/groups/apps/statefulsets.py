@@ -8,6 +8,8 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyCont
 from aio_apiserver.registry.groups.apps import statefulset_validation
 from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, replicated
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
@@ -127,6 +129,14 @@ class StatefulSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         return errors + status_counts.validate_collisions(status, before)
 
 
+_READY = Column(name="Ready", text="Number of the pod with ready state")
+_COLUMNS = table_of(
+    NAME,
+    (_READY, formats.ratio("status.readyReplicas", "spec.replicas")),
+    AGE,
+    *formats.containers("spec.template"),
+)
+
 STATEFULSETS = Kind(
     group="apps",
     plural="statefulsets",
@@ -136,4 +146,5 @@ STATEFULSETS = Kind(
     strategy=StatefulSetStrategy(has_status=True, has_generation=True, check_name=names.is_dns_label),
     status_strategy=StatefulSetStatusStrategy(),
     scale=Scale(),
+    columns=_COLUMNS,
 )

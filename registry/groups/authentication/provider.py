@@ -6,10 +6,11 @@ from functools import partial
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import BadToken, Tokens
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage, timestamp
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -67,4 +68,4 @@ def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, M
     return {"v1": {rest.kind.plural: rest for rest in served}}
 
 
-PROVIDER = KindsProvider(group=GROUP, extras=_reviews)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17700), extras=_reviews)

@@ -10,10 +10,11 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.authorization import reviewed, validation
 from aio_apiserver.storage.stored_object import Object
 
@@ -91,4 +92,4 @@ def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, M
     return {"v1": {rest.kind.plural: rest for rest in served}}
 
 
-PROVIDER = KindsProvider(group=GROUP, extras=_reviews)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17600), extras=_reviews)

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.autoscaling import conversion
+from aio_apiserver.registry.groups.autoscaling import conversion, horizontalpodautoscalers_columns
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
@@ -69,4 +69,5 @@ HORIZONTALPODAUTOSCALERS = Kind(
     strategy=HorizontalPodAutoscalerStrategy(has_status=True),
     status_strategy=HorizontalPodAutoscalerStatusStrategy(),
     conversions={"v1": conversion.V1},
+    columns=horizontalpodautoscalers_columns.COLUMNS,
 )

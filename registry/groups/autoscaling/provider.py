@@ -1,8 +1,11 @@
 """The autoscaling group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.autoscaling.horizontalpodautoscalers import HORIZONTALPODAUTOSCALERS
 
 GROUP = "autoscaling"
 
-PROVIDER = KindsProvider(group=GROUP, versions=("v2", "v1"), kinds=(HORIZONTALPODAUTOSCALERS,))
+PROVIDER = KindsProvider(
+    group=APIGroup(name=GROUP, priority=17500, versions={"v2": 30, "v1": 15}), kinds=(HORIZONTALPODAUTOSCALERS,)
+)

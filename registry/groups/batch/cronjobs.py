@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, internal, values
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -11,6 +12,9 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyCont
 from aio_apiserver.registry.groups.batch import jobs, schedules, time_zones
 from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.printing import ages, formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, text, value
+from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
@@ -128,6 +132,31 @@ class CronJobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         return []
 
 
+_SELECTOR = Column(name="Selector", field="batch.v1.JobSpec.selector", priority=1)
+
+
+def _suspended(job: Object, _now: float) -> str:
+    suspend = objects.get(job, "spec.suspend")
+    return UNSET if suspend is None else str(suspend)
+
+
+def _last_schedule(job: Object, now: float) -> str:
+    last = objects.get(job, "status.lastScheduleTime")
+    return ages.since(last, now) if last else NONE
+
+
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Schedule", field="batch.v1.CronJobSpec.schedule"), value("spec.schedule")),
+    (Column(name="Timezone", field="batch.v1.CronJobSpec.timeZone"), text("spec.timeZone", NONE)),
+    (Column(name="Suspend", type="boolean", field="batch.v1.CronJobSpec.suspend"), _suspended),
+    (Column(name="Active", type="integer", field="batch.v1.CronJobStatus.active"), count("status.active")),
+    (Column(name="Last Schedule", field="batch.v1.CronJobStatus.lastScheduleTime"), _last_schedule),
+    AGE,
+    *formats.containers("spec.jobTemplate.spec.template"),
+    (_SELECTOR, formats.selector("spec.jobTemplate.spec.selector")),
+)
+
 CRONJOBS = Kind(
     group="batch",
     plural="cronjobs",
@@ -136,4 +165,5 @@ CRONJOBS = Kind(
     categories=("all",),
     strategy=CronJobStrategy(has_status=True, has_generation=True),
     status_strategy=CronJobStatusStrategy(),
+    columns=_COLUMNS,
 )

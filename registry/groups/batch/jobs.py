@@ -11,6 +11,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, StrategyContext
+from aio_apiserver.registry.groups.batch import jobs_columns
 from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.storage.stored_object import Object
@@ -189,4 +190,5 @@ JOBS = Kind(
     status_strategy=JobStatusStrategy(),
     fields={"status.successful": count("status.succeeded")},
     unknown_field_message="field label {quoted} not supported for Job",
+    columns=jobs_columns.COLUMNS,
 )

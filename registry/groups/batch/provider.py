@@ -1,6 +1,7 @@
 """The batch group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.batch.cronjobs import CRONJOBS
 from aio_apiserver.registry.groups.batch.jobs import JOBS
 
@@ -11,4 +12,4 @@ KINDS = (
     JOBS,
 )
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17400), kinds=KINDS)

@@ -9,6 +9,9 @@ from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.certificates import request_validation
 from aio_apiserver.registry.groups.certificates.request_validation import APPROVED, CONDITIONS, DENIED, conditions_of
+from aio_apiserver.registry.machinery.printing import ages, columns
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -98,14 +101,56 @@ def _any_name(_name: str, _is_prefix: bool) -> list[str]:
     return []
 
 
+_SIGNER = """\
+Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be \
+defaulted:
+ 1. If it's a kubelet client certificate, it is assigned
+    "kubernetes.io/kube-apiserver-client-kubelet".
+ 2. If it's a kubelet serving certificate, it is assigned
+    "kubernetes.io/kubelet-serving".
+ 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".
+Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`."""
+
+
+def _duration(request: Object, _now: float) -> str:
+    seconds = objects.get(request, "spec.expirationSeconds")
+    return NONE if seconds is None else ages.duration(seconds)
+
+
+def _condition(request: Object, _now: float) -> str:
+    types = {one.get("type") for one in objects.get(request, "status.conditions", ())}
+    words = ["Denied" if "Denied" in types else "Approved" if "Approved" in types else "Pending"]
+    if "Failed" in types:
+        words.append("Failed")
+    if objects.get(request, "status.certificate"):
+        words.append("Issued")
+    return ",".join(words)
+
+
+_REQUEST = "certificates.v1.CertificateSigningRequestSpec"
+_COLUMNS = table_of(
+    NAME,
+    AGE,
+    (Column(name="SignerName", text=_SIGNER), columns.text("spec.signerName", NONE)),
+    (Column(name="Requestor", text="Base64-encoded PKCS#10 CSR data"), value("spec.username")),
+    (Column(name="RequestedDuration", field=f"{_REQUEST}.expirationSeconds"), _duration),
+    (Column(name="Condition", text="Conditions applied to the request, such as approval or denial."), _condition),
+)
+
 CERTIFICATESIGNINGREQUESTS = Kind(
     group="certificates.k8s.io",
     plural="certificatesigningrequests",
     kind="CertificateSigningRequest",
+    resets={
+        "": ("spec", "status"),
+        "approval": ("spec", "status.certificate"),
+        "status": ("spec", "status.conditions"),
+    },
     is_namespaced=False,
     short_names=("csr",),
     strategy=RequestStrategy(check_name=_any_name, looks_at_metadata=False),
     status_strategy=RequestStatusStrategy(check_name=_any_name),
     fields={"spec.signerName": text("spec.signerName")},
+    columns=_COLUMNS,
 )
 APPROVAL = ApprovalStrategy(check_name=_any_name)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.certificates.certificatesigningrequests import APPROVAL, CERTIFICATESIGNINGREQUESTS
 
 GROUP = "certificates.k8s.io"
@@ -16,4 +17,6 @@ def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[s
     return {"v1": {f"{plural}/approval": SubresourceREST(stores[plural], "approval", APPROVAL)}}
 
 
-PROVIDER = KindsProvider(group=GROUP, kinds=(CERTIFICATESIGNINGREQUESTS,), extras=_extras)
+PROVIDER = KindsProvider(
+    group=APIGroup(name=GROUP, priority=17300), kinds=(CERTIFICATESIGNINGREQUESTS,), extras=_extras
+)

@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _STRATEGIES = ("OldestEmulationVersion",)
@@ -60,9 +61,14 @@ def _validate_strategy(strategy: str) -> list[FieldError]:
     return field.invalid_each(path, strategy, names.check_qualified_name(strategy))
 
 
+_COLUMNS = table_of(
+    NAME, (Column(name="Holder", field="coordination.v1.LeaseSpec.holderIdentity"), value("spec.holderIdentity")), AGE
+)
+
 LEASES = Kind(
     group="coordination.k8s.io",
     plural="leases",
     kind="Lease",
     strategy=LeaseStrategy(allows_create_on_update=True, allows_unconditional_update=False, allows_any_finalizer=True),
+    columns=_COLUMNS,
 )

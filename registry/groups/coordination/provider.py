@@ -1,6 +1,7 @@
 """The coordination.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.coordination.leases import LEASES
 
-PROVIDER = KindsProvider(group="coordination.k8s.io", kinds=(LEASES,))
+PROVIDER = KindsProvider(group=APIGroup(name="coordination.k8s.io", priority=16500), kinds=(LEASES,))

@@ -8,12 +8,12 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import preparation, rest
+from aio_apiserver.registry.generic import identity, rest
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -39,7 +39,7 @@ class BindingREST:
         return BINDING
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        preparation.settle_namespace(obj, request, self._kind)
+        identity.settle_namespace(obj, request, self._kind)
         said = name or obj["metadata"].get("name", "")
         attributes = replace(
             self._pods.attributes(Operation.CREATE, request, options, name=said, obj=obj),

@@ -4,19 +4,41 @@ Nothing is kept. Must hold: a component that does not answer costs a reader no m
 """
 
 import asyncio
-import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from http import HTTPStatus
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.component_probes import Probe, Unhealthy
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.machinery.printing.columns import NAME, Cell, Column, table_of
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+
+
+def _health(member: str) -> Cell:
+    """What the condition of health says."""
+
+    def cell(status: Object, _now: float) -> str:
+        found: Object = next((one for one in status.get("conditions") or () if one.get("type") == "Healthy"), {})
+        if member != "status":
+            return str(found.get(member) or "")
+        return {None: "Unknown", "True": "Healthy"}.get(found.get(member), "Unhealthy")
+
+    return cell
+
+
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Status", text="Status of the component conditions"), _health("status")),
+    (Column(name="Message", text="Message of the component conditions"), _health("message")),
+    (Column(name="Error", text="Error of the component conditions"), _health("error")),
+)
 
 COMPONENTSTATUSES = Kind(
     group="",
@@ -26,11 +48,11 @@ COMPONENTSTATUSES = Kind(
     short_names=("cs",),
     verbs=("get", "list"),
     deprecation="v1 ComponentStatus is deprecated in v1.19+",
+    columns=_COLUMNS,
 )
 
 _DEADLINE_SECONDS = 20.0
 _PORTS = {"controller-manager": 10257, "scheduler": 10259}
-_LONGEST = 64 * 1024
 
 
 def _unreadable(_data: bytes) -> Object:
@@ -40,7 +62,7 @@ def _unreadable(_data: bytes) -> Object:
 _READER = ObjectReader(_unreadable, lambda obj: {"metadata.name": obj["metadata"]["name"], "metadata.namespace": ""})
 
 Condition = Mapping[str, str]
-Probe = Callable[[], Awaitable[Condition]]
+Check = Callable[[], Awaitable[Condition]]
 
 
 class ComponentStatusREST:
@@ -48,10 +70,10 @@ class ComponentStatusREST:
 
     def __init__(self, environment: Environment) -> None:
         storage = environment.storage_for(resource_of(NAMESPACES))
-        self._probes: Mapping[str, Probe] = {
-            "controller-manager": partial(_server, _PORTS["controller-manager"]),
+        self._checks: Mapping[str, Check] = {
+            "controller-manager": partial(_component, environment.probe, _PORTS["controller-manager"]),
             "etcd-0": partial(_storage, storage),
-            "scheduler": partial(_server, _PORTS["scheduler"]),
+            "scheduler": partial(_component, environment.probe, _PORTS["scheduler"]),
         }
 
     @property
@@ -62,20 +84,20 @@ class ComponentStatusREST:
         return GroupVersionKind("", version, COMPONENTSTATUSES.kind)
 
     async def get(self, request: Request, name: str, *, resource_version: int | None = None) -> StoredObject:
-        probe = self._probes.get(name)
-        if probe is None:
+        check = self._checks.get(name)
+        if check is None:
             raise errors.NotFound(GroupResource("", COMPONENTSTATUSES.singular), name)
-        return await _status(name, probe)
+        return await _status(name, check)
 
     async def list(self, request: Request, options: ListOptions) -> ListResult:
-        every = await asyncio.gather(*(_status(name, probe) for name, probe in self._probes.items()))
+        every = await asyncio.gather(*(_status(name, check) for name, check in self._checks.items()))
         return ListResult([one for one in every if options.predicate.matches(one)], revision=0)
 
 
-async def _status(name: str, probe: Probe) -> StoredObject:
+async def _status(name: str, check: Check) -> StoredObject:
     try:
         async with asyncio.timeout(_DEADLINE_SECONDS):
-            condition = await probe()
+            condition = await check()
     except TimeoutError:
         condition = {"status": "False", "message": "context deadline exceeded"}
     obj: Object = {"metadata": {"name": name}, "conditions": [{"type": "Healthy", **condition}]}
@@ -90,25 +112,11 @@ async def _storage(storage: Storage) -> Condition:
     return {"status": "True", "message": "ok"}
 
 
-async def _server(port: int) -> Condition:
-    """What a server on this machine says of itself; its certificate is its own."""
-    trusting = ssl.create_default_context()
-    trusting.check_hostname = False
-    trusting.verify_mode = ssl.CERT_NONE
+async def _component(probe: Probe, port: int) -> Condition:
     try:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
-    except OSError:
-        address = f"127.0.0.1:{port}"
-        refused = f'Get "https://{address}/healthz": dial tcp {address}: connect: connection refused'
-        return {"status": "False", "message": refused}
-    try:
-        writer.write(b"GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
-        answer = await reader.read(_LONGEST)
-    finally:
-        writer.close()
-    head, _, body = answer.partition(b"\r\n\r\n")
-    code = head.split(b" ", 2)[1:2]
-    if code == [b"200"]:
-        return {"status": "True", "message": body.decode(errors="replace")}
-    shown = b"".join(code).decode(errors="replace")
-    return {"status": "False", "message": f"HTTP probe failed with statuscode: {shown}"}
+        answer = await probe(port)
+    except Unhealthy as exc:
+        return {"status": "False", "message": str(exc)}
+    if answer.status == HTTPStatus.OK:
+        return {"status": "True", "message": answer.body}
+    return {"status": "False", "message": f"HTTP probe failed with statuscode: {answer.status}"}

@@ -5,6 +5,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import data
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -29,4 +30,12 @@ class ConfigMapStrategy(Strategy, frozen=True, kw_only=True):
         return errors + data.validate_frozen(new, old, ("data", "binaryData")) + self.validate_again(context, new)
 
 
-CONFIGMAPS = Kind(group="", plural="configmaps", kind="ConfigMap", short_names=("cm",), strategy=ConfigMapStrategy())
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Data", field="core.v1.ConfigMap.data"), count("data", "binaryData")),
+    AGE,
+)
+
+CONFIGMAPS = Kind(
+    group="", plural="configmaps", kind="ConfigMap", short_names=("cm",), strategy=ConfigMapStrategy(), columns=_COLUMNS
+)

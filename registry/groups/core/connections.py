@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.stored_object import Object
 
 UPGRADEABLE = frozenset({"create", "get"})

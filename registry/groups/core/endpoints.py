@@ -7,6 +7,9 @@ from aio_apiserver.registry.base.validation import addresses, endpoint_ports, fi
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
@@ -83,11 +86,38 @@ def _validate_port(port: Mapping[str, Any], path: str, *, needs_name: bool) -> l
     return errors + endpoint_ports.validate_protocols(port, path)
 
 
+_SHOWN = 3
+
+
+def _points(obj: Object, _now: float) -> str:
+    subsets = obj.get("subsets") or ()
+    if not subsets:
+        return NONE
+    texts = [text for subset in subsets for text in _of_subset(subset)]
+    return formats.with_more(texts, _SHOWN, len(texts))
+
+
+def _of_subset(subset: Mapping[str, Any]) -> Sequence[str]:
+    addresses = [one.get("ip", "") for one in subset.get("addresses") or ()]
+    ports = subset.get("ports") or ()
+    if not ports:
+        return addresses
+    return [_host_port(address, port.get("port", 0)) for port in ports for address in addresses]
+
+
+def _host_port(address: str, port: int) -> str:
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
+_COLUMNS = table_of(NAME, (Column(name="Endpoints", field="core.v1.Endpoints.subsets"), _points), AGE)
+
 ENDPOINTS = Kind(
     group="",
     plural="endpoints",
     kind="Endpoints",
+    stored_under="services/endpoints",
     deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     short_names=("ep",),
     strategy=EndpointsStrategy(allows_create_on_update=True),
+    columns=_COLUMNS,
 )

@@ -12,6 +12,7 @@ from aio_apiserver.registry.base.validation import field, internal, names, objec
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import GarbageCollection, Strategy, StrategyContext
+from aio_apiserver.registry.groups.core import events_columns
 from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Normal", "Warning")
@@ -152,4 +153,6 @@ EVENTS = Kind(
         "type": text("type"),
     },
     expires=True,
+    is_cached=False,
+    columns=events_columns.COLUMNS,
 )

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.storage.stored_object import Object

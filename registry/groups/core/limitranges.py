@@ -16,6 +16,7 @@ from aio_apiserver.registry.base.validation import counted_amounts, field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import BY_TIME
 from aio_apiserver.storage.stored_object import Object
 
 _POD, _CONTAINER, _CLAIM = "Pod", "Container", "PersistentVolumeClaim"
@@ -178,4 +179,5 @@ LIMITRANGES = Kind(
     kind="LimitRange",
     short_names=("limits",),
     strategy=LimitRangeStrategy(allows_create_on_update=True),
+    columns=BY_TIME,
 )

@@ -10,6 +10,7 @@ from aio_apiserver.registry.base.validation import field, names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import ALL_VERBS, Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 NAME_LABEL = "kubernetes.io/metadata.name"
@@ -95,15 +96,20 @@ class NamespaceFinalizeStrategy(NamespaceStrategy, frozen=True, kw_only=True):
 
 FINALIZE_STRATEGY = NamespaceFinalizeStrategy(check_name=names.is_dns_label)
 
+_COLUMNS = table_of(NAME, (Column(name="Status", text="The status of the namespace"), value("status.phase")), AGE)
+
 NAMESPACES = Kind(
     group="",
     plural="namespaces",
     kind="Namespace",
+    resets={"finalize": ("status",)},
     is_namespaced=False,
     short_names=("ns",),
     verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
     strategy=NamespaceStrategy(has_status=True, check_name=names.is_dns_label),
     status_strategy=NamespaceStatusStrategy(),
     returns_deleted_object=True,
+    hides_deleted_object=True,
     fields={"status.phase": text("status.phase")},
+    columns=_COLUMNS,
 )

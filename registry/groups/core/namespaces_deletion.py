@@ -16,8 +16,8 @@ from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request, RESTStorage, Updated, UpdatedObject, timestamp
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.namespaces import FINALIZE_STRATEGY, NAMESPACES, TERMINATING
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.storage.interface import Preconditions, Update

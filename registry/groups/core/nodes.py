@@ -14,6 +14,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import CONFIG_KEY
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.groups.core import nodes_columns
 from aio_apiserver.storage.stored_object import Object
 
 _TAINTS_ANNOTATION = "scheduler.alpha.kubernetes.io/taints"
@@ -266,9 +267,11 @@ NODES = Kind(
     group="",
     plural="nodes",
     kind="Node",
+    stored_under="minions",
     is_namespaced=False,
     short_names=("no",),
     strategy=NodeStrategy(has_status=True),
     status_strategy=NodeStatusStrategy(),
     fields={"spec.unschedulable": flag("spec.unschedulable")},
+    columns=nodes_columns.COLUMNS,
 )

@@ -9,9 +9,9 @@ from aio_apiserver.registry.base.validation import differences, field, internal,
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import volume_specs
+from aio_apiserver.registry.groups.core import volume_columns, volume_specs
 from aio_apiserver.registry.groups.core.pods_validation import claims
-from aio_apiserver.registry.groups.storage.storageclasses import CLASS_ANNOTATION
+from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
 from aio_apiserver.storage.stored_object import Object
 
 BOUND = "Bound"
@@ -219,4 +219,5 @@ PERSISTENTVOLUMECLAIMS = Kind(
     strategy=PersistentVolumeClaimStrategy(has_status=True),
     status_strategy=PersistentVolumeClaimStatusStrategy(),
     returns_deleted_object=True,
+    columns=volume_columns.PERSISTENT_VOLUME_CLAIMS,
 )

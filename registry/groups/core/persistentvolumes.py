@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import volume_specs
+from aio_apiserver.registry.groups.core import volume_columns, volume_specs
 from aio_apiserver.storage.stored_object import Object
 
 _MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options"
@@ -167,4 +167,5 @@ PERSISTENTVOLUMES = Kind(
     strategy=PersistentVolumeStrategy(has_status=True),
     status_strategy=PersistentVolumeStatusStrategy(),
     returns_deleted_object=True,
+    columns=volume_columns.PERSISTENT_VOLUMES,
 )

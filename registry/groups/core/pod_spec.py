@@ -1,6 +1,6 @@
 """Pod specs: what pods and the templates of pods have in common.
 
-Must hold: specs have the defaults of their types when they come here (run_time_defaults.py), so that everything that a
+Must hold: specs have the defaults of their types when they come here (types.json), so that everything that a
 Go struct always has is there. What is true of pods alone is in pods.py.
 """
 

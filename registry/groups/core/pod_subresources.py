@@ -1,10 +1,10 @@
 """The paths below pods, /bindings, which is one of them by another name, and the proxies of nodes and services."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.status import SubresourceREST
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import pods_ephemeralcontainers, pods_resize
 from aio_apiserver.registry.groups.core.bindings import BINDINGS, BindingREST
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -13,10 +13,12 @@ from aio_apiserver.registry.groups.core.pods_log import LogREST
 from aio_apiserver.registry.groups.core.pods_streams import StreamREST
 from aio_apiserver.registry.groups.core.proxies import NodeProxyREST, PodProxyREST, ServiceProxyREST
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.registry.groups.policy.evictions import EvictionREST
+
+Eviction = Callable[[Store, Environment], RESTStorage]
+"""Makes pods/eviction, whose rules are those of the policy group, from the Store of pods."""
 
 
-def paths(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, RESTStorage]:
+def paths(stores: Mapping[str, Store], environment: Environment, *, eviction: Eviction) -> Mapping[str, RESTStorage]:
     """What is served beyond pods and their status, by path."""
     pods = stores[PODS.plural]
     return {
@@ -25,7 +27,7 @@ def paths(stores: Mapping[str, Store], environment: Environment) -> Mapping[str,
         "pods/attach": StreamREST(pods, environment, subresource="attach", options="PodAttachOptions"),
         "pods/binding": BindingREST(pods, PODS),
         "pods/ephemeralcontainers": SubresourceREST(pods, "ephemeralcontainers", pods_ephemeralcontainers.STRATEGY),
-        "pods/eviction": EvictionREST(pods, environment),
+        "pods/eviction": eviction(pods, environment),
         "pods/exec": StreamREST(pods, environment, subresource="exec", options="PodExecOptions"),
         "pods/log": LogREST(pods, environment),
         "pods/portforward": StreamREST(pods, environment, subresource="portforward", options="PodPortForwardOptions"),

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import app_armor, pod_resources, pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core import app_armor, pod_resources, pod_spec, pod_warnings, pods_columns
 from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.core.pods_validation import allowances, options, pod, updates
 from aio_apiserver.storage.stored_object import Object
@@ -156,6 +156,7 @@ PODS = Kind(
     group="",
     plural="pods",
     kind="Pod",
+    resets={"status": ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")},
     short_names=("po",),
     categories=("all",),
     strategy=PodStrategy(has_status=True, has_generation=True),
@@ -174,4 +175,5 @@ PODS = Kind(
     },
     field_aliases={"spec.host": "spec.nodeName"},
     triggers=("spec.nodeName",),
+    columns=pods_columns.COLUMNS,
 )

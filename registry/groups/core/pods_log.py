@@ -7,7 +7,7 @@ from aio_apiserver.registry.base.locations import ConnectRequest, Location, Pass
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.rest import Environment, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
 from aio_apiserver.registry.groups.core.connections import Connection
 from aio_apiserver.registry.groups.core.kubelets import Kubelets

@@ -6,7 +6,7 @@ from operator import itemgetter
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.generic.rest import Environment, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
 from aio_apiserver.registry.groups.core.connections import UPGRADEABLE, Connection
 from aio_apiserver.registry.groups.core.kubelets import Kubelets

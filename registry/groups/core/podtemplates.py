@@ -6,6 +6,8 @@ from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.groups.core.pods_validation import templates
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -43,10 +45,24 @@ class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         return pod_warnings.template_warnings(new["template"], "template")
 
 
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="Containers", text="Names of each container in the template."),
+        formats.joined("template.spec.containers", "name"),
+    ),
+    (
+        Column(name="Images", text="Images referenced by each container in the template."),
+        formats.joined("template.spec.containers", "image"),
+    ),
+    (Column(name="Pod Labels", text="The labels for the pod template."), formats.labels("template.metadata.labels")),
+)
+
 PODTEMPLATES = Kind(
     group="",
     plural="podtemplates",
     kind="PodTemplate",
     strategy=PodTemplateStrategy(has_generation=True),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

@@ -1,10 +1,13 @@
 """The core group: its kinds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import namespaces_deletion, pod_subresources
 from aio_apiserver.registry.groups.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
 from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
@@ -15,6 +18,7 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.pod_subresources import Eviction
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
 from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
@@ -24,7 +28,6 @@ from aio_apiserver.registry.groups.core.service_hooks import service_hooks
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.groups.core.serviceaccounts_token import TokenREST
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.registry.groups.events.provider import KINDS as EVENTS_ELSEWHERE
 
 GROUP = ""
 
@@ -47,22 +50,30 @@ KINDS = (
 )
 
 
-def _extras(stores: Mapping[str, Store], environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+def _extras(
+    stores: Mapping[str, Store], environment: Environment, *, eviction: Eviction
+) -> Mapping[str, Mapping[str, RESTStorage]]:
     """What the group serves beyond its kinds."""
     return {
         "v1": {
             COMPONENTSTATUSES.plural: ComponentStatusREST(environment),
             f"{SERVICEACCOUNTS.plural}/token": TokenREST(environment),
             **namespaces_deletion.paths(stores),
-            **pod_subresources.paths(stores, environment),
+            **pod_subresources.paths(stores, environment, eviction=eviction),
         }
     }
 
 
-PROVIDER = KindsProvider(
-    group=GROUP,
-    kinds=KINDS,
-    also={EVENTS.plural: EVENTS_ELSEWHERE},
-    hooks={SERVICES.plural: service_hooks},
-    extras=_extras,
-)
+def provider(*, events: Sequence[Kind], addresses: Kind, cidrs: Kind, eviction: Eviction) -> KindsProvider:
+    """The group, with what other groups add to it.
+
+    `events` show core events in another shape; services take IPAddresses (`addresses`) out of ServiceCIDRs (`cidrs`);
+    `eviction` makes pods/eviction. Must hold: core imports no other group.
+    """
+    return KindsProvider(
+        group=APIGroup(name=GROUP, priority=18000, versions={"v1": 1}),
+        kinds=KINDS,
+        also={EVENTS.plural: events},
+        hooks={SERVICES.plural: service_hooks(addresses, cidrs)},
+        extras=partial(_extras, eviction=eviction),
+    )

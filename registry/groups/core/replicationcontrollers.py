@@ -10,6 +10,8 @@ from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import GarbageCollection, StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec, replicated
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
@@ -73,10 +75,33 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
     return errors + replicated.validate_template(template, context, owner="ReplicationController", old=old_template)
 
 
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="Desired", type="integer", field="core.v1.ReplicationControllerSpec.replicas"),
+        value("spec.replicas", 0),
+    ),
+    (
+        Column(name="Current", type="integer", field="core.v1.ReplicationControllerStatus.replicas"),
+        value("status.replicas", 0),
+    ),
+    (
+        Column(name="Ready", type="integer", field="core.v1.ReplicationControllerStatus.readyReplicas"),
+        value("status.readyReplicas", 0),
+    ),
+    AGE,
+    *formats.containers("spec.template"),
+    (
+        Column(name="Selector", field="core.v1.ReplicationControllerSpec.selector", priority=1),
+        formats.labels("spec.selector"),
+    ),
+)
+
 REPLICATIONCONTROLLERS = Kind(
     group="",
     plural="replicationcontrollers",
     kind="ReplicationController",
+    stored_under="controllers",
     short_names=("rc",),
     categories=("all",),
     strategy=ReplicationControllerStrategy(
@@ -88,4 +113,5 @@ REPLICATIONCONTROLLERS = Kind(
     status_strategy=ReplicationControllerStatusStrategy(),
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
+    columns=_COLUMNS,
 )

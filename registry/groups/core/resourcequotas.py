@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, internal, object_meta, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 TERMINATING, NOT_TERMINATING = "Terminating", "NotTerminating"
@@ -153,6 +155,37 @@ def _validate_values(operator: str, values: Sequence[str], path: str) -> list[Fi
             return [field.invalid(f"{path}.operator", operator, "not a valid selector operator")]
 
 
+def _hard(is_limit: bool) -> Any:
+    """What is used of the hard limits, of those whose names begin with `limits.` or of the others."""
+
+    def cell(quota: Object, _now: float) -> str:
+        hard, used = objects.get(quota, "status.hard", {}), objects.get(quota, "status.used", {})
+        names = [name for name in sorted(hard) if name.startswith("limits.") is is_limit]
+        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
+
+    return cell
+
+
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(
+            name="Request",
+            text="Request represents a minimum amount of cpu/memory that a container may consume.",
+        ),
+        _hard(is_limit=False),
+    ),
+    (
+        Column(
+            name="Limit",
+            text="Limits control the maximum amount of cpu/memory that a container may use independent of contention "
+            "on the node.",
+        ),
+        _hard(is_limit=True),
+    ),
+    AGE,
+)
+
 RESOURCEQUOTAS = Kind(
     group="",
     plural="resourcequotas",
@@ -161,4 +194,5 @@ RESOURCEQUOTAS = Kind(
     strategy=ResourceQuotaStrategy(has_status=True),
     status_strategy=ResourceQuotaStatusStrategy(),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

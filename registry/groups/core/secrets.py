@@ -13,6 +13,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import data, key_pairs
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, value
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.storage.stored_object import Object
 
@@ -96,4 +97,18 @@ def _validate_json(text: bytes, path: str) -> list[FieldError]:
     return [field.invalid(path, "<secret contents redacted>", wrong)] if wrong else []
 
 
-SECRETS = Kind(group="", plural="secrets", kind="Secret", strategy=SecretStrategy(), fields={"type": text("type")})
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Type", field="core.v1.Secret.type"), value("type")),
+    (Column(name="Data", field="core.v1.Secret.data"), count("data")),
+    AGE,
+)
+
+SECRETS = Kind(
+    group="",
+    plural="secrets",
+    kind="Secret",
+    strategy=SecretStrategy(),
+    fields={"type": text("type")},
+    columns=_COLUMNS,
+)

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
-from aio_apiserver.registry.generic.provider import open_store
 from aio_apiserver.registry.generic.rest import Environment, Foundation, Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import HooksFor, open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.allocation.allocators import Allocators
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import ClusterIPs, family_of
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
-from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
-from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
 from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
@@ -31,27 +31,33 @@ def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping
             family,
             store=addresses,
             cidrs=cidrs,
-            metrics=given.allocation_metrics,
+            metrics=given.metrics.of(AllocationMetrics),
             patience=given.clock.patience,
         )
         for family in families
     }
 
 
-def service_hooks(environment: Environment) -> Hooks:
-    """For the Store of services."""
-    addresses, cidrs = open_store(IPADDRESSES, environment), open_store(SERVICECIDRS, environment)
-    node_ports = NodePorts(
-        environment.storage_for(RANGES), environment.config.service_node_ports, environment.allocation_metrics
-    )
-    stocks = Allocators(cluster_ips(environment, addresses=addresses, cidrs=cidrs), node_ports)
-    endpoints = open_store(ENDPOINTS, environment)
+def service_hooks(addresses: Kind, cidrs: Kind) -> HooksFor:
+    """For the Store of services. The kinds are IPAddress and ServiceCIDR, which keep what the services take."""
 
-    async def after_delete(stored: StoredObject) -> None:
-        await _delete_endpoints(endpoints, stored)
-        await stocks.release(stored)
+    def hooks_for(environment: Environment) -> Hooks:
+        stores = {"addresses": open_store(addresses, environment), "cidrs": open_store(cidrs, environment)}
+        node_ports = NodePorts(
+            environment.storage_for(RANGES),
+            environment.config.service_node_ports,
+            environment.metrics.of(AllocationMetrics),
+        )
+        stocks = Allocators(cluster_ips(environment, **stores), node_ports)
+        endpoints = open_store(ENDPOINTS, environment)
 
-    return Hooks(begin_create=stocks.begin_create, begin_update=stocks.begin_update, after_delete=after_delete)
+        async def after_delete(stored: StoredObject) -> None:
+            await _delete_endpoints(endpoints, stored)
+            await stocks.release(stored)
+
+        return Hooks(begin_create=stocks.begin_create, begin_update=stocks.begin_update, after_delete=after_delete)
+
+    return hooks_for
 
 
 async def _delete_endpoints(endpoints: Store, service: StoredObject) -> None:

@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVer
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic import identity
 from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
@@ -19,11 +19,11 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request, timestamp
 from aio_apiserver.registry.generic.reviews import review
-from aio_apiserver.registry.generic.view import typed
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"
@@ -60,7 +60,7 @@ class TokenREST:
         return TOKENREQUEST
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        preparation.settle_namespace(obj, request, self.kind)
+        identity.settle_namespace(obj, request, self.kind)
         obj.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
         self._manager.track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = self._attributes(request, obj, options, name=name)

@@ -9,7 +9,14 @@ from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import service_changes, service_types, service_validation, service_warnings
+from aio_apiserver.registry.groups.core import (
+    service_changes,
+    service_read_defaults,
+    service_types,
+    service_validation,
+    service_warnings,
+    services_columns,
+)
 from aio_apiserver.registry.groups.core.service_types import CLUSTER_IP, LOAD_BALANCER
 from aio_apiserver.storage.stored_object import Object
 
@@ -103,10 +110,13 @@ SERVICES = Kind(
     group="",
     plural="services",
     kind="Service",
+    stored_under="services/specs",
     short_names=("svc",),
     categories=("all",),
     strategy=ServiceStrategy(has_status=True, allows_create_on_update=True, check_name=names.is_dns_label),
     status_strategy=ServiceStatusStrategy(allows_create_on_update=True, check_name=names.is_dns_label),
     returns_deleted_object=True,
+    decorate=service_read_defaults.complete,
     fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
+    columns=services_columns.COLUMNS,
 )

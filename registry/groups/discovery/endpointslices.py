@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.validation import addresses, endpoint_ports, fi
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.discovery import endpointslices_columns
 from aio_apiserver.storage.stored_object import Object
 
 _IPV4, _IPV6, _FQDN = "IPv4", "IPv6", "FQDN"
@@ -27,9 +28,9 @@ class EndpointSliceStrategy(Strategy, frozen=True, kw_only=True):
 
     def default(self, obj: Object) -> None:
         for port in obj.get("ports") or ():
-            for name, value in (("name", ""), ("protocol", "TCP")):
+            for name, default in (("name", ""), ("protocol", "TCP")):
                 if port.get(name) is None:
-                    port[name] = value
+                    port[name] = default
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
@@ -220,4 +221,5 @@ ENDPOINTSLICES = Kind(
     plural="endpointslices",
     kind="EndpointSlice",
     strategy=EndpointSliceStrategy(has_generation=True),
+    columns=endpointslices_columns.COLUMNS,
 )

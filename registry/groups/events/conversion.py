@@ -5,7 +5,7 @@ Pure. The newer shape renames the fields that both have and keeps those that onl
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.generic.kind import Conversion
+from aio_apiserver.registry.machinery.view import Conversion
 from aio_apiserver.storage.stored_object import Object
 
 _TO_CORE: Mapping[str, str] = {

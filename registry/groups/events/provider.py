@@ -1,7 +1,9 @@
 """The events.k8s.io group: core events in another shape."""
 
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.groups.core import events_columns
 from aio_apiserver.registry.groups.core.events import EVENTS, INVOLVED, EventStrategy
 from aio_apiserver.registry.groups.events.conversion import CONVERSION
 
@@ -21,9 +23,11 @@ KINDS = (
             **{f"regarding.{name}": f"involvedObject.{name}" for name in INVOLVED},
         },
         expires=True,
+        is_cached=False,
         conversions={"v1": CONVERSION},
+        columns=events_columns.COLUMNS,
         stored_as=EVENTS,
     ),
 )
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17750), kinds=KINDS)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import domains, field, internal
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
@@ -10,6 +13,10 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.flowcontrol import flow_rules, mandatory
 from aio_apiserver.registry.groups.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 _PRECEDENCE = 1000
@@ -62,11 +69,39 @@ def _validate_precedence(precedence: int, name: str) -> list[FieldError]:
     return [field.invalid("spec.matchingPrecedence", precedence, why) for is_wrong, why in checks if is_wrong]
 
 
+def _is_dangling(schema: Object, _now: float) -> str:
+    dangling = formats.condition(schema, "Dangling")
+    return "?" if dangling is None else str(dangling.get("status", ""))
+
+
+_COLUMNS = replace(
+    table_of(
+        NAME,
+        (
+            Column(name="PriorityLevel", field="flowcontrol.v1.PriorityLevelConfigurationReference.name"),
+            value("spec.priorityLevelConfiguration.name"),
+        ),
+        (
+            Column(name="MatchingPrecedence", field="flowcontrol.v1.FlowSchemaSpec.matchingPrecedence"),
+            value("spec.matchingPrecedence", 0),
+        ),
+        (
+            Column(name="DistinguisherMethod", field="flowcontrol.v1.FlowSchemaSpec.distinguisherMethod"),
+            value("spec.distinguisherMethod.type", NONE),
+        ),
+        AGE,
+        (Column(name="MissingPL", text="references a broken or non-existent PriorityLevelConfiguration"), _is_dangling),
+    ),
+    order=lambda schema: (objects.get(schema, "spec.matchingPrecedence", 0), schema["metadata"].get("name", "")),
+)
+
 FLOWSCHEMAS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="flowschemas",
     kind="FlowSchema",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     strategy=FlowSchemaStrategy(has_status=True, has_generation=True),
     status_strategy=FlowControlStatusStrategy(),
+    columns=_COLUMNS,
 )

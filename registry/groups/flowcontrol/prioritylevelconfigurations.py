@@ -4,12 +4,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, internal, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.flowcontrol import mandatory
 from aio_apiserver.registry.groups.flowcontrol.statuses import FlowControlStatusStrategy, validate_conditions
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]
@@ -145,11 +149,42 @@ def _check_hand(hand: int, queues: int) -> str:
     return ""
 
 
+def _queuing(name: str, path: str) -> tuple[Column, Cell]:
+    def cell(level: Object, _now: float) -> Any:
+        queuing = objects.get(level, "spec.limited.limitResponse.queuing")
+        return NONE if queuing is None else queuing.get(path, 0)
+
+    return Column(name=name, field=f"flowcontrol.v1.QueuingConfiguration.{path}"), cell
+
+
+def _shares(level: Object, _now: float) -> Any:
+    limited = objects.get(level, "spec.limited")
+    return NONE if limited is None else limited.get("nominalConcurrencyShares", 0)
+
+
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Type", field="flowcontrol.v1.PriorityLevelConfigurationSpec.type"), value("spec.type")),
+    (
+        Column(
+            name="NominalConcurrencyShares",
+            field="flowcontrol.v1.LimitedPriorityLevelConfiguration.nominalConcurrencyShares",
+        ),
+        _shares,
+    ),
+    _queuing("Queues", "queues"),
+    _queuing("HandSize", "handSize"),
+    _queuing("QueueLengthLimit", "queueLengthLimit"),
+    AGE,
+)
+
 PRIORITYLEVELCONFIGURATIONS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="prioritylevelconfigurations",
     kind="PriorityLevelConfiguration",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     strategy=PriorityLevelStrategy(has_status=True, has_generation=True),
     status_strategy=FlowControlStatusStrategy(),
+    columns=_COLUMNS,
 )

@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import domains, field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.networking import backends
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"
@@ -62,10 +66,30 @@ def _validate_parameters(parameters: Mapping[str, Any], path: str) -> list[Field
     return errors + domains.validate_format(namespace, DNS1123_LABEL, f"{path}.namespace")
 
 
+def _parameters(obj: Object, _now: float) -> str:
+    parameters = objects.get(obj, "spec.parameters")
+    if parameters is None:
+        return NONE
+    group = parameters.get("apiGroup")
+    kind = parameters.get("kind", "") if group is None else f"{parameters.get('kind', '')}.{group}"
+    return f"{kind}/{parameters.get('name', '')}"
+
+
+_COLUMNS = table_of(
+    (NAME[0], formats.marked_name("ingressclass.kubernetes.io/is-default-class")),
+    (
+        Column(name="Controller", text="Controller that is responsible for handling this class"),
+        value("spec.controller"),
+    ),
+    (Column(name="Parameters", text="A reference to a resource with additional parameters"), _parameters),
+    AGE,
+)
+
 INGRESSCLASSES = Kind(
     group="networking.k8s.io",
     plural="ingressclasses",
     kind="IngressClass",
     is_namespaced=False,
     strategy=IngressClassStrategy(has_generation=True),
+    columns=_COLUMNS,
 )

@@ -11,7 +11,7 @@ from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, Text
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import service_validation, service_warnings
-from aio_apiserver.registry.groups.networking import backends
+from aio_apiserver.registry.groups.networking import backends, ingresses_columns
 from aio_apiserver.storage.stored_object import Object
 
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"
@@ -156,7 +156,9 @@ INGRESSES = Kind(
     group="networking.k8s.io",
     plural="ingresses",
     kind="Ingress",
+    stored_under="ingress",
     short_names=("ing",),
     strategy=IngressStrategy(has_status=True, has_generation=True),
     status_strategy=IngressStatusStrategy(),
+    columns=ingresses_columns.COLUMNS,
 )

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import addresses, domains, field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, Columns, table_of
+from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
 _PARENT = "spec.parentRef"
@@ -54,11 +57,29 @@ def _is_address(name: str, _is_prefix: bool) -> list[str]:
     return [error.detail for error in addresses.validate(name, "")]
 
 
+def _parent_cell(address: Object, _now: float) -> str:
+    parent = objects.get(address, "spec.parentRef")
+    if parent is None:
+        return NONE
+    resource, group = parent.get("resource", ""), parent.get("group", "")
+    parts = [f"{resource}.{group}" if group else resource, parent.get("namespace", ""), parent.get("name", "")]
+    parts[0] = parts[0].lower()
+    return "/".join(part for part in parts if part)
+
+
+_ADDRESSES = table_of(
+    NAME, (Column(name="ParentRef", field="networking.v1.IPAddressSpec.parentRef"), _parent_cell), AGE
+)
+_COLUMNS = Columns(_ADDRESSES.columns[:2], _ADDRESSES.cells)
+"""The age has a cell and no column: so it is upstream."""
+
 IPADDRESSES = Kind(
     group="networking.k8s.io",
     plural="ipaddresses",
     kind="IPAddress",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     short_names=("ip",),
     strategy=IPAddressStrategy(check_name=_is_address),
+    columns=_COLUMNS,
 )

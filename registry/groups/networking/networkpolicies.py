@@ -7,6 +7,8 @@ from aio_apiserver.registry.base.validation import addresses, field, label_selec
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Ingress", "Egress")
@@ -136,10 +138,20 @@ def _warn(block: Mapping[str, Any], path: str) -> list[str]:
     return found
 
 
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="Pod-Selector", field="networking.v1.NetworkPolicySpec.podSelector"),
+        formats.selector("spec.podSelector"),
+    ),
+    AGE,
+)
+
 NETWORKPOLICIES = Kind(
     group="networking.k8s.io",
     plural="networkpolicies",
     kind="NetworkPolicy",
     short_names=("netpol",),
     strategy=NetworkPolicyStrategy(has_generation=True, counts_empties=True),
+    columns=_COLUMNS,
 )

@@ -1,6 +1,7 @@
 """The networking.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASSES
 from aio_apiserver.registry.groups.networking.ingresses import INGRESSES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
@@ -11,4 +12,4 @@ GROUP = "networking.k8s.io"
 
 KINDS = (INGRESSCLASSES, INGRESSES, IPADDRESSES, NETWORKPOLICIES, SERVICECIDRS)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17200, versions={"v1": 15, "v1beta1": 12}), kinds=KINDS)

@@ -7,6 +7,8 @@ from aio_apiserver.registry.base.validation import addresses, field, internal, o
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 _PATH = "spec.cidrs"
@@ -51,11 +53,23 @@ def _validate_blocks(blocks: Sequence[str]) -> list[FieldError]:
     return errors
 
 
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="CIDRs", field="networking.v1.ServiceCIDRSpec.cidrs"),
+        lambda obj, _now: ",".join(objects.get(obj, "spec.cidrs", ())),
+    ),
+    AGE,
+)
+
 SERVICECIDRS = Kind(
     group="networking.k8s.io",
     plural="servicecidrs",
     kind="ServiceCIDR",
+    resets={"status": WITH_METADATA},
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     strategy=ServiceCIDRStrategy(has_status=True),
     status_strategy=StatusStrategy(keeps_metadata=True),
+    columns=_COLUMNS,
 )

@@ -9,6 +9,7 @@ from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import options, resources, scheduling
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _TOLERATION_KEYS = ("key", "operator", "value", "effect")
@@ -59,6 +60,8 @@ def _validate_tolerations(tolerations: Sequence[Mapping[str, Any]], path: str) -
     return errors
 
 
+_COLUMNS = table_of(NAME, (Column(name="Handler"), value("handler")), AGE)
+
 RUNTIMECLASSES = Kind(
     group="node.k8s.io",
     plural="runtimeclasses",
@@ -67,4 +70,5 @@ RUNTIMECLASSES = Kind(
     strategy=RuntimeClassStrategy(
         allows_create_on_update=True, allows_unconditional_update=False, allows_any_finalizer=True
     ),
+    columns=_COLUMNS,
 )

@@ -15,13 +15,13 @@ from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.validation import field, label_selectors
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.generic import preparation, rest
+from aio_apiserver.registry.generic import identity, rest
 from aio_apiserver.registry.generic.admission.interface import Chain, Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, delete_options_of
-from aio_apiserver.registry.generic.provider import open_store
-from aio_apiserver.registry.generic.rest import Environment, Request, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.rest import Environment, Made, Request, UpdatedObject
+from aio_apiserver.registry.generic.store.provider import open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.policy import disruptions
@@ -80,7 +80,7 @@ class EvictionREST:
         return EVICTION
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        preparation.settle_namespace(obj, request, self.kind)
+        identity.settle_namespace(obj, request, self.kind)
         attributes = self._pods.attributes(Operation.CREATE, request, options, name=name, obj=obj)
         attributes = replace(attributes, kind=EVICTION, subresource="eviction")
         await self._pods.admission.mutate(attributes)
@@ -156,13 +156,13 @@ class EvictionREST:
     async def _mark(self, eviction: _Eviction) -> StoredObject:
         now = rest.timestamp(self._pods.clock.now())
 
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(self.kind.resource, eviction.name)
             pod = current.decode()
             _check(pod, eviction.options.preconditions)
             pod_conditions.put(pod.setdefault("status", {}), _CONDITION, now=now)
-            return pod
+            return Made(pod)
 
         updated = await self._status.update(eviction.request, eviction.name, UpdatedObject(make), UpdateOptions())
         return updated.stored

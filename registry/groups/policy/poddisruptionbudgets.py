@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import (
     field,
     int_or_percent,
@@ -15,6 +16,7 @@ from aio_apiserver.registry.base.validation import (
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
@@ -58,6 +60,27 @@ class PodDisruptionBudgetStatusStrategy(StatusStrategy, frozen=True, kw_only=Tru
         return errors + values.not_negative(status, "status", _COUNTS)
 
 
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="Min Available", text="The minimum number of pods that must be available."),
+        lambda obj, _now: str(objects.get(obj, "spec.minAvailable", "N/A")),
+    ),
+    (
+        Column(name="Max Unavailable", text="The maximum number of pods that may be unavailable."),
+        lambda obj, _now: str(objects.get(obj, "spec.maxUnavailable", "N/A")),
+    ),
+    (
+        Column(
+            name="Allowed Disruptions",
+            type="integer",
+            text="Calculated number of pods that may be disrupted at this time.",
+        ),
+        value("status.disruptionsAllowed", 0),
+    ),
+    AGE,
+)
+
 PODDISRUPTIONBUDGETS = Kind(
     group="policy",
     plural="poddisruptionbudgets",
@@ -71,4 +94,5 @@ PODDISRUPTIONBUDGETS = Kind(
         looks_at_metadata=False,
     ),
     status_strategy=PodDisruptionBudgetStatusStrategy(allows_unconditional_update=False),
+    columns=_COLUMNS,
 )

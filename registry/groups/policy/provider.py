@@ -1,8 +1,9 @@
 """The policy group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
 
 GROUP = "policy"
 
-PROVIDER = KindsProvider(group=GROUP, kinds=(PODDISRUPTIONBUDGETS,))
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17100), kinds=(PODDISRUPTIONBUDGETS,))

@@ -6,7 +6,7 @@ from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.rbac import validation
+from aio_apiserver.registry.groups.rbac import bindings_columns, validation
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -33,6 +33,7 @@ ROLEBINDINGS = Kind(
     strategy=BindingStrategy(
         allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("Role", "ClusterRole")
     ),
+    columns=bindings_columns.ROLE_BINDINGS,
 )
 
 CLUSTERROLEBINDINGS = Kind(
@@ -43,4 +44,5 @@ CLUSTERROLEBINDINGS = Kind(
     strategy=BindingStrategy(
         allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole",)
     ),
+    columns=bindings_columns.CLUSTER_ROLE_BINDINGS,
 )

@@ -9,6 +9,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.rbac import validation
+from aio_apiserver.registry.machinery.printing.columns import BY_TIME
 from aio_apiserver.storage.stored_object import Object
 
 _NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
@@ -47,4 +48,5 @@ CLUSTERROLES = Kind(
     kind="ClusterRole",
     is_namespaced=False,
     strategy=ClusterRoleStrategy(allows_create_on_update=True, check_name=names.is_path_segment),
+    columns=BY_TIME,
 )

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
+from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.options import CreateOptions
-from aio_apiserver.registry.generic.provider import KindsProvider
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.provider import KindsProvider
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.escalation import Guard, Guarded
@@ -38,4 +39,4 @@ def _guard_all(stores: Mapping[str, Store], environment: Environment) -> Mapping
     return {"v1": {plural: _guarded(store, guard) for plural, store in stores.items()}}
 
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, extras=_guard_all)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17000), kinds=KINDS, extras=_guard_all)

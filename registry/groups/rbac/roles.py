@@ -5,6 +5,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.rbac import validation
+from aio_apiserver.registry.machinery.printing.columns import BY_TIME
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -23,4 +24,5 @@ ROLES = Kind(
     plural="roles",
     kind="Role",
     strategy=RoleStrategy(allows_create_on_update=True, check_name=names.is_path_segment),
+    columns=BY_TIME,
 )

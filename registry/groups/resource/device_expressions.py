@@ -2,10 +2,11 @@
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import estimates, types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
 from aio_apiserver.registry.machinery.cel.estimates import Path
-from aio_apiserver.registry.machinery.cel.libraries import BASE, quantities
+from aio_apiserver.registry.machinery.cel.libraries import quantities
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
 from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Issue

@@ -42,6 +42,7 @@ DEVICECLASSES = Kind(
     group="resource.k8s.io",
     plural="deviceclasses",
     kind="DeviceClass",
+    beta_versions=("v1beta2",),
     is_namespaced=False,
     strategy=DeviceClassStrategy(has_generation=True),
     returns_deleted_object=True,

@@ -1,6 +1,7 @@
 """The resource.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.resource import admin_access
 from aio_apiserver.registry.groups.resource.deviceclasses import DEVICECLASSES
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
@@ -16,4 +17,6 @@ HOOKS = {
     RESOURCECLAIMTEMPLATES.plural: admin_access.template_hooks,
 }
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS, hooks=HOOKS)
+PROVIDER = KindsProvider(
+    group=APIGroup(name=GROUP, priority=16200, versions={"v1": 21, "v1beta2": 18}), kinds=KINDS, hooks=HOOKS
+)

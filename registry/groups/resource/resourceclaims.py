@@ -1,10 +1,13 @@
 """Resource claims: somebody's wish for devices, and in the end the devices."""
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.resource import claim_status, device_requests
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -39,11 +42,34 @@ class ResourceClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         return errors + claim_status.validate(new, old)
 
 
+def _claim_state(claim: Object, _now: float) -> str:
+    is_deleted = bool(claim["metadata"].get("deletionTimestamp"))
+    states = ["deleted"] if is_deleted else []
+    if objects.get(claim, "status.allocation") is None:
+        return ",".join(states) or "pending"
+    states.append("allocated")
+    if objects.get(claim, "status.reservedFor"):
+        states.append("reserved")
+    return ",".join(states)
+
+
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(name="State", text="A summary of the current state (allocated, pending, reserved, etc.)."),
+        _claim_state,
+    ),
+    AGE,
+)
+
 RESOURCECLAIMS = Kind(
     group="resource.k8s.io",
     plural="resourceclaims",
     kind="ResourceClaim",
+    resets={"status": WITH_METADATA},
+    beta_versions=("v1beta2",),
     strategy=ResourceClaimStrategy(has_status=True),
     status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

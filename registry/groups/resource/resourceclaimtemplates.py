@@ -37,6 +37,7 @@ RESOURCECLAIMTEMPLATES = Kind(
     group="resource.k8s.io",
     plural="resourceclaimtemplates",
     kind="ResourceClaimTemplate",
+    beta_versions=("v1beta2",),
     strategy=ResourceClaimTemplateStrategy(),
     returns_deleted_object=True,
 )

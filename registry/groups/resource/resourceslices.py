@@ -13,6 +13,7 @@ from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import affinity
 from aio_apiserver.registry.groups.resource import device_names, devices, lists
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _MOST_DEVICES = 128
@@ -163,14 +164,24 @@ def _validate_counters(spec: Mapping[str, Any]) -> list[FieldError]:
     )
 
 
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Node", field="resource.v1.ResourceSliceSpec.nodeName"), value("spec.nodeName")),
+    (Column(name="Driver", field="resource.v1.ResourceSliceSpec.driver"), value("spec.driver")),
+    (Column(name="Pool", field="resource.v1.ResourcePool.name"), value("spec.pool.name")),
+    AGE,
+)
+
 RESOURCESLICES = Kind(
     group="resource.k8s.io",
     plural="resourceslices",
     kind="ResourceSlice",
+    beta_versions=("v1beta2",),
     is_namespaced=False,
     strategy=ResourceSliceStrategy(has_generation=True),
     returns_deleted_object=True,
     fields={"spec.nodeName": text("spec.nodeName"), "spec.driver": text("spec.driver")},
     unknown_field_message="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}",
     triggers=("spec.nodeName",),
+    columns=_COLUMNS,
 )

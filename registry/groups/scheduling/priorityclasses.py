@@ -8,6 +8,7 @@ from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 SYSTEM_CLASSES: Mapping[str, int] = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
@@ -74,6 +75,17 @@ def _validate_policy(obj: Object) -> list[FieldError]:
     return [field.not_supported("preemptionPolicy", policy, _POLICIES)] if is_wrong else []
 
 
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Value", type="integer", field="scheduling.v1.PriorityClass.value"), value("value", 0)),
+    (
+        Column(name="Global-Default", type="boolean", field="scheduling.v1.PriorityClass.globalDefault"),
+        value("globalDefault", False),
+    ),
+    AGE,
+    (Column(name="PreemptionPolicy", field="scheduling.v1.PriorityClass.preemptionPolicy"), value("preemptionPolicy")),
+)
+
 PRIORITYCLASSES = Kind(
     group="scheduling.k8s.io",
     plural="priorityclasses",
@@ -81,4 +93,5 @@ PRIORITYCLASSES = Kind(
     is_namespaced=False,
     short_names=("pc",),
     strategy=PriorityClassStrategy(has_generation=True),
+    columns=_COLUMNS,
 )

@@ -1,10 +1,11 @@
 """The scheduling.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 
 GROUP = "scheduling.k8s.io"
 
 KINDS = (PRIORITYCLASSES,)
 
-PROVIDER = KindsProvider(group=GROUP, kinds=KINDS)
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=16600), kinds=KINDS)

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
 from aio_apiserver.storage.stored_object import Object
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -40,9 +43,9 @@ class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
-        for name, value in _DEFAULTS.items():
+        for name, default in _DEFAULTS.items():
             if spec.get(name) is None:
-                spec[name] = value
+                spec[name] = default
         if not spec.get("volumeLifecycleModes"):
             spec["volumeLifecycleModes"] = ["Persistent"]
 
@@ -118,6 +121,30 @@ def _validate_tokens(tokens: Sequence[Mapping[str, Any]], path: str) -> list[Fie
     return errors
 
 
+def _audiences(driver: Object, _now: float) -> str:
+    requests = objects.get(driver, "spec.tokenRequests")
+    return UNSET if requests is None else ",".join(one.get("audience", "") for one in requests)
+
+
+def _flag(name: str, field: str, default: bool = False) -> tuple[Column, Cell]:
+    column = Column(name=name, type="boolean", field=f"storage.v1.CSIDriverSpec.{field}")
+    return column, value(f"spec.{field}", default)
+
+
+_COLUMNS = table_of(
+    NAME,
+    _flag("AttachRequired", "attachRequired", default=True),
+    _flag("PodInfoOnMount", "podInfoOnMount"),
+    _flag("StorageCapacity", "storageCapacity"),
+    (Column(name="TokenRequests", field="storage.v1.CSIDriverSpec.tokenRequests"), _audiences),
+    _flag("RequiresRepublish", "requiresRepublish"),
+    (
+        Column(name="Modes", field="storage.v1.CSIDriverSpec.volumeLifecycleModes"),
+        lambda obj, _now: ",".join(objects.get(obj, "spec.volumeLifecycleModes", ())) or NONE,
+    ),
+    AGE,
+)
+
 CSIDRIVERS = Kind(
     group="storage.k8s.io",
     plural="csidrivers",
@@ -125,4 +152,5 @@ CSIDRIVERS = Kind(
     is_namespaced=False,
     strategy=CSIDriverStrategy(has_generation=True, allows_unconditional_update=False),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

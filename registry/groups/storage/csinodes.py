@@ -8,6 +8,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of
 from aio_apiserver.storage.stored_object import Object
 
 _PATH = "spec.drivers"
@@ -71,6 +72,19 @@ def _validate_keys(keys: Sequence[str], path: str) -> list[FieldError]:
     return errors
 
 
+_COLUMNS = table_of(
+    NAME,
+    (
+        Column(
+            name="Drivers",
+            type="integer",
+            text="Drivers indicates the number of CSI drivers registered on the node",
+        ),
+        count("spec.drivers"),
+    ),
+    AGE,
+)
+
 CSINODES = Kind(
     group="storage.k8s.io",
     plural="csinodes",
@@ -78,4 +92,5 @@ CSINODES = Kind(
     is_namespaced=False,
     strategy=CSINodeStrategy(allows_unconditional_update=False),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

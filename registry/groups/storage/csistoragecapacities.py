@@ -5,6 +5,7 @@ from aio_apiserver.registry.base.validation import field, internal, label_select
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing.columns import BY_TIME
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -52,4 +53,5 @@ CSISTORAGECAPACITIES = Kind(
     plural="csistoragecapacities",
     kind="CSIStorageCapacity",
     strategy=CSIStorageCapacityStrategy(allows_unconditional_update=False),
+    columns=BY_TIME,
 )

@@ -1,6 +1,7 @@
 """The storage.k8s.io group: its kinds."""
 
-from aio_apiserver.registry.generic.provider import KindsProvider
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.storage.csidrivers import CSIDRIVERS
 from aio_apiserver.registry.groups.storage.csinodes import CSINODES
 from aio_apiserver.registry.groups.storage.csistoragecapacities import CSISTORAGECAPACITIES
@@ -17,4 +18,6 @@ KINDS = (
     VOLUMEATTRIBUTESCLASSES,
 )
 
-PROVIDER = KindsProvider(group="storage.k8s.io", kinds=KINDS)
+PROVIDER = KindsProvider(
+    group=APIGroup(name="storage.k8s.io", priority=16800, versions={"v1": 15, "v1beta1": 9}), kinds=KINDS
+)

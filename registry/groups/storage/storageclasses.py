@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-"""Where claims said their class before they had a field for it."""
 
 _DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 _RECLAIM_POLICIES = ("Delete", "Retain")
@@ -28,19 +27,13 @@ _FROZEN: tuple[tuple[str, Any, Any], ...] = (
 """What never changes, what equals that it is not there, and how that is shown."""
 
 
-def class_of(claim: Object) -> str:
-    """The class that a claim, or a volume, names; empty when it names none."""
-    annotations = claim["metadata"].get("annotations") or {}
-    return str(annotations.get(CLASS_ANNOTATION, objects.get(claim, "spec.storageClassName", "")))
-
-
 class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
     """Nothing changes but the mount options, the topologies and whether volumes grow."""
 
     def default(self, obj: Object) -> None:
-        for name, value in _DEFAULTS.items():
+        for name, default in _DEFAULTS.items():
             if obj.get(name) is None:
-                obj[name] = value
+                obj[name] = default
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)
@@ -116,6 +109,21 @@ def _validate_term(term: Mapping[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
+_COLUMNS = table_of(
+    (NAME[0], formats.marked_name(IS_DEFAULT, BETA_IS_DEFAULT)),
+    (Column(name="Provisioner", field="storage.v1.StorageClass.provisioner"), value("provisioner")),
+    (Column(name="ReclaimPolicy", field="storage.v1.StorageClass.reclaimPolicy"), value("reclaimPolicy", "Delete")),
+    (
+        Column(name="VolumeBindingMode", field="storage.v1.StorageClass.volumeBindingMode"),
+        value("volumeBindingMode", "Immediate"),
+    ),
+    (
+        Column(name="AllowVolumeExpansion", field="storage.v1.StorageClass.allowVolumeExpansion"),
+        value("allowVolumeExpansion", False),
+    ),
+    AGE,
+)
+
 STORAGECLASSES = Kind(
     group="storage.k8s.io",
     plural="storageclasses",
@@ -124,4 +132,5 @@ STORAGECLASSES = Kind(
     short_names=("sc",),
     strategy=StorageClassStrategy(),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

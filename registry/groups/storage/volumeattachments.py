@@ -9,6 +9,8 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import volume_specs
 from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _MAX_METADATA_BYTES = 256 * 1024
@@ -94,12 +96,29 @@ def _validate_failure(failure: Mapping[str, Any], path: str) -> list[FieldError]
     return errors
 
 
+_COLUMNS = table_of(
+    NAME,
+    (Column(name="Attacher", format="name", field="storage.v1.VolumeAttachmentSpec.attacher"), value("spec.attacher")),
+    (
+        Column(name="PV", field="storage.v1.VolumeAttachmentSource.persistentVolumeName"),
+        value("spec.source.persistentVolumeName"),
+    ),
+    (Column(name="Node", field="storage.v1.VolumeAttachmentSpec.nodeName"), value("spec.nodeName")),
+    (
+        Column(name="Attached", type="boolean", field="storage.v1.VolumeAttachmentStatus.attached"),
+        value("status.attached", False),
+    ),
+    AGE,
+)
+
 VOLUMEATTACHMENTS = Kind(
     group="storage.k8s.io",
     plural="volumeattachments",
     kind="VolumeAttachment",
+    resets={"status": WITH_METADATA},
     is_namespaced=False,
     strategy=VolumeAttachmentStrategy(has_status=True, allows_unconditional_update=False),
     status_strategy=VolumeAttachmentStatusStrategy(),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
 _FROZEN: tuple[tuple[str, Any], ...] = (("driverName", ""), ("parameters", {}))
@@ -30,12 +31,18 @@ class VolumeAttributesClassStrategy(Strategy, frozen=True, kw_only=True):
         return errors + self.validate_again(context, new)
 
 
+_COLUMNS = table_of(
+    NAME, (Column(name="DriverName", field="storage.v1.VolumeAttributesClass.driverName"), value("driverName")), AGE
+)
+
 VOLUMEATTRIBUTESCLASSES = Kind(
     group="storage.k8s.io",
     plural="volumeattributesclasses",
     kind="VolumeAttributesClass",
+    beta_versions=("v1beta1",),
     is_namespaced=False,
     short_names=("vac",),
     strategy=VolumeAttributesClassStrategy(),
     returns_deleted_object=True,
+    columns=_COLUMNS,
 )

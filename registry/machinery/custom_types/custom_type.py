@@ -52,8 +52,8 @@ class CustomType:
         """The schema as nodes, for merge and apply."""
         return structural_nodes.compiled(self.schema or {})
 
-    def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
-        """Decode the JSON of an object. Raises DecodeError."""
+    def decode(self, value: Any, *, text: bytes = b"", text_of: Callable[[], bytes] | None = None) -> Decoded:
+        """Decode the JSON of an object. Raises DecodeError. Numbers count as they are, however they were written."""
         try:
             return self._decoded(value, text)
         except RecursionError:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.openapi.builtin_routes import MEDIA_TYPES, DocumentedResource, routes_of
+from aio_apiserver.registry.machinery import media_types
+from aio_apiserver.registry.machinery.openapi.builtin_routes import DocumentedResource, routes_of
 from aio_apiserver.registry.machinery.openapi.routes import META, DocumentInfo, OwnSchemas, Route, answers
 
 TITLE = "Kubernetes"
@@ -52,7 +53,7 @@ def discovery_route(path: str, operation: str, description: str, kind: str) -> R
         path=path,
         operation=operation,
         description=description,
-        consumes=MEDIA_TYPES,
-        produces=MEDIA_TYPES,
+        consumes=media_types.OF_OBJECTS,
+        produces=media_types.OF_OBJECTS,
         responses=answers(f"{META}.{kind}", 200),
     )

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.openapi import connections, parameters
 from aio_apiserver.registry.machinery.openapi.routes import (
     DELETE_OPTIONS,
@@ -20,15 +21,6 @@ from aio_apiserver.registry.machinery.openapi.routes import (
     Response,
     Route,
     answers,
-)
-
-MEDIA_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
-STREAM_TYPES = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
-PATCH_TYPES = (
-    "application/json-patch+json",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-    "application/apply-patch+yaml",
 )
 
 _LIST_WORDS = "deprecated: use the 'watch' parameter with a list operation instead"
@@ -115,7 +107,7 @@ class _Writer(Struct, frozen=True):
             f"list{self._id(place)}",
             f"{words} objects of kind {self.resource.kind}",
             action="list",
-            produces=(*MEDIA_TYPES, *STREAM_TYPES),
+            produces=media_types.OF_COLLECTIONS,
             options=parameters.options("list"),
             responses=answers(f"{self.resource.definition}List", 200),
         )
@@ -154,7 +146,7 @@ class _Writer(Struct, frozen=True):
             f"read{self._id(place)}",
             f"read {self._of}the specified {self.resource.kind}",
             action="get",
-            produces=(*(reading.produces if reading else ()), *MEDIA_TYPES),
+            produces=(*(reading.produces if reading else ()), *media_types.OF_OBJECTS),
             options=parameters.options(reading.options) if reading else (),
             responses=answers("" if reading else self.resource.definition, 200),
         )
@@ -178,7 +170,7 @@ class _Writer(Struct, frozen=True):
             f"patch{self._id(place)}",
             f"partially update {self._of}the specified {self.resource.kind}",
             action="patch",
-            consumes=PATCH_TYPES,
+            consumes=media_types.PATCHES,
             options=parameters.options("patch"),
             responses=answers(self.resource.definition, 200, 201),
             body=PATCH,
@@ -213,7 +205,7 @@ class _Writer(Struct, frozen=True):
             operation,
             words,
             action=action,
-            produces=(*MEDIA_TYPES, *STREAM_TYPES),
+            produces=media_types.OF_COLLECTIONS,
             options=parameters.options("list"),
             responses=answers(WATCH_EVENT, 200),
         )
@@ -249,7 +241,7 @@ class _Writer(Struct, frozen=True):
         action: str,
         options: Sequence[Parameter],
         responses: Mapping[int, Response],
-        produces: Sequence[str] = MEDIA_TYPES,
+        produces: Sequence[str] = media_types.OF_OBJECTS,
         consumes: Sequence[str] = ("*/*",),
         body: str = "",
         needs_body: bool = True,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from msgspec import Struct
 
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.openapi import custom_schemas, parameters
 from aio_apiserver.registry.machinery.openapi.builtin_routes import article
 from aio_apiserver.registry.machinery.openapi.custom_schemas import CustomShape
@@ -25,8 +26,7 @@ from aio_apiserver.registry.machinery.openapi.routes import (
 from aio_apiserver.registry.machinery.schema.model import Schema
 
 _HEAD = DocumentInfo("Kubernetes CRD Swagger", "v0.1.0", has_security=False)
-_MEDIA_TYPES = ("application/json", "application/yaml")
-_PATCH_TYPES = ("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml")
+_MEDIA_TYPES = (media_types.JSON, media_types.YAML)
 _SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
 
@@ -165,7 +165,7 @@ class _Writer(Struct, frozen=True):
             description=_description(action, kind, subresource),
             action=action.action,
             kind=GroupVersionKind(self.group_version.group, self.group_version.version, kind),
-            consumes=_PATCH_TYPES if action is _PATCH else _MEDIA_TYPES,
+            consumes=media_types.CUSTOM_PATCHES if action is _PATCH else _MEDIA_TYPES,
             produces=_MEDIA_TYPES,
             parameters=(parameters.PRETTY, *_options(action), *_in_path(path, kind)),
             responses=answers(definition, *_CODES.get(action.action, (200,))),

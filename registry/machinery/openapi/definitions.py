@@ -1,24 +1,20 @@
 """Definitions: the definitions of built-in types in OpenAPI v2 and v3.
 
 The definitions of kubernetes-validate lack the enums, and for version 3 the defaults. Most defaults follow from the Go
-types: a struct has `{}`, and a field that is not a pointer has its zero value. facts.json has the other defaults and
-the enums.
+types: a struct has `{}`, and a field that is not a pointer has its zero value. The types.json of a group has the other
+defaults and the enums (registry/base/type_facts.py).
 
 Must hold: a definition is converted at its first use, for version 3 once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
+from aio_apiserver.registry.base import type_facts
 from aio_apiserver.registry.machinery.openapi.routes import DELETE_OPTIONS, WATCH_EVENT
 from aio_apiserver.registry.machinery.schema import definitions, presence
 from aio_apiserver.registry.machinery.schema.definitions import Schema
 
-_FILE = Path(__file__).with_name("facts.json")
 _VERSION2_ROOT = "#/definitions/"
 _VERSION3_ROOT = "#/components/schemas/"
 _KINDS = "x-kubernetes-group-version-kind"
@@ -79,7 +75,7 @@ class PublishedDefinitions:
             return {"description": _INT_OR_STRING_WORDS, "format": "int-or-string", "type": "string"}
         schema = dict(definitions.cleaned(self._published[name]))
         if "properties" in schema:
-            enums = self._enums.get(name, {})
+            enums = type_facts.of_type(name).enums
             schema["properties"] = {
                 field: _rooted(_with_enum(one, enums.get(field)), _VERSION2_ROOT)
                 for field, one in schema["properties"].items()
@@ -105,8 +101,9 @@ class PublishedDefinitions:
 
     def _property(self, owner: str, schema: Schema, field: str) -> Schema:
         """A property with its default and those of its elements. A reference with other members is wrapped."""
-        one = _with_enum(schema["properties"][field], self._enums.get(owner, {}).get(field))
-        default = self._defaults.get(owner, {}).get(field, _NO_DEFAULT)
+        facts = type_facts.of_type(owner)
+        one = _with_enum(schema["properties"][field], facts.enums.get(field))
+        default = facts.openapi_defaults.get(field, _NO_DEFAULT)
         if default is _NO_DEFAULT:
             is_there = field in schema.get("required", ())
             default = self._default(one, is_pointer=presence.is_pointer(owner, field), is_there=is_there)
@@ -130,26 +127,6 @@ class PublishedDefinitions:
             return None
         return _ZEROES.get(schema.get("type", ""))
 
-    @cached_property
-    def _facts(self) -> Mapping[str, Any]:
-        facts: Mapping[str, Any] = orjson.loads(_FILE.read_bytes())
-        return facts
-
-    @property
-    def _defaults(self) -> Mapping[str, Mapping[str, Any]]:
-        """Defaults that do not follow from the types, by definition and field; null means none."""
-        defaults: Mapping[str, Mapping[str, Any]] = self._facts["defaults"]
-        return defaults
-
-    @cached_property
-    def _enums(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """The enum values of fields or of their elements."""
-        found: dict[str, dict[str, list[str]]] = {}
-        for enum in self._facts["enums"]:
-            for definition, fields in enum["fields"].items():
-                found.setdefault(definition, {}).update(dict.fromkeys(fields, enum["values"]))
-        return found
-
 
 def _within(kinds: list[Mapping[str, str]], scope: tuple[str, str] | None) -> list[Mapping[str, str]]:
     if scope is None:
@@ -166,7 +143,7 @@ def _references(schema: Any) -> Iterator[str]:
             yield from _references(one)
 
 
-def _with_enum(schema: Schema, values: list[str] | None) -> Schema:
+def _with_enum(schema: Schema, values: Sequence[str] | None) -> Schema:
     """The schema with its enum; on the elements if it is a list or map."""
     if values is None:
         return schema

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.generic.scale import selector_text
 from aio_apiserver.registry.machinery.printing.columns import Cell, Column
+from aio_apiserver.registry.machinery.selectors.texts import selector_text
 from aio_apiserver.storage.stored_object import Object
 
 NONE = "<none>"

@@ -6,7 +6,6 @@ Pure. The shapes alone: columns come from columns.py, the choice of a form from 
 from collections.abc import Sequence
 from typing import Any
 
-from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.storage.stored_object import Object
 
@@ -34,11 +33,11 @@ def row(columns: Columns, obj: Object, *, now: float) -> Object:
     return made
 
 
-def partial(api_version: str, obj: Object, kind: Kind) -> Object:
-    """An object's metadata alone."""
+def partial(api_version: str, obj: Object, *, hidden: frozenset[str]) -> Object:
+    """An object's metadata alone, without the hidden annotations."""
     metadata = obj.get("metadata") or {}
-    if kind.inner_annotations:
-        metadata = _without_annotations(metadata, kind.inner_annotations)
+    if hidden:
+        metadata = _without_annotations(metadata, hidden)
     return {"kind": PARTIAL, "apiVersion": api_version, "metadata": metadata}
 
 
@@ -51,7 +50,7 @@ def _without_annotations(metadata: Object, names: frozenset[str]) -> Object:
     return shown if kept else {name: value for name, value in shown.items() if name != "annotations"}
 
 
-def partial_list(api_version: str, metadata: Object, items: Sequence[Object], kind: Kind) -> Object:
+def partial_list(api_version: str, metadata: Object, items: Sequence[Object], *, hidden: frozenset[str]) -> Object:
     """Many objects' metadata. An empty list says null: so it is upstream."""
-    shown: list[Any] = [partial(api_version, item, kind) for item in items]
+    shown: list[Any] = [partial(api_version, item, hidden=hidden) for item in items]
     return {"kind": f"{PARTIAL}List", "apiVersion": api_version, "metadata": metadata, "items": shown or None}

@@ -1,14 +1,15 @@
 """Builtin: compiles the OpenAPI definitions of built-in types into schema nodes.
 
 OpenAPI describes the fields. Other modules add facts about the Go types. wire.py has the order of fields, presence.py
-tells when a field is printed, and go_names.py has the type names in messages. run_time_defaults.py has the defaults
-that OpenAPI leaves out.
+tells when a field is printed, and go_names.py has the type names in messages. The types.json of a group has the
+defaults that OpenAPI leaves out (registry/base/type_facts.py).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.registry.machinery.schema import definitions, go_names, presence, run_time_defaults, wire
+from aio_apiserver.registry.base import type_facts
+from aio_apiserver.registry.machinery.schema import definitions, go_names, presence, wire
 from aio_apiserver.registry.machinery.schema.model import (
     MISSING,
     Merge,
@@ -83,6 +84,7 @@ class BuiltinTypes:
                 is_pointer=presence.is_pointer(definition, place.name),
                 is_printed=presence.is_printed(definition, place.name, is_required=place.name in required),
                 keeps_empty=presence.keeps_empty(definition, place.name),
+                keeps_sent_empty=place.name in type_facts.of_type(definition).kept_when_sent_empty,
                 hides_zero=presence.hides_zero_struct(definition, place.name),
                 struct=struct,
                 embedded_in=place.embedded_in,
@@ -92,7 +94,7 @@ class BuiltinTypes:
 
     def _member(self, owner: str, name: str, schema: Schema) -> SchemaNode:
         """The node of a property or of its elements; messages name the type after the property."""
-        default = run_time_defaults.default(owner, name)
+        default = type_facts.of_type(owner).defaults.get(name, MISSING)
         if definitions.referenced(schema):
             return self._referring(schema, default)
         if schema["type"] == "array":

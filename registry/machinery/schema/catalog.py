@@ -49,12 +49,13 @@ class ObjectType:
         self.node = node
         self._compilers = compilers
 
-    def decode(self, value: Any, *, text: bytes = b"") -> Decoded:
+    def decode(self, value: Any, *, text: bytes = b"", text_of: Callable[[], bytes] | None = None) -> Decoded:
         """Decode JSON; the result may share parts with it. Raises DecodeError.
 
-        With `text`, the original JSON, it also finds duplicate fields and reads numbers by their text.
+        With `text`, the original JSON, it also finds duplicate fields and reads numbers by their text. `text_of` makes
+        such a text of a value that was read from YAML, whose reader finds duplicates itself.
         """
-        return _within_depth(lambda: self._decoded(value, text))
+        return _within_depth(lambda: self._decoded(value, text, text_of or (lambda: text)))
 
     def convert(self, value: Any) -> Decoded:
         """Decode as a strategic merge patch does, with its own errors and their order. Raises DecodeError."""
@@ -84,7 +85,7 @@ class ObjectType:
     def _fill(self) -> Fill | None:
         return self._compilers.defaulters.of(self.node)
 
-    def _decoded(self, value: Any, text: bytes) -> Decoded:
+    def _decoded(self, value: Any, text: bytes, text_of: Callable[[], bytes]) -> Decoded:
         if text and strict.may_have_duplicates(text, value):
             document = strict.read(self.node, text)
             findings = Findings(is_strict=False, has_literals=True)
@@ -94,11 +95,11 @@ class ObjectType:
         try:
             obj = self._run(value, findings)
         except DecodeError:
-            if text:
-                self._run(strict.with_literals(text), Findings(has_literals=True))
+            if written := text_of():
+                self._run(strict.with_literals(written), Findings(has_literals=True))
             raise
-        if findings.wants_literals and text:
-            obj = self._run(strict.with_literals(text), Findings(has_literals=True))
+        if findings.wants_literals and (written := text_of()):
+            obj = self._run(strict.with_literals(written), Findings(has_literals=True))
         if not (findings.strict_errors or findings.empties):
             return Decoded(obj)
         return Decoded(obj, tuple(findings.strict_errors), field_paths.empties(findings.empties))

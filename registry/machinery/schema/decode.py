@@ -133,26 +133,6 @@ _PLAIN_TYPES: Mapping[SchemaKind, type] = {SchemaKind.STRING: str, SchemaKind.BO
 """Kinds whose values need no decoding beyond the type check."""
 _JSON_CONTAINERS: Mapping[SchemaKind, type] = {SchemaKind.OBJECT: dict, SchemaKind.LIST: list, SchemaKind.BOOLEAN: bool}
 _DROPPED_WHEN_ZERO = frozenset({SchemaKind.STRING, SchemaKind.BOOLEAN, SchemaKind.INTEGER, SchemaKind.NUMBER})
-_KEPT_WHEN_EMPTY = frozenset(
-    {
-        ("ObjectMeta", "managedFields"),
-        ("CertificateSigningRequestSpec", "request"),
-        ("ConfigMap", "binaryData"),
-        ("HPAScalingRules", "policies"),
-        ("IngressSpec", "rules"),
-        ("NodeSelector", "nodeSelectorTerms"),
-        ("PersistentVolumeSpec", "capacity"),
-        ("ResourceSliceSpec", "devices"),
-        ("ResourceSliceSpec", "sharedCounters"),
-        ("Secret", "data"),
-        ("ServiceCIDRSpec", "cidrs"),
-        ("ServiceSpec", "clusterIPs"),
-        ("ServiceSpec", "ipFamilies"),
-    }
-)
-"""Fields whose empty value has a meaning: it resets managedFields, replaces default policies, differs from a missing
-value in immutable data, or appears in errors.
-"""
 CONTAINERS = frozenset({SchemaKind.LIST, SchemaKind.MAP})
 _DROPPED_WHEN_EMPTY = CONTAINERS | {SchemaKind.BYTES}
 
@@ -160,7 +140,7 @@ _DROPPED_WHEN_EMPTY = CONTAINERS | {SchemaKind.BYTES}
 def keeps_zero(field: SchemaField) -> bool:
     """Whether the empty value of a member differs from a missing one."""
     if field.node.kind in _DROPPED_WHEN_EMPTY:
-        return (field.is_printed and field.keeps_empty) or (field.struct, field.name) in _KEPT_WHEN_EMPTY
+        return (field.is_printed and field.keeps_empty) or field.keeps_sent_empty
     return field.is_pointer or field.node.kind not in _DROPPED_WHEN_ZERO
 
 

@@ -120,8 +120,9 @@ class SchemaField(Struct, frozen=True, eq=False):
     """A named member of an object.
 
     is_pointer: a missing value differs from the zero value. is_printed: printed even when empty.
-    keeps_empty: an empty list is printed as [] instead of null. hides_zero: a struct that is left out when zero.
-    struct: the Go name of the object. embedded_in: the embedded Go structs that contain the member.
+    keeps_empty: an empty list is printed as [] instead of null. keeps_sent_empty: an empty value of a client is kept.
+    hides_zero: a struct that is left out when zero. struct: the Go name of the object.
+    embedded_in: the embedded Go structs that contain the member.
     """
 
     name: str
@@ -130,6 +131,7 @@ class SchemaField(Struct, frozen=True, eq=False):
     is_pointer: bool = False
     is_printed: bool = False
     keeps_empty: bool = False
+    keeps_sent_empty: bool = False
     hides_zero: bool = False
     struct: str = ""
     embedded_in: tuple[str, ...] = ()

@@ -1,28 +1,29 @@
-"""When kube-apiserver prints a field that has no value: what OpenAPI does not say of the Go structs.
+"""presence: when kube-apiserver prints a field that has no value, which OpenAPI does not say of the Go structs.
 
 Two facts a field. Is it a pointer, so that no value and the zero value are two things (`replicas: 0` is printed,
 `minReadySeconds: 0` is not)? Is it printed always, or left out when empty? OpenAPI tells half of the second: a required
-field is printed. The tables hold the rest; their keys are `field`, `Type.field`, or `group.version.Type.field` where
-two groups differ.
+field is printed. The exceptions stand with the types, in the types.json of their groups (registry/base/type_facts.py).
 
 Must hold: the rules also serve minors and types that the tables have never seen, so they go by the name of a field
 first and name a type only where it is an exception.
 """
 
+from aio_apiserver.registry.base import type_facts
+
 
 def is_pointer(definition: str, field: str) -> bool:
     """Whether no value differs from the zero value. Has no meaning for lists, maps and bytes."""
-    return (field in _POINTERS) != _has(_POINTER_EXCEPTIONS, definition, field)
+    return type_facts.of_type(definition).pointers.get(field, field in _POINTERS)
 
 
 def is_printed(definition: str, field: str, *, is_required: bool) -> bool:
     """Whether the field is printed when it is empty: JSON without `omitempty`."""
-    return not _has(_HIDDEN, definition, field) if is_required else _has(_PRINTED, definition, field)
+    return type_facts.of_type(definition).printed.get(field, is_required)
 
 
 def hides_zero_struct(definition: str, field: str) -> bool:
     """Whether a struct that is no pointer is left out when it is zero: JSON with `omitzero`."""
-    return _has(_HIDDEN_STRUCTS, definition, field)
+    return field in type_facts.of_type(definition).hidden_when_zero
 
 
 def keeps_empty(definition: str, field: str) -> bool:
@@ -35,11 +36,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _has(table: frozenset[str], definition: str, field: str) -> bool:
-    group, version, name = definition.rsplit(".", 3)[-3:]
-    return f"{name}.{field}" in table or f"{group}.{version}.{name}.{field}" in table
-
-
 _WITHOUT_PROTOBUF = (
     "io.k8s.api.authentication.",
     "io.k8s.api.authorization.",
@@ -47,44 +43,6 @@ _WITHOUT_PROTOBUF = (
     "io.k8s.kube-aggregator.",
 )
 """Answers that are never stored, and types that are stored as JSON."""
-
-_PRINTED = _words(
-    """
-    AllocatedDeviceStatus.conditions AzureFilePersistentVolumeSource.secretNamespace CSINodeDriver.topologyKeys
-    CapacityRequestPolicy.default ClusterRole.rules ContainerImage.names CustomResourceDefinitionStatus.conditions
-    CustomResourceDefinitionStatus.storedVersions DeviceClaim.requests DeviceRequest.deviceClassName
-    EndpointSlice.endpoints EndpointSlice.ports Event.reportingComponent FlowSchemaSpec.matchingPrecedence
-    GRPCAction.service HorizontalPodAutoscalerStatus.currentMetrics IngressClassParametersReference.scope
-    LimitedPriorityLevelConfiguration.nominalConcurrencyShares NodeRuntimeHandler.name
-    PodCertificateRequestSpec.pkixPublicKey PodCertificateRequestSpec.proofOfPossession
-    PodDisruptionBudgetStatus.currentHealthy PodDisruptionBudgetStatus.desiredHealthy
-    PodDisruptionBudgetStatus.disruptionsAllowed PodDisruptionBudgetStatus.expectedPods
-    PodFailurePolicyOnPodConditionsPattern.status PodGroupSpec.podGroupTemplateRef
-    PodGroupTemplate.schedulingConstraints PodGroupTemplateReference.workload PriorityClass.value
-    ProjectedVolumeSource.sources QueuingConfiguration.handSize QueuingConfiguration.queueLengthLimit
-    QueuingConfiguration.queues ResourcePolicyRule.namespaces Role.rules RoleRef.apiGroup StatefulSetOrdinals.start
-    StatefulSetSpec.serviceName StatefulSetStatus.availableReplicas TokenRequestSpec.audiences
-    TokenRequestSpec.boundObjectRef TokenRequestSpec.expirationSeconds TokenRequestStatus.token
-    TypedObjectReference.apiGroup core.v1.Event.reportingInstance core.v1.TypedLocalObjectReference.apiGroup
-    """
-)
-"""Optional, and printed all the same."""
-
-_HIDDEN = _words(
-    """
-    CapacityRequestPolicyRange.min ContainerRestartRule.action ContainerRestartRuleOnExitCodes.operator
-    CounterSet.counters DeviceCounterConsumption.counters IPAddressSpec.parentRef ImageVolumeStatus.imageRef
-    LeaseCandidateSpec.strategy ParentReference.name ParentReference.resource PodCertificateProjection.keyType
-    PodCertificateProjection.signerName PoolStatus.driver PoolStatus.poolName
-    ResourcePoolStatusRequestStatus.poolCount ServerStorageVersion.apiServerID
-    ServerStorageVersion.decodableVersions ServerStorageVersion.encodingVersion StorageVersionCondition.message
-    TokenReviewSpec.token ValidatingAdmissionPolicyBindingSpec.policyName
-    ValidatingAdmissionPolicyBindingSpec.validationActions
-    """
-)
-"""Required, and left out when empty."""
-
-_HIDDEN_STRUCTS = frozenset({"ObjectMeta.creationTimestamp"})
 
 _POINTERS = _words(
     """
@@ -142,35 +100,3 @@ _POINTERS = _words(
     """
 )
 """Fields that are pointers in most of the types that have them."""
-
-_POINTER_EXCEPTIONS = _words(
-    """
-    AzureDiskVolumeSource.fsType AzureDiskVolumeSource.kind AzureDiskVolumeSource.readOnly CSIVolumeSource.fsType
-    CSIVolumeSource.readOnly ClusterTrustBundleProjection.name ClusterTrustBundleProjection.signerName
-    Container.restartPolicy ContainerStatus.ready ContainerStatus.resources ContainerStatus.user
-    ControllerRevision.data CustomResourceColumnDefinition.priority CustomResourceDefinitionSpec.scope
-    CustomResourceSubresources.status DeploymentSpec.replicas DeviceAttribute.version DeviceTaintSelector.device
-    DeviceTaintSelector.driver DeviceTaintSelector.pool Endpoint.hostname EphemeralContainer.restartPolicy
-    ExpressionWarning.fieldRef ExternalDocumentation.url FCVolumeSource.lun
-    HorizontalPodAutoscalerStatus.observedGeneration HostPathVolumeSource.type IngressBackend.resource
-    IngressClassParametersReference.apiGroup IngressClassParametersReference.namespace IngressClassSpec.parameters
-    IngressPortStatus.error LeaseSpec.strategy LocalVolumeSource.fsType ManagedFieldsEntry.time MetricSpec.resource
-    MetricStatus.resource MetricTarget.value MetricValueStatus.value MutatingWebhook.reinvocationPolicy
-    NetworkPolicyPeer.podSelector NetworkPolicyPort.port NetworkPolicyPort.protocol
-    NodeAllocatableResourceClaimStatus.resourceClaimName NodeConfigStatus.active OwnerReference.controller
-    PersistentVolumeClaimSpec.storageClassName PodCertificateRequestSpec.nodeName PodDNSConfigOption.value
-    PodExtendedResourceClaimStatus.resourceClaimName PodFailurePolicyOnExitCodesRequirement.containerName
-    PodSpec.nodeName PodSpec.resources PodStatus.resources PoolStatus.resourceSliceCount PortStatus.error
-    Preconditions.resourceVersion Preconditions.uid Probe.timeoutSeconds ReplicaSetSpec.replicas
-    ReplicationControllerSpec.replicas ReplicationControllerSpec.template ResourceHealth.message
-    ResourcePoolStatusRequest.status ResourcePoolStatusRequestSpec.poolName
-    RollingUpdateStatefulSetStrategy.partition ScaleStatus.selector ServiceReference.path ServiceReference.port
-    ShardInfo.selector StatefulSetSpec.replicas Subject.group Subject.serviceAccount Subject.user
-    TypedObjectReference.apiGroup TypedObjectReference.namespace Validation.reason ValidationRule.reason
-    Volume.image VolumeAttachmentSpec.nodeName VolumeNodeResources.count VolumeStatus.image WatchEvent.object
-    WebhookConversion.clientConfig core.v1.TypedLocalObjectReference.apiGroup discovery.v1.EndpointPort.name
-    discovery.v1.EndpointPort.port discovery.v1.EndpointPort.protocol resource.v1beta1.ResourceSliceSpec.allNodes
-    resource.v1beta1.ResourceSliceSpec.nodeName
-    """
-)
-"""Where the name of the field tells the wrong thing."""

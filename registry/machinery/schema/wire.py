@@ -1,7 +1,8 @@
 """What the protobuf encoding of Kubernetes' types tells about them: wire.json holds each message's fields.
 
 The messages list their fields in the order of the Go structs, which is the order of keys in kube-apiserver's JSON, and
-have a field for each embedded struct, which JSON does not. Knows no schema and no value.
+have a field for each embedded struct, which JSON does not. wire.json has the messages of the .proto files, package
+by package; it stays one file, since nothing in it is chosen by hand. Knows no schema and no value.
 
 Must hold: a property is found by its letters and digits alone, since some messages spell names their own way (`uID`,
 `xKubernetesListType`); what the messages do not have (other minors) keeps its place in the alphabet, behind the rest.

@@ -6,10 +6,10 @@ value, `\\`, `\,` and `\=` stand for the characters; any other backslash is refu
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.selectors import budgets
 from aio_apiserver.storage.selection import Operator, Requirement
 
@@ -18,7 +18,30 @@ _OPERATORS = {"!=": Operator.NOT_IN, "==": Operator.IN, "=": Operator.IN}
 _OPERATOR = re.compile("!=|==|=")
 
 
-def parse(text: str, kind: Kind) -> tuple[Requirement, ...]:
+class Selectable(Protocol):
+    """A kind, as far as field selectors have to know it."""
+
+    @property
+    def unknown_field_message(self) -> str:
+        """The error for a field that this kind, which has fields of its own, does not offer."""
+        ...
+
+    @property
+    def has_own_fields(self) -> bool:
+        """Whether objects can be selected by more than their name and namespace."""
+        ...
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether a CustomResourceDefinition makes it."""
+        ...
+
+    def field_name(self, label: str) -> str | None:
+        """The field that a word of a field selector means; None when the kind does not offer it."""
+        ...
+
+
+def parse(text: str, kind: Selectable) -> tuple[Requirement, ...]:
     """The requirements of a selector. Raises BadRequest."""
     return tuple(_requirement(term, kind) for term in terms(text))
 
@@ -49,7 +72,7 @@ def _terms_with_escapes(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _requirement(term: tuple[str, Operator, str], kind: Kind) -> Requirement:
+def _requirement(term: tuple[str, Operator, str], kind: Selectable) -> Requirement:
     label, operator, value = term
     name = kind.field_name(label)
     if name is None:
@@ -82,7 +105,7 @@ def _unescape(value: str) -> str:
     return "".join(plain)
 
 
-def _unknown(name: str, kind: Kind) -> str:
+def _unknown(name: str, kind: Selectable) -> str:
     if kind.has_own_fields or kind.is_custom:
         return kind.unknown_field_message.format(name=name, quoted=quote(name))
     return f'{quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

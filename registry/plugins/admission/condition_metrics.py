@@ -1,15 +1,11 @@
 """What is recorded of match conditions: how long those took that kept something away, and how many failed."""
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import AnyFamily
 
-_PREFIX = "apiserver_admission_match_condition_"
 _LABELS = ("name", "kind", "type", "operation")
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
 
@@ -18,22 +14,9 @@ class ConditionMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self.errors = measures.counter(
-            f"{_PREFIX}evaluation_errors_total", "Match conditions that could not be evaluated.", labels=_LABELS
-        )
-        self.exclusions = measures.counter(
-            f"{_PREFIX}exclusions_total", "Writes of which a webhook did not hear for its conditions.", labels=_LABELS
-        )
-        self.seconds = measures.histogram(
-            f"{_PREFIX}evaluation_seconds",
-            "How long match conditions took that did not all hold.",
-            labels=_LABELS,
-            bounds=_SECONDS,
-        )
-
-    def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
-        return self.errors, self.exclusions, self.seconds
+        self.errors = measures.counters(*_LABELS)
+        self.exclusions = measures.counters(*_LABELS)
+        self.seconds = measures.histograms(*_LABELS, bounds=_SECONDS)
 
 
 class ConditionRecorder(Struct, frozen=True):

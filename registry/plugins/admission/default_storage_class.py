@@ -5,7 +5,8 @@ from typing import NamedTuple
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, CLASS_ANNOTATION, IS_DEFAULT
+from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
+from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, IS_DEFAULT
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 

@@ -13,8 +13,9 @@ from msgspec import Struct, field
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.forms import Form, present
+from aio_apiserver.registry.generic.forms import present
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Storage
@@ -156,7 +157,7 @@ class Matcher:
             raise errors.NotFound(_NAMESPACES, name)
         return found
 
-    def forms(self, attributes: Attributes) -> Sequence[Form]:
+    def forms(self, attributes: Attributes) -> Sequence[AdmissionForm]:
         """As what a write may be seen; as what it was made comes first."""
         return present(
             attributes.resource,
@@ -167,14 +168,14 @@ class Matcher:
             types=self._types,
         )
 
-    async def match(self, attributes: Attributes, criteria: Criteria) -> Form | None:
+    async def match(self, attributes: Attributes, criteria: Criteria) -> AdmissionForm | None:
         """As what a write is wanted; None when it is not. Raises StatusError."""
         if not _selects_object(criteria.object_selector, attributes):
             return None
         forms = self.forms(attributes)
         if criteria.excluded and _wanted(criteria.excluded, attributes, forms, is_exact=criteria.is_exact):
             return None
-        form: Form | None = forms[0]
+        form: AdmissionForm | None = forms[0]
         if criteria.rules is not None:
             form = _wanted(criteria.rules, attributes, forms, is_exact=criteria.is_exact)
         if form is None or not await self._selects_namespace(criteria.namespace_selector, attributes):
@@ -191,7 +192,9 @@ class Matcher:
         return _selects(selector, await self.namespace(attributes.namespace))
 
 
-def _wanted(rules: Sequence[Rule], attributes: Attributes, forms: Sequence[Form], *, is_exact: bool) -> Form | None:
+def _wanted(
+    rules: Sequence[Rule], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
+) -> AdmissionForm | None:
     """The form that a rule names: that of the request before all others, earlier rules before later ones."""
     own, *others = forms
     if any(rule.matches(attributes, own.resource, own.version) for rule in rules):

@@ -9,7 +9,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.interpret import Operation as Writing
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES

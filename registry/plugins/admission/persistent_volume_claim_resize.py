@@ -5,7 +5,7 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.groups.storage.storageclasses import class_of
+from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object

@@ -19,7 +19,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
@@ -80,7 +80,7 @@ def make(given: Foundation) -> "PodSecurity":
         pods,
         given.clock.patience,
         configuration=configuration,
-        metrics=given.admission_metrics.pod_security,
+        metrics=given.metrics.of(PodSecurityMetrics),
     )
 
 

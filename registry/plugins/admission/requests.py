@@ -5,15 +5,15 @@ from typing import Any
 from msgspec.structs import asdict
 
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions
 from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = GroupResource("", "namespaces")
 
 
-def request(attributes: Attributes, own: Form, matched: Form) -> Object:
+def request(attributes: Attributes, own: AdmissionForm, matched: AdmissionForm) -> Object:
     """The request of a write, which was made in one form and matched in another."""
     user = attributes.user
     shown: Object = {
@@ -55,7 +55,7 @@ def _kind(kind: GroupVersionKind) -> Object:
     return {"group": kind.group, "version": kind.version, "kind": kind.kind}
 
 
-def _resource(form: Form) -> Object:
+def _resource(form: AdmissionForm) -> Object:
     return {"group": form.resource.group, "version": form.version, "resource": form.resource.resource}
 
 

@@ -15,9 +15,21 @@ from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.bindings import BINDINGS
+from aio_apiserver.registry.groups.core.componentstatuses import COMPONENTSTATUSES
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.events import EVENTS
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
 from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.events.provider import KINDS as NEWER_EVENTS
+from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.plugins.admission import refusals
 from aio_apiserver.registry.plugins.admission.matching import REVIEWS
@@ -34,22 +46,21 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 _OWN_NAME = "kube-apiserver"
 _IGNORED = frozenset(
     {
-        GroupResource("", "namespaces"),
-        GroupResource("", "bindings"),
-        GroupResource("", "componentstatuses"),
-        GroupResource("", "events"),
-        GroupResource("events.k8s.io", "events"),
+        NAMESPACES.resource,
+        BINDINGS.resource,
+        COMPONENTSTATUSES.resource,
+        *(kind.resource for kind in (EVENTS, *NEWER_EVENTS)),
     }
     | REVIEWS
 )
 EVALUATORS: Mapping[GroupResource, Evaluator] = {
-    GroupResource("", "pods"): Pods(),
-    GroupResource("", "services"): Services(),
-    GroupResource("", "persistentvolumeclaims"): VolumeClaims(),
-    GroupResource("resource.k8s.io", "resourceclaims"): DeviceClaims(),
+    PODS.resource: Pods(),
+    SERVICES.resource: Services(),
+    PERSISTENTVOLUMECLAIMS.resource: VolumeClaims(),
+    RESOURCECLAIMS.resource: DeviceClaims(),
     **{
-        GroupResource("", plural): ObjectCounts((count_name(GroupResource("", plural)), plural))
-        for plural in ("configmaps", "resourcequotas", "replicationcontrollers", "secrets")
+        kind.resource: ObjectCounts((count_name(kind.resource), kind.plural))
+        for kind in (CONFIGMAPS, RESOURCEQUOTAS, REPLICATIONCONTROLLERS, SECRETS)
     },
 }
 

@@ -23,7 +23,7 @@ from aio_apiserver.registry.generic.access.users import (
     split_service_account,
 )
 from aio_apiserver.registry.generic.bound_objects import BoundObjects
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS

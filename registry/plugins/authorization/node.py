@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION
 from aio_apiserver.registry.generic.access.users import NODES, UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.core.pods import PODS

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.groups.flowcontrol.classification import FlowSchema, flow_schema
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS

@@ -3,93 +3,33 @@
 Must hold: what every request records is at hand; what is rare has no series before it happens.
 """
 
-from collections.abc import Iterable
-
 from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily, Counter, Gauge, Histogram, Stability
+from aio_apiserver.storage.measures import Counter, Gauge, Histogram
 
 _BOTH = ("priority_level", "flow_schema")
 _SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 _LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)
 _SEATS = (1, 2, 4, 8, 16, 32, 64, 100)
 _WATCHES = (0, 1, 10, 100, 1000, 10000)
-_PREFIX = "apiserver_flowcontrol_"
 
 
 class FlowMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self.dispatched = measures.counter(
-            f"{_PREFIX}dispatched_requests_total",
-            "Requests that were served.",
-            labels=_BOTH,
-            stability=Stability.BETA,
-        )
-        self.rejected = measures.counter(
-            f"{_PREFIX}rejected_requests_total",
-            "Requests that were refused, by reason.",
-            labels=(*_BOTH, "reason"),
-            stability=Stability.BETA,
-        )
-        self.executing = measures.gauge(
-            f"{_PREFIX}current_executing_requests",
-            "Requests that are being served, watches while they begin.",
-            labels=_BOTH,
-            stability=Stability.BETA,
-        )
-        self.executing_seats = measures.gauge(
-            f"{_PREFIX}current_executing_seats",
-            "Seats that are taken, by watches while they begin.",
-            labels=_BOTH,
-            stability=Stability.BETA,
-        )
-        self.in_queues = measures.gauge(
-            f"{_PREFIX}current_inqueue_requests", "Requests that wait.", labels=_BOTH, stability=Stability.BETA
-        )
-        self.seats_in_queues = measures.gauge(
-            f"{_PREFIX}current_inqueue_seats", "Seats that waiting requests want.", labels=_BOTH
-        )
-        self.queue_lengths = measures.histogram(
-            f"{_PREFIX}request_queue_length_after_enqueue",
-            "How long queues were that requests entered, these included.",
-            labels=_BOTH,
-            bounds=_LENGTHS,
-        )
-        self.waiting = measures.histogram(
-            f"{_PREFIX}request_wait_duration_seconds",
-            "How long requests waited, by whether they were served.",
-            labels=(*_BOTH, "execute"),
-            bounds=_SECONDS,
-            stability=Stability.BETA,
-        )
-        self.execution = measures.histogram(
-            f"{_PREFIX}request_execution_seconds",
-            "How long requests were served, watches until they had begun.",
-            labels=(*_BOTH, "type"),
-            bounds=_SECONDS,
-        )
-        self.seats = measures.histogram(
-            f"{_PREFIX}work_estimated_seats", "Seats that requests were taken to need.", labels=_BOTH, bounds=_SEATS
-        )
-        self.watches = measures.histogram(
-            f"{_PREFIX}watch_count_samples",
-            "How many watches writing requests had to reach.",
-            labels=_BOTH,
-            bounds=_WATCHES,
-        )
-        self.not_accommodated = measures.counter(
-            f"{_PREFIX}request_dispatch_no_accommodation_total",
-            "Times that a request was next and wanted more seats than were free.",
-            labels=_BOTH,
-        )
+        self.dispatched = measures.counters(*_BOTH)
+        self.rejected = measures.counters(*_BOTH, "reason")
+        self.executing = measures.gauges(*_BOTH)
+        self.executing_seats = measures.gauges(*_BOTH)
+        self.in_queues = measures.gauges(*_BOTH)
+        self.seats_in_queues = measures.gauges(*_BOTH)
+        self.queue_lengths = measures.histograms(*_BOTH, bounds=_LENGTHS)
+        self.waiting = measures.histograms(*_BOTH, "execute", bounds=_SECONDS)
+        self.execution = measures.histograms(*_BOTH, "type", bounds=_SECONDS)
+        self.seats = measures.histograms(*_BOTH, bounds=_SEATS)
+        self.watches = measures.histograms(*_BOTH, bounds=_WATCHES)
+        self.not_accommodated = measures.counters(*_BOTH)
         self._series: dict[tuple[str, str], FlowSeries] = {}
-
-    def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
-        yield from (self.dispatched, self.rejected, self.executing, self.executing_seats)
-        yield from (self.in_queues, self.seats_in_queues, self.queue_lengths, self.waiting)
-        yield from (self.execution, self.seats, self.watches, self.not_accommodated)
 
     def of(self, level: str, schema: str) -> "FlowSeries":
         """What is recorded of one schema's requests."""

@@ -1,10 +1,7 @@
 """What is recorded of pod security: what was judged by which standard, and who is exempt."""
 
-from collections.abc import Iterable
-
 from aio_apiserver.registry.plugins.podsecurity.policies import PRIVILEGED, Standard
 from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import AnyFamily
 
 _NEWEST_MINOR = 36
 _OF_REQUESTS = ("request_operation", "resource", "subresource")
@@ -17,27 +14,13 @@ class PodSecurityMetrics:
     """Of one server."""
 
     def __init__(self) -> None:
-        self.evaluations = measures.counter(
-            "pod_security_evaluations_total",
-            "Pods that were judged, by the standard, its mode and the outcome.",
-            labels=("decision", "policy_level", "policy_version", "mode", *_OF_REQUESTS),
-        )
-        self._exemptions = measures.counter(
-            "pod_security_exemptions_total", "Requests that are exempt from pod security.", labels=_OF_REQUESTS
-        )
-        self._errors = measures.counter(
-            "pod_security_errors_total",
-            "Requests that could not be judged as they should have been.",
-            labels=("fatal", *_OF_REQUESTS),
-        )
+        self.evaluations = measures.counters("decision", "policy_level", "policy_version", "mode", *_OF_REQUESTS)
+        self.exemptions = measures.counters(*_OF_REQUESTS)
+        self.errors = measures.counters("fatal", *_OF_REQUESTS)
         for operation in ("create", "update"):
             self.evaluations.of("allow", PRIVILEGED, "latest", "enforce", operation, "pod", "")
             for what in ("pod", "controller"):
-                self._exemptions.of(operation, what, "")
-
-    def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
-        return self.evaluations, self._exemptions, self._errors
+                self.exemptions.of(operation, what, "")
 
     def judged(self, standard: Standard, mode: str, requested: Requested, *, is_allowed: bool) -> None:
         """A pod was judged."""
@@ -46,11 +29,11 @@ class PodSecurityMetrics:
 
     def exempted(self, requested: Requested) -> None:
         """Somebody is exempt."""
-        self._exemptions.of(*requested).add()
+        self.exemptions.of(*requested).add()
 
     def failed(self, requested: Requested, *, is_fatal: bool) -> None:
         """Something could not be read."""
-        self._errors.of("true" if is_fatal else "false", *requested).add()
+        self.errors.of("true" if is_fatal else "false", *requested).add()
 
 
 def _version(standard: Standard) -> str:

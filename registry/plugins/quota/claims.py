@@ -8,15 +8,17 @@ from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.groups.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
-from aio_apiserver.registry.groups.storage.storageclasses import class_of
-from aio_apiserver.registry.plugins.quota.evaluators import Scope, Unscoped, is_selected
+from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
+from aio_apiserver.registry.plugins.quota.evaluators import Scope, Unscoped, count_name, is_selected
 from aio_apiserver.storage.stored_object import Object
 
-_CLAIMS, _STORAGE = "persistentvolumeclaims", "requests.storage"
+_CLAIMS, _STORAGE = PERSISTENTVOLUMECLAIMS.plural, "requests.storage"
 _OF_CLASS = ".storageclass.storage.k8s.io/"
-_CLAIM_COUNT = "count/persistentvolumeclaims"
-_DEVICE_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
+_CLAIM_COUNT = count_name(PERSISTENTVOLUMECLAIMS.resource)
+_DEVICE_CLAIM_COUNT = count_name(RESOURCECLAIMS.resource)
 _OF_DEVICE_CLASS = ".deviceclass.resource.k8s.io/devices"
 _MOST_DEVICES = 32
 """How many devices a request for all of them can get."""

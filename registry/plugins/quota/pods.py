@@ -10,13 +10,14 @@ from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.groups.core import pod_resources, resourcequotas
-from aio_apiserver.registry.plugins.quota.evaluators import Scope, is_selected
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.plugins.quota.evaluators import Scope, count_name, is_selected
 from aio_apiserver.storage.stored_object import Object
 
-_COUNT = "count/pods"
+_COUNT, _PLURAL = count_name(PODS.resource), PODS.plural
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _PREFIXED = frozenset(f"{prefix}.{name}" for prefix in ("requests", "limits") for name in _COMPUTE)
-_NAMES = frozenset({_COUNT, "pods", *_COMPUTE, *_PREFIXED})
+_NAMES = frozenset({_COUNT, _PLURAL, *_COMPUTE, *_PREFIXED})
 _REQUIRED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
 """Where these are limited, containers have to say how much they want."""
 _REQUESTS = "requests."
@@ -80,7 +81,7 @@ def _is_extended(name: str) -> bool:
 
 def _compute(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
     """What requests and limits count as."""
-    used = {"pods": amounts.ONE}
+    used = {_PLURAL: amounts.ONE}
     for name in _COMPUTE:
         if name in requests:
             used[name] = used[f"{_REQUESTS}{name}"] = requests[name]

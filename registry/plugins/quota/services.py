@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.plugins.quota.evaluators import Unscoped
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.plugins.quota.evaluators import Unscoped, count_name
 from aio_apiserver.storage.stored_object import Object
 
 _NODE_PORTS, _LOAD_BALANCERS = "services.nodeports", "services.loadbalancers"
-_NAMES = frozenset({"count/services", "services", _NODE_PORTS, _LOAD_BALANCERS})
+_COUNT, _PLURAL = count_name(SERVICES.resource), SERVICES.plural
+_NAMES = frozenset({_COUNT, _PLURAL, _NODE_PORTS, _LOAD_BALANCERS})
 
 
 class Services(Unscoped):
@@ -29,8 +31,8 @@ class Services(Unscoped):
         if is_balanced and spec.get("allocateLoadBalancerNodePorts") is False:
             node_ports = sum(bool(port.get("nodePort")) for port in ports)
         return {
-            "count/services": amounts.ONE,
-            "services": amounts.ONE,
+            _COUNT: amounts.ONE,
+            _PLURAL: amounts.ONE,
             _LOAD_BALANCERS: amounts.count(int(is_balanced)),
             _NODE_PORTS: amounts.count(node_ports),
         }

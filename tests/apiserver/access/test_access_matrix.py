@@ -18,7 +18,8 @@ from aiohttp.test_utils import make_mocked_request
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver import app
-from aio_apiserver.apiserver.filters.authorization import attributes_of, with_authorization
+from aio_apiserver.apiserver.access.attributes import attributes_of
+from aio_apiserver.apiserver.filters.authorization import with_authorization
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.server import Server

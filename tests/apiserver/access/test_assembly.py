@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from aio_apiserver.apiserver.config import authentication_config, authorization_config
+from aio_apiserver.apiserver.access import authentication_config, authorization_config
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.apiserver.tls.certificates import Pki

@@ -5,11 +5,10 @@ import pytest
 
 from aio_apiserver.apiserver.bench.found import Found, explain
 from aio_apiserver.apiserver.bench.seen import Seen
-from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.testing import golden
 from aio_apiserver.apiserver.testing.client import Client, Refused
-from aio_apiserver.apiserver.wire import negotiation
-from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery import media_types, schema
+from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
@@ -60,7 +59,7 @@ def test_what_was_sent_is_remembered(server: Server, client: Client) -> None:
     [
         ("application/json", b'{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}}'),
         ("application/yaml", b"{kind: Pod, apiVersion: v1, metadata: {name: web}}"),
-        (negotiation.PROTOBUF, protobuf.dump(POD, schema.builtin())),
+        (media_types.PROTOBUF, protobuf.dump(POD, schema.builtin())),
     ],
     ids=["json", "yaml", "protobuf"],
 )

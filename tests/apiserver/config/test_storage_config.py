@@ -3,7 +3,7 @@ from typing import Any
 
 from aio_apiserver.apiserver.config import storage_config
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.storage.factory.factory import EVENTS, StorageConfig
+from aio_apiserver.storage.factory.factory import StorageConfig
 
 
 def config(**values: Any) -> StorageConfig:
@@ -51,4 +51,4 @@ def test_overrides_need_no_other_etcd() -> None:
 def test_a_cache_of_size_zero_is_none() -> None:
     chosen = config(watch_cache_sizes=("pods#0", "deployments.apps#0", "nodes#1000"))
 
-    assert chosen.uncached == EVENTS | {("", "pods"), ("apps", "deployments")}
+    assert chosen.uncached == {("", "pods"), ("apps", "deployments")}

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.message_members import members_of
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.registry.machinery.schema import builtin, wire
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.message_members import members_of
 from tests.apiserver.serving import Answer, as_admin, ask, running
 
 JSON = "application/json"

@@ -2,9 +2,10 @@
 
 import pytest
 
-from aio_apiserver.apiserver.handlers import patch_types
-from aio_apiserver.apiserver.handlers.patch_types import patch_type
+from aio_apiserver.apiserver.handlers.patch import patch_type
+from aio_apiserver.apiserver.wire import route_errors
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.bodies import patch_types
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
@@ -34,7 +35,7 @@ def test_only_kinds_with_go_types_take_strategic_merges() -> None:
     "content_type", ["", "text/plain", "application/apply-patch+json", "application/Merge-patch+json"]
 )
 def test_kinds_with_go_types_do_not_list_what_they_take(content_type: str) -> None:
-    with pytest.raises(errors.RouteUnsupportedMediaType):
+    with pytest.raises(route_errors.RouteUnsupportedMediaType):
         patch_type(content_type, POD)
     with pytest.raises(errors.UnsupportedMediaType):
         patch_type(content_type, WIDGET)

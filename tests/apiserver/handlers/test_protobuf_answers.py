@@ -5,11 +5,11 @@ from typing import Any
 import orjson
 import pytest
 
-from aio_apiserver.apiserver.serializers import protobuf
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.wire.negotiation import PROTOBUF
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery.media_types import PROTOBUF
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
 from tests.apiserver.serving import Answer, as_admin, ask, running
 
 CONFIG_MAPS = "/api/v1/namespaces/test/configmaps"

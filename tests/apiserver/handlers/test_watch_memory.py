@@ -6,8 +6,8 @@ from pathlib import Path
 
 import orjson
 
-from aio_apiserver.apiserver.handlers.served import Served
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.cacher.cacher import Cacher
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define, send
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, running

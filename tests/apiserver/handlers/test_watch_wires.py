@@ -11,13 +11,13 @@ import pytest
 from aiohttp import WSMsgType
 
 from aio_apiserver.apiserver.handlers import watch_messages
-from aio_apiserver.apiserver.serializers import protobuf
-from aio_apiserver.apiserver.serializers.protobuf.encoding import read_fields
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.wire.negotiation import PROTOBUF
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery.media_types import PROTOBUF
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import read_fields
 from tests.apiserver.serving import as_admin, running
 
 MAPS = "/api/v1/namespaces/default/configmaps"

@@ -1,10 +1,10 @@
 from aio_apiserver.apiserver.endpoints import exposition
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import Stability
+from aio_apiserver.apiserver.metrics import metric_families
+from aio_apiserver.apiserver.metrics.metric_families import Stability
 
 
 def test_counters_are_called_what_they_are_called() -> None:
-    family = measures.counter("attempts", "Attempts.", labels=("result", "by"), stability=Stability.STABLE)
+    family = metric_families.counter("attempts", "Attempts.", labels=("result", "by"), stability=Stability.STABLE)
     family.of("success", 'a "b"\n\\').add(3)
 
     text = exposition.text([family])
@@ -17,7 +17,7 @@ def test_counters_are_called_what_they_are_called() -> None:
 
 
 def test_buckets_add_up() -> None:
-    family = measures.histogram("seconds", "Seconds.", bounds=(0.00001, 0.5, 2_500_000))
+    family = metric_families.histogram("seconds", "Seconds.", bounds=(0.00001, 0.5, 2_500_000))
     for value in (0.1, 0.2, 1, 9_000_000):
         family.of().observe(value)
 
@@ -34,11 +34,11 @@ def test_buckets_add_up() -> None:
 
 
 def test_nothing_is_said_of_what_has_not_happened() -> None:
-    family = measures.histogram("seconds", "Seconds.", bounds=(1,), labels=("verb",))
+    family = metric_families.histogram("seconds", "Seconds.", bounds=(1,), labels=("verb",))
     family.of("GET")
     family.of("LIST").observe(0.5)
 
-    text = exposition.text([family, measures.counter("requests", "Requests.", labels=("code",))])
+    text = exposition.text([family, metric_families.counter("requests", "Requests.", labels=("code",))])
 
     assert 'verb="LIST"' in text
     assert 'verb="GET"' not in text

@@ -1,5 +1,5 @@
 from aio_apiserver.apiserver.metrics import work_queues
-from aio_apiserver.controllers.work_queue import WorkQueue
+from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.measures import Histogram
 from aio_apiserver.storage.tasks import Tasks

@@ -28,7 +28,6 @@ EVERY_KIND: list[tuple[StatusError, int, str, str, dict[str, Any] | None]] = [
         {"name": "d", "group": "apps", "kind": "deployments"},
     ),
     (errors.NotFound(PODS, "p"), 404, "NotFound", 'pods "p" not found', {"name": "p", "kind": "pods"}),
-    (errors.RouteNotFound(), 404, "NotFound", "the server could not find the requested resource", {}),
     (
         errors.MethodNotSupported(PODS, "watch"),
         405,
@@ -37,25 +36,11 @@ EVERY_KIND: list[tuple[StatusError, int, str, str, dict[str, Any] | None]] = [
         {"kind": "pods"},
     ),
     (
-        errors.RouteMethodNotAllowed(),
-        405,
-        "MethodNotAllowed",
-        "the server does not allow this method on the requested resource",
-        {},
-    ),
-    (
         errors.NotAcceptable(["a/b", "c/d"]),
         406,
         "NotAcceptable",
         "only the following media types are accepted: a/b, c/d",
         None,
-    ),
-    (
-        errors.RouteNotAcceptable(["a/b"]),
-        406,
-        "NotAcceptable",
-        "406: Not Acceptable\n\nAvailable representations: a/b",
-        {},
     ),
     (errors.AlreadyExists(PODS, "p"), 409, "AlreadyExists", 'pods "p" already exists', {"name": "p", "kind": "pods"}),
     (
@@ -88,7 +73,6 @@ EVERY_KIND: list[tuple[StatusError, int, str, str, dict[str, Any] | None]] = [
         "the body of the request was in an unknown format - accepted media types include: a/b",
         None,
     ),
-    (errors.RouteUnsupportedMediaType(), 415, "UnsupportedMediaType", "415: Unsupported Media Type", {}),
     (
         errors.Unprocessable(),
         422,

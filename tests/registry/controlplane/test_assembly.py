@@ -10,7 +10,7 @@ async def test_every_group_opens_and_every_kind_has_a_type() -> None:
     async with foundation() as given:
         groups = assemble(environment_of(given))
 
-        assert list(groups) == [provider.group for provider in PROVIDERS]
+        assert list(groups) == [provider.group.name for provider in PROVIDERS]
         for versions in groups.values():
             for version, paths in versions.items():
                 for storage in (one for one in paths.values() if not hasattr(one, "connect")):

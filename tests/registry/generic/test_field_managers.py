@@ -12,9 +12,9 @@ from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.generic.admission.interface import Chain
 from aio_apiserver.registry.generic.field_managers import manager_of
 from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
-from aio_apiserver.registry.generic.provider import open_store
-from aio_apiserver.registry.generic.rest import Environment, Request, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.rest import Environment, Made, Request, UpdatedObject
+from aio_apiserver.registry.generic.store.provider import open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.clock import ManualClock
@@ -58,10 +58,10 @@ async def create(store: Store, obj: Object) -> Object:
 
 
 async def put(store: Store, obj: Object, manager: str = "client", **more: Any) -> Object:
-    async def make(_current: StoredObject | None) -> Object:
-        return obj
+    async def make(_current: StoredObject | None) -> Made:
+        return Made(obj, **more)
 
-    updated = UpdatedObject(make, **more)
+    updated = UpdatedObject(make)
     result = await store.update(REQUEST, "a", updated, UpdateOptions(field_manager=manager), force_create=True)
     return result.stored.decode()
 
@@ -127,6 +127,6 @@ async def test_an_update_that_knows_its_managers_keeps_them() -> None:
     async with config_maps() as (store, _):
         await create(store, config_map(k="1"))
 
-        obj = await put(store, config_map(k="2"), "named", knows_managers=True)
+        obj = await put(store, config_map(k="2"), "named", owners_known=True)
 
     assert managers(obj) == []

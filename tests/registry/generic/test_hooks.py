@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from tests.registry.generic.widgets import REQUEST, change, create, widgets
@@ -91,14 +91,14 @@ async def test_an_update_that_has_to_begin_again_gives_back_what_it_took_first()
         stock.log.clear()
         attempts = 0
 
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             nonlocal attempts
             attempts += 1
             assert current is not None
             obj = current.decode()
             obj["metadata"].pop("resourceVersion")
             obj["metadata"]["labels"] = {"by": "us"}
-            return obj
+            return Made(obj)
 
         async def interfere(new: Object, old: Object, is_dry_run: bool) -> Taken:
             if attempts == 1:

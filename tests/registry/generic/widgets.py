@@ -9,9 +9,9 @@ from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Plugin
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
@@ -56,8 +56,8 @@ async def create(store: Store, name: str = "a", **metadata: Any) -> StoredObject
 
 
 async def put(store: Store, obj: Object, *, dry_run: tuple[str, ...] = (), **more: Any) -> StoredObject:
-    async def make(_current: StoredObject | None) -> Object:
-        return obj
+    async def make(_current: StoredObject | None) -> Made:
+        return Made(obj)
 
     options = UpdateOptions(dry_run=dry_run)
     return (await store.update(REQUEST, obj["metadata"]["name"], UpdatedObject(make), options, **more)).stored

@@ -374,6 +374,7 @@ async def test_statistics_count_exactly(parts: Parts) -> None:
         "members": 3,
         "position": 12,
         "queued": 0,
+        "most_queued": 2,
         "batches": 1,
         "deliveries": 6,
         "failed_sinks": 0,

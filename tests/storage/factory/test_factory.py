@@ -10,7 +10,7 @@ from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.encryption.config import InvalidEncryptionConfig
-from aio_apiserver.storage.errors import Closed, DataDirLocked, InvalidOptions
+from aio_apiserver.storage.errors import Closed, DataDirLocked, InvalidOptions, NotStorable
 from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.factory.measured_origin import MeasuredOrigin
@@ -24,10 +24,12 @@ from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import Watcher
 
 PODS = Resource(group="", resource="pods", namespaced=True)
-SERVICES = Resource(group="", resource="services", namespaced=True)
+SERVICES = Resource(group="", resource="services", namespaced=True, place="services/specs")
 SECRETS = Resource(group="", resource="secrets", namespaced=True)
-EVENTS = Resource(group="", resource="events", namespaced=True)
-CRONTABS = Resource(group="stable.example.com", resource="crontabs", namespaced=True)
+EVENTS = Resource(group="", resource="events", namespaced=True, is_cached=False)
+CRONTABS = Resource(
+    group="stable.example.com", resource="crontabs", namespaced=True, place="stable.example.com/crontabs"
+)
 
 
 def named(name: str) -> Object:
@@ -275,3 +277,9 @@ class TestLife:
 
         for each in (member, other_member):
             assert await keys_on(each, KEY) == [KEY]
+
+
+async def test_a_type_that_no_codec_can_write_is_refused_when_its_storage_is_opened() -> None:
+    async with StorageFactory(StorageConfig()) as factory:
+        with pytest.raises(NotStorable):
+            factory.storage_for(Resource(group="", resource="pods", namespaced=True, type_meta={"kind": "\ud800"}))

@@ -5,16 +5,19 @@ from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.factory.measured_origin import Latencies
 from aio_apiserver.storage.interface import ListOptions, Resource
-from aio_apiserver.storage.measures import Counter, Histogram
+from aio_apiserver.storage.measures import Counter, Tally
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
 PODS = Resource(group="", resource="pods", namespaced=True)
-EVENTS = Resource(group="", resource="events", namespaced=True)
+EVENTS = Resource(group="", resource="events", namespaced=True, is_cached=False)
 
 
 def requests(latencies: Latencies) -> dict[tuple[str, ...], int]:
-    (durations,) = [family for family in latencies.families() if family.name == "etcd_request_duration_seconds"]
-    return {labels: series.total for labels, series in durations.series.items() if isinstance(series, Histogram)}
+    return {labels: series.total for labels, series in latencies.durations.series.items()}
+
+
+def values(tally: Tally[Counter]) -> list[float]:
+    return [series.value for series in tally.series.values()]
 
 
 async def test_requests_to_a_store_are_recorded_even_if_they_fail() -> None:
@@ -44,13 +47,9 @@ async def test_lists_are_recorded_by_what_they_read_and_looked_at() -> None:
             await storage.create(f"default/{name}", {"metadata": {"name": name, "namespace": "default"}})
         await storage.get_list("default/", ListOptions(predicate=only_b, limit=1))
 
-    told = {
-        family.name: [series.value for series in family.series.values() if isinstance(series, Counter)]
-        for family in latencies.families()
-    }
-    assert told["apiserver_storage_list_returned_objects_total"] == [1]
-    assert told["apiserver_storage_list_fetched_objects_total"] == [3]
-    assert told["apiserver_storage_list_evaluated_objects_total"] == [2]
+    assert values(latencies.returned) == [1]
+    assert values(latencies.fetched) == [3]
+    assert values(latencies.examined) == [2]
 
 
 async def test_what_a_cache_answers_is_no_request_to_the_store() -> None:

@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.validation.addresses import Address, Network
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.allocation import bands
 from aio_apiserver.registry.groups.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
 from aio_apiserver.storage.clock import Clock

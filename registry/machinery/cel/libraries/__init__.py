@@ -1,9 +1,8 @@
-"""Libraries: Kubernetes' CEL functions, one library a file. BASE has the libraries of every environment."""
+"""Libraries: Kubernetes' CEL functions, one library a file. PURE has those of every environment that only compute."""
 
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.libraries import (
     addresses,
-    authorization,
     formats,
     lists,
     quantities,
@@ -14,7 +13,7 @@ from aio_apiserver.registry.machinery.cel.libraries import (
     urls,
 )
 
-BASE: tuple[Library, ...] = (
+PURE: tuple[Library, ...] = (
     strings.LIBRARY,
     lists.LIBRARY,
     sets.LIBRARY,
@@ -24,5 +23,4 @@ BASE: tuple[Library, ...] = (
     addresses.LIBRARY,
     formats.LIBRARY,
     semver.LIBRARY,
-    authorization.LIBRARY,
 )

@@ -24,16 +24,19 @@ class Resets(Struct, frozen=True):
 NO_RESETS = Resets()
 
 
-def resets(group: str, plural: str, subresource: str, *, has_status: bool, is_custom: bool = False) -> Resets:
-    """The reset fields for writes of a kind on a path."""
-    paths = _RESET.get((group, plural, subresource))
+def resets(
+    subresource: str, *, has_status: bool, is_custom: bool = False, own: Mapping[str, Sequence[str]] | None = None
+) -> Resets:
+    """The reset fields for writes of a kind on a path. `own` has the kind's exceptions by subresource."""
+    paths = (own or {}).get(subresource)
     if paths is None:
         paths = _usual(subresource, has_status=has_status, is_custom=is_custom)
     reset = fields.of_paths(tuple(map(elements.field, path.split("."))) for path in paths)
     return Resets(lambda found: fields.outside(found, reset)) if reset else NO_RESETS
 
 
-_WITH_METADATA = ("metadata", "spec")
+WITH_METADATA = ("metadata", "spec")
+"""What a writer of /status cannot set of a kind that keeps the metadata, too."""
 
 
 def _usual(subresource: str, *, has_status: bool, is_custom: bool) -> Sequence[str]:
@@ -41,30 +44,4 @@ def _usual(subresource: str, *, has_status: bool, is_custom: bool) -> Sequence[s
         return ("status",) if has_status else ()
     if subresource != "status":
         return ()
-    return _WITH_METADATA if is_custom else ("spec",)
-
-
-_RESET: Mapping[tuple[str, str, str], Sequence[str]] = {
-    ("", "namespaces", "finalize"): ("status",),
-    ("", "pods", "status"): ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies", "status"): _WITH_METADATA,
-    ("apiregistration.k8s.io", "apiservices", "status"): _WITH_METADATA,
-    ("apps", "deployments", "status"): ("spec", "metadata.labels"),
-    ("certificates.k8s.io", "certificatesigningrequests", ""): ("spec", "status"),
-    ("certificates.k8s.io", "certificatesigningrequests", "approval"): ("spec", "status.certificate"),
-    ("certificates.k8s.io", "certificatesigningrequests", "status"): ("spec", "status.conditions"),
-    ("certificates.k8s.io", "podcertificaterequests", ""): (),
-    ("flowcontrol.apiserver.k8s.io", "flowschemas", "status"): _WITH_METADATA,
-    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", "status"): _WITH_METADATA,
-    ("internal.apiserver.k8s.io", "storageversions", "status"): _WITH_METADATA,
-    ("networking.k8s.io", "servicecidrs", "status"): _WITH_METADATA,
-    ("resource.k8s.io", "devicetaintrules", "status"): _WITH_METADATA,
-    ("resource.k8s.io", "resourceclaims", "status"): _WITH_METADATA,
-    ("resource.k8s.io", "resourcepoolstatusrequests", "status"): _WITH_METADATA,
-    ("scheduling.k8s.io", "podgroups", "status"): _WITH_METADATA,
-    ("storage.k8s.io", "volumeattachments", "status"): _WITH_METADATA,
-    ("storagemigration.k8s.io", "storageversionmigrations", "status"): _WITH_METADATA,
-}
-"""The exceptions by group, resource and subresource, as dotted paths. pods/resize and pods/ephemeralcontainers have
-none, although they change a part of the pod.
-"""
+    return WITH_METADATA if is_custom else ("spec",)

@@ -12,7 +12,6 @@ from aio_apiserver.registry.base.empties import Empties, Empty, show
 from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic.view import View, typed
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import checks, creation
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
@@ -20,6 +19,7 @@ from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shape, ShapeError, Shapes
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
 from aio_apiserver.registry.machinery.schema.model import SchemaNode
+from aio_apiserver.registry.machinery.view import View, typed
 from aio_apiserver.storage.stored_object import Object
 
 _SHAPES = Shapes()

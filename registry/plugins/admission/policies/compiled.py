@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.cel import admission_types, types
-from aio_apiserver.registry.machinery.cel.admission import Composition, Given, UnusableExpression
+from aio_apiserver.registry.generic.expressions import admission_types
+from aio_apiserver.registry.generic.expressions.admission import Composition, Given, UnusableExpression
+from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.types import Type
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_resources
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Expression

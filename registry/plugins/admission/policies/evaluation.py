@@ -13,14 +13,9 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
 from aio_apiserver.registry.generic.access.authorizer import Decision
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.machinery.cel import admission
+from aio_apiserver.registry.generic.expressions import admission
+from aio_apiserver.registry.generic.expressions.authorization import AuthorizerValue, Question, ResourceCheck, Undecided
 from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT, Program
-from aio_apiserver.registry.machinery.cel.libraries.authorization import (
-    AuthorizerValue,
-    Question,
-    ResourceCheck,
-    Undecided,
-)
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 from aio_apiserver.storage.stored_object import Object
 

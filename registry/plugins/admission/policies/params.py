@@ -68,8 +68,11 @@ class Params:
     def _storage(self, mapped: ServedKind) -> Storage:
         """Storages are open for whatever is served."""
         view = mapped.version if mapped.is_custom else ""
+        place = f"{mapped.group}/{mapped.plural}" if mapped.is_custom else ""
         return self._storage_for(
-            Resource(group=mapped.group, resource=mapped.plural, namespaced=mapped.is_namespaced, view=view)
+            Resource(
+                group=mapped.group, resource=mapped.plural, namespaced=mapped.is_namespaced, view=view, place=place
+            )
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.cel import times
 from aio_apiserver.registry.machinery.cel.program import ObjectValue
 from aio_apiserver.registry.machinery.cel.values import Duration, Optional, Timestamp, TypeName, UInt
@@ -33,7 +33,7 @@ class Merger:
         self._types = types
         self._shapes = Shapes()
 
-    def patched(self, kind: str, form: Form, obj: Object, patch: Any) -> Object:
+    def patched(self, kind: str, form: AdmissionForm, obj: Object, patch: Any) -> Object:
         """The object with the patch. Raises Unpatchable."""
         if kind == JSON:
             return _json_patched(obj, patch)
@@ -52,7 +52,7 @@ class Merger:
         merged = merge.merged(shape, obj, config)
         return objects.clone(merged)
 
-    def _shape(self, form: Form) -> Shape:
+    def _shape(self, form: AdmissionForm) -> Shape:
         kind = form.kind
         try:
             return self._shapes.of(self._types.type_for(kind.group, kind.version, kind.kind).node)

@@ -1,7 +1,7 @@
 """The two plugins of admission policies, as the chain has them: loaded when a policy is bound."""
 
 from aio_apiserver.registry.generic.admission.interface import Operation, Plugin
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (
     MUTATINGADMISSIONPOLICYBINDINGS,

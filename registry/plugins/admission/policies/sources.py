@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.admission.policies import compiled
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy

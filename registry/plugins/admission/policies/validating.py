@@ -10,15 +10,16 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
-from aio_apiserver.registry.generic.forms import Form
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
@@ -59,7 +60,7 @@ class ValidatingAdmissionPolicy(Plugin):
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._params = Params(given.storage_for, given.kinds)
         self._access = given.authorizer
-        self._metrics = given.admission_metrics.conditions
+        self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
 
     async def validate(self, attributes: Attributes) -> None:
@@ -151,7 +152,7 @@ class _Found(NamedTuple):
 class _Matched(NamedTuple):
     """A write that a policy matches, in the form in which it does, and what is to be noted of it."""
 
-    form: Form
+    form: AdmissionForm
     write: Write
     notes: Notes
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
@@ -41,7 +41,7 @@ class Write:
     async def inputs(
         self,
         policy: Policy,
-        form: Form,
+        form: AdmissionForm,
         params: Object | None,
         *,
         has_namespace: bool = True,
@@ -69,7 +69,7 @@ class Write:
         ignores_failures = policy.ignores_failures
         return await hold(conditions, seen, self.answers, ignores_failures=ignores_failures, recorder=recorder)
 
-    async def _objects(self, form: Form) -> tuple[Object | None, Object | None]:
+    async def _objects(self, form: AdmissionForm) -> tuple[Object | None, Object | None]:
         key = (str(form.resource), form.version)
         if key not in self._shown:
             attributes = self.attributes

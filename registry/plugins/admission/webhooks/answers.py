@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError
 from aio_apiserver.registry.machinery.schema.scalars import json_type
@@ -19,7 +20,6 @@ from aio_apiserver.storage.stored_object import Object
 
 JSON_PATCH = "JSONPatch"
 
-_SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
 _IN_EVERY_GROUP = frozenset({"Status", "APIVersions", "APIGroupList", "APIGroup", "APIResourceList"})
 _IN_THIS_GROUP = frozenset(
     {"WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
@@ -83,9 +83,7 @@ def _check_kind(value: Object, version: str) -> None:
         raise Undecodable(f"converting (v1.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
     if is_here and kind == reviews.KIND:
         raise Undecodable(f"converting ({given}.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
-    raise Undecodable(
-        f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(_SCHEME)}"
-    )
+    raise Undecodable(schemes.not_registered(kind, api_version, schemes.WEBHOOK_RESPONSES))
 
 
 def _text(value: Object, name: str) -> str:

@@ -8,8 +8,8 @@ import uuid
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
 from aio_apiserver.registry.plugins.admission.webhooks import answers, notes, reviews
@@ -33,7 +33,7 @@ class Caller:
         self._patience = given.clock.patience
         self._mutates = mutates
 
-    async def ask(self, webhook: Webhook, attributes: Attributes, own: Form, shown: Shown) -> Answer:
+    async def ask(self, webhook: Webhook, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Answer:
         """What a webhook says to a write that was made in its own form. Raises CallFailed, Denied, BadRequest."""
         if attributes.is_dry_run:
             _check_side_effects(webhook)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_webhook
 from aio_apiserver.storage.clock import Clock

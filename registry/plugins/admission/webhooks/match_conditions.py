@@ -5,10 +5,11 @@ from typing import Any
 
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
-from aio_apiserver.registry.machinery.cel import admission, types
-from aio_apiserver.registry.machinery.cel.admission import Given, UnusableExpression
+from aio_apiserver.registry.generic.expressions import admission
+from aio_apiserver.registry.generic.expressions.admission import Given, UnusableExpression
+from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
@@ -24,7 +25,13 @@ class Conditions:
         self._ignores_failures = ignores_failures
 
     async def hold(
-        self, attributes: Attributes, own: Form, shown: Shown, *, access: Authorizer, recorder: ConditionRecorder
+        self,
+        attributes: Attributes,
+        own: AdmissionForm,
+        shown: Shown,
+        *,
+        access: Authorizer,
+        recorder: ConditionRecorder,
     ) -> bool:
         """Whether all hold for a write that was made in its own form and is shown in another. Raises Forbidden."""
         answers = Answers(access)

@@ -8,13 +8,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
     MUTATINGWEBHOOKCONFIGURATIONS,
 )
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.admission.webhooks import notes as audit
 from aio_apiserver.registry.plugins.admission.webhooks import patching
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
@@ -50,7 +51,7 @@ class MutatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, MUTATING)
         self._caller = Caller(self.name, given, mutates=True)
-        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, MUTATING)
+        self._outcomes = Outcomes(given.metrics.of(WebhookMetrics), given.clock.patience, MUTATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -122,7 +123,7 @@ class _Round:
             return self._attributes
         return replace(self._attributes, obj=self.current.obj)
 
-    async def show(self, form: Form) -> Shown:
+    async def show(self, form: AdmissionForm) -> Shown:
         """The write in a form, as it has become."""
         if self.current is None:
             self.current = await shown(self._attributes, form)

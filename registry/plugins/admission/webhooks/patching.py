@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLa
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.schemes import scheme_of
-from aio_apiserver.registry.generic.forms import Form
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
 from aio_apiserver.registry.machinery.schema import DecodeError
@@ -27,7 +27,9 @@ def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
     return _operations(webhook, answer.patch) if answer.patch else ()
 
 
-def patched(webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form: Form, obj: Object | None) -> Object:
+def patched(
+    webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form: AdmissionForm, obj: Object | None
+) -> Object:
     """The patched object, without defaults. Raises CallFailed, InternalError."""
     if obj is None:
         name = quote(webhook.name)
@@ -58,7 +60,7 @@ def _applied(document: Object, operations: Sequence[Any]) -> Any:
         raise InternalError(exc.message) from exc
 
 
-def _parsed(value: Any, form: Form) -> Object:
+def _parsed(value: Any, form: AdmissionForm) -> Object:
     try:
         if isinstance(value, dict):
             _check_kind(value, form)
@@ -67,7 +69,7 @@ def _parsed(value: Any, form: Form) -> Object:
         raise InternalError(exc.message) from exc
 
 
-def _check_kind(value: Object, form: Form) -> None:
+def _check_kind(value: Object, form: AdmissionForm) -> None:
     """Whether an object is still what it was: what it does not say, it is."""
     kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
     if (kind, api_version) != (form.kind.kind, form.kind.api_version):

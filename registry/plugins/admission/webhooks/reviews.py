@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
 from aio_apiserver.storage.stored_object import Object
@@ -21,7 +21,7 @@ def api_version(version: str) -> str:
     return f"{GROUP}/{version}"
 
 
-def review(version: str, uid: str, attributes: Attributes, own: Form, shown: Shown) -> Object:
+def review(version: str, uid: str, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Object:
     """The review of a write that was made in its own form and is shown in another."""
     request = requests.request(attributes, own, shown.form)
     dry_run, options = request.pop("dryRun"), request.pop("options", None)

@@ -3,17 +3,17 @@
 from collections.abc import Awaitable, Callable
 
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
 from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
 
-Show = Callable[[Form], Awaitable[Shown]]
+Show = Callable[[AdmissionForm], Awaitable[Shown]]
 """The write in a form. Raises InternalError."""
 
 
@@ -23,15 +23,15 @@ class Selector:
     def __init__(self, given: Foundation, step: str) -> None:
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
         self._access: Authorizer = given.authorizer
-        self._metrics = given.admission_metrics.conditions
+        self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
         self._step = step
 
-    def own_form(self, attributes: Attributes) -> Form:
+    def own_form(self, attributes: Attributes) -> AdmissionForm:
         """That in which a write was made."""
         return self._matcher.forms(attributes)[0]
 
-    async def select(self, webhook: Webhook, attributes: Attributes, show: Show) -> Form | None:
+    async def select(self, webhook: Webhook, attributes: Attributes, show: Show) -> AdmissionForm | None:
         """As what a webhook hears of a write; None when it does not. Raises StatusError."""
         form = await self._matcher.match(attributes, webhook.criteria)
         if form is None or webhook.conditions is None:

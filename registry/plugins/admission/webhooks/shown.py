@@ -10,8 +10,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import InternalError
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Shown(Struct):
     """The objects of a write in one form. `is_changed`: `obj` is ahead of the write's own."""
 
-    form: Form
+    form: AdmissionForm
     obj: Object | None
     old: Object | None
     is_changed: bool = False
@@ -44,7 +44,7 @@ class Shown(Struct):
         self.is_changed = False
 
 
-async def shown(attributes: Attributes, form: Form) -> Shown:
+async def shown(attributes: Attributes, form: AdmissionForm) -> Shown:
     """A write in a form. Raises InternalError."""
     was = await _converted(form.shown(attributes.old)) if attributes.old is not None else None
     obj = await _converted(form.shown(attributes.obj)) if attributes.obj is not None else None

@@ -7,13 +7,14 @@ refusals that of the first webhook is told.
 import asyncio
 
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
-from aio_apiserver.registry.generic.forms import Form
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfigurations import (
     VALIDATINGWEBHOOKCONFIGURATIONS,
 )
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
+from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
@@ -30,7 +31,7 @@ class ValidatingAdmissionWebhook(Plugin):
         self._configurations = Configurations(given.storage_for, VALIDATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, VALIDATING)
         self._caller = Caller(self.name, given, mutates=False)
-        self._outcomes = Outcomes(given.admission_metrics.webhooks, given.clock.patience, VALIDATING)
+        self._outcomes = Outcomes(given.metrics.of(WebhookMetrics), given.clock.patience, VALIDATING)
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -65,7 +66,7 @@ class _Views:
         self._attributes = attributes
         self._made: dict[GroupVersionKind, Shown] = {}
 
-    async def show(self, form: Form) -> Shown:
+    async def show(self, form: AdmissionForm) -> Shown:
         view = self._made.get(form.kind)
         if view is None:
             view = self._made[form.kind] = await shown(self._attributes, form)

@@ -12,7 +12,7 @@ from aio_apiserver.registry.controlplane.assembly import assemble, environment_o
 from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient, Place
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock

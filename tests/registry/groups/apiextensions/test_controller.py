@@ -10,9 +10,9 @@ import pytest
 from aio_apiserver.registry.controlplane.assembly import environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.provider import open_store
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
+from aio_apiserver.registry.generic.store.provider import open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions.controller import Controller
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
@@ -74,11 +74,11 @@ class Server:
         return self.offers[name].stores[of_version]
 
     async def change(self, name: str, spec: dict[str, Any]) -> None:
-        async def make(current: StoredObject | None) -> dict[str, Any]:
+        async def make(current: StoredObject | None) -> Made:
             assert current is not None
             crd = current.decode()
             crd["spec"] |= spec
-            return crd
+            return Made(crd)
 
         await self.definitions.update(request(), name, UpdatedObject(make), UpdateOptions())
 

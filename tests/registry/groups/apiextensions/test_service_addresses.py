@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
 from aio_apiserver.registry.groups.core.services import SERVICES

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.resolving import Address, Resolver, Unresolved
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
@@ -52,7 +52,10 @@ async def test_a_service_is_at_its_cluster_ip_or_outside(
 ) -> None:
     await keep(factory, **spec)
 
-    assert await Resolver(factory.storage_for, uses_endpoints=False).resolve("n", "s", 443) == address
+    assert (
+        await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=False).resolve("n", "s", 443)
+        == address
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,14 +72,14 @@ async def test_a_service_that_leads_nowhere_says_why(
     await keep(factory, **spec)
 
     with pytest.raises(Unresolved) as raised:
-        await Resolver(factory.storage_for, uses_endpoints=False).resolve("n", "s", port)
+        await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=False).resolve("n", "s", port)
 
     assert str(raised.value) == why
 
 
 async def test_a_service_that_is_not_there_is_not_found(factory: StorageFactory) -> None:
     with pytest.raises(Unresolved, match=r'service "s" not found'):
-        await Resolver(factory.storage_for, uses_endpoints=False).resolve("n", "s", 443)
+        await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=False).resolve("n", "s", 443)
 
 
 async def test_endpoints_that_are_ready_and_have_the_port_are_taken(factory: StorageFactory) -> None:
@@ -88,18 +91,22 @@ async def test_endpoints_that_are_ready_and_have_the_port_are_taken(factory: Sto
     )
     await keep(factory, *slices, clusterIP="10.0.0.7")
 
-    assert await Resolver(factory.storage_for, uses_endpoints=True).resolve("n", "s", 443) == Address("10.1.0.4", 8443)
+    assert await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=True).resolve(
+        "n", "s", 443
+    ) == Address("10.1.0.4", 8443)
 
 
 async def test_the_first_family_of_a_service_comes_first(factory: StorageFactory) -> None:
     slices = (endpoints("10.1.0.1"), endpoints("fd00::1", family="IPv6"))
     await keep(factory, *slices, clusterIP="10.0.0.7", ipFamilies=["IPv6", "IPv4"])
 
-    assert await Resolver(factory.storage_for, uses_endpoints=True).resolve("n", "s", 443) == Address("fd00::1", 8443)
+    assert await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=True).resolve(
+        "n", "s", 443
+    ) == Address("fd00::1", 8443)
 
 
 async def test_without_endpoints_there_is_nothing(factory: StorageFactory) -> None:
     await keep(factory, clusterIP="10.0.0.7")
 
     with pytest.raises(Unresolved, match=r'no endpoints available for service "s"'):
-        await Resolver(factory.storage_for, uses_endpoints=True).resolve("n", "s", 443)
+        await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=True).resolve("n", "s", 443)

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.provider import resource_of
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.namespaces_deletion import FinalizeREST, NamespaceStore
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Preconditions
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None)
 
@@ -34,9 +34,9 @@ async def namespaces(**metadata: object) -> AsyncIterator[NamespaceStore]:
 
 
 async def finalize(store: NamespaceStore, *finalizers: str) -> None:
-    async def make(current: StoredObject | None) -> Object:
+    async def make(current: StoredObject | None) -> Made:
         assert current is not None
-        return {**current.decode(), "spec": {"finalizers": list(finalizers)}}
+        return Made({**current.decode(), "spec": {"finalizers": list(finalizers)}})
 
     await FinalizeREST(store).update(REQUEST, "a", UpdatedObject(make), UpdateOptions())
 

@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.access.token_issuer import Issued, TokenIssu
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS

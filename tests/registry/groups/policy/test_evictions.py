@@ -11,7 +11,7 @@ from aio_apiserver.registry.controlplane.assembly import assemble, environment_o
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.foundations import foundation
@@ -41,10 +41,10 @@ class Cluster:
         await self.report(self.budgets["poddisruptionbudgets/status"], "b", {"observedGeneration": 1, **budget})
 
     async def report(self, storage: Any, name: str, status: dict[str, Any]) -> None:
-        async def make(current: StoredObject | None) -> dict[str, Any]:
+        async def make(current: StoredObject | None) -> Made:
             assert current is not None
             obj = current.decode()
-            return {**obj, "status": {**obj.get("status", {}), **status}}
+            return Made({**obj, "status": {**obj.get("status", {}), **status}})
 
         await storage.update(ADMIN, name, UpdatedObject(make), UpdateOptions())
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
-from aio_apiserver.registry.machinery.cel.libraries import BASE
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.values import NONE, CostExceeded, EvaluationError, Optional
 

@@ -7,11 +7,11 @@ from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.groups.apiextensions import columns as custom_columns
 from aio_apiserver.registry.groups.apiextensions.definition import Version
 from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
-from aio_apiserver.registry.machinery.printing.columns import Columns
-from aio_apiserver.registry.machinery.printing.printers import columns_of
+from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
 from aio_apiserver.storage.stored_object import Object
 from tests.golden.recorded import recorded
+from tests.registry.machinery.printing.rows import COLUMNS
 
 CREATED = ages.seconds_of("2024-05-06T07:08:09Z")
 TIMES = [CREATED + passed for passed in (-5, -1, 0.9, 1, 119, 121.5, 7000, 40_000, 500_000, 50_000_000, 500_000_000)]
@@ -27,7 +27,7 @@ def test_rows_of_all_recorded_objects_are_right_at_any_time() -> None:
         for obj in objects:
             if isinstance(obj.get("metadata"), dict) and "/" not in obj["metadata"].get("name", "/"):
                 group = obj["apiVersion"].rpartition("/")[0]
-                columns = columns_of(GroupKind(group, obj["kind"]))
+                columns = COLUMNS.get(GroupKind(group, obj["kind"]), BY_AGE)
                 made = template(columns, obj)
 
                 for now in TIMES:
@@ -40,7 +40,7 @@ def test_rows_of_all_recorded_objects_are_right_at_any_time() -> None:
 def test_a_duration_within_a_text_counts_on() -> None:
     restarted = {"restartCount": 3, "lastState": {"terminated": {"finishedAt": "2024-05-06T07:08:09Z"}}}
     pod = {"metadata": {"name": "a"}, "spec": {}, "status": {"containerStatuses": [restarted]}}
-    made = template(columns_of(GroupKind("", "Pod")), pod)
+    made = template(COLUMNS[GroupKind("", "Pod")], pod)
 
     shown = [orjson.loads(made.at(CREATED + passed))["cells"][3] for passed in (10, 7200)]
 
@@ -65,6 +65,6 @@ def test_dates_of_custom_resources_count_on(created: object) -> None:
 def test_an_object_cannot_hold_a_mark() -> None:
     obj = {"metadata": {"name": "<0123456789abcdef:1.0>", "creationTimestamp": "2024-05-06T07:08:09Z"}}
 
-    row = orjson.loads(template(columns_of(GroupKind("x", "Y")), obj).at(CREATED))
+    row = orjson.loads(template(BY_AGE, obj).at(CREATED))
 
     assert row["cells"] == ["<0123456789abcdef:1.0>", "0s"]

@@ -9,7 +9,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.namespace_lifecycle import IMMORTAL, NamespaceLifecycle
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.access.authorizer import NO_OPINION, Decisio
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.plugins.admission.node_restriction import NodeRestriction

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.plugins.admission import resource_quota
 from aio_apiserver.registry.plugins.admission.resource_quota import ResourceQuota

@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.access.signing_keys import SigningKeys, Veri
 from aio_apiserver.registry.generic.access.token_issuer import ISSUER, TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.bound_objects import BoundObjects
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import oidc

@@ -4,14 +4,16 @@ from collections.abc import AsyncIterator
 import pytest
 
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.measures import Counter, Tally
 from aio_apiserver.storage.tasks import Tasks
 from tests.registry.plugins.flowcontrol.lines import some_turns
 
@@ -35,10 +37,13 @@ class Served:
         assert self.fairness.enter(ticket)
         return ticket
 
-    def counted(self, name: str) -> dict[tuple[str, ...], float]:
-        """A family of counters or gauges."""
-        found = next(one for one in self.fairness.metrics.families() if one.name.endswith(name))
-        return {labels: getattr(series, "value", 0.0) for labels, series in found.series.items()}
+    def counted(self, tally: Tally[Counter]) -> dict[tuple[str, ...], float]:
+        """Counters or gauges by their labels."""
+        return {labels: series.value for labels, series in tally.series.items()}
+
+    @property
+    def metrics(self) -> FlowMetrics:
+        return self.fairness.metrics
 
 
 @pytest.fixture
@@ -77,9 +82,9 @@ async def test_who_has_waited_long_enough_is_refused(served: Served) -> None:
     await some_turns()
 
     assert await waiting is False
-    assert served.counted("rejected_requests_total") == {("global-default", "global-default", "time-out"): 1}
-    assert served.counted("current_inqueue_requests") == {("global-default", "global-default"): 0}
-    assert served.counted("dispatched_requests_total")["global-default", "global-default"] == len(running)
+    assert served.counted(served.metrics.rejected) == {("global-default", "global-default", "time-out"): 1}
+    assert served.counted(served.metrics.in_queues) == {("global-default", "global-default"): 0}
+    assert served.counted(served.metrics.dispatched)["global-default", "global-default"] == len(running)
 
 
 async def test_who_gets_a_seat_in_time_is_served(served: Served) -> None:
@@ -94,7 +99,7 @@ async def test_who_gets_a_seat_in_time_is_served(served: Served) -> None:
     assert ticket.is_begun
     served.clock.advance(8)
     await some_turns()
-    assert not served.counted("rejected_requests_total")
+    assert not served.counted(served.metrics.rejected)
 
 
 async def test_who_stops_waiting_leaves_nothing_behind(served: Served) -> None:

@@ -7,8 +7,9 @@ from aio_apiserver.registry.controlplane.bootstrap import service_repair
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
-from aio_apiserver.registry.generic.rest import Request, UpdatedObject
-from aio_apiserver.registry.generic.store import Store
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
+from aio_apiserver.registry.generic.store.store import Store
+from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
@@ -16,7 +17,7 @@ from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.interface import ListOptions
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation_on
 
@@ -37,7 +38,7 @@ class Cluster:
         assert isinstance(cidrs, Store)
         self.services, self._addresses, self._cidrs = services, addresses, cidrs
         self.node_ports = NodePorts(
-            factory.storage_for(RANGES), self.given.config.service_node_ports, self.given.allocation_metrics
+            factory.storage_for(RANGES), self.given.config.service_node_ports, self.given.metrics.of(AllocationMetrics)
         )
         self.repair = service_repair.repair(groups, self.given)
 
@@ -58,11 +59,11 @@ class Cluster:
         return _spec(stored)
 
     async def change(self, name: str, **spec: Any) -> dict[str, Any]:
-        async def make(current: StoredObject | None) -> Object:
+        async def make(current: StoredObject | None) -> Made:
             assert current is not None
             obj = current.decode()
             kept = {key: value for key, value in {**obj["spec"], **spec}.items() if value is not None}
-            return defaulted(SERVICES, {**obj, "spec": kept})
+            return Made(defaulted(SERVICES, {**obj, "spec": kept}))
 
         return _spec(
             (await self.services.update(_request("default"), name, UpdatedObject(make), UpdateOptions())).stored

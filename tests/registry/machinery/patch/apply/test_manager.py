@@ -258,10 +258,8 @@ def test_kubectl_may_take_what_it_applied_from_the_client() -> None:
 
 
 def test_the_status_is_nobodys_on_the_main_resource() -> None:
-    main = manager_of(SPEC, resets=resets("example.com", "things", "", has_status=True, is_custom=True))
-    status = manager_of(
-        SPEC, subresource="status", resets=resets("example.com", "things", "status", has_status=True, is_custom=True)
-    )
+    main = manager_of(SPEC, resets=resets("", has_status=True, is_custom=True))
+    status = manager_of(SPEC, subresource="status", resets=resets("status", has_status=True, is_custom=True))
 
     obj = main.apply(None, {**thing(a="1"), "status": {"s": 1}}, "me", force=False)
     obj = status.apply(obj, {**thing(a="2"), "status": {"s": 2}}, "me", force=False)
@@ -274,9 +272,7 @@ def test_the_status_is_nobodys_on_the_main_resource() -> None:
 
 def test_what_cannot_be_set_of_a_custom_resource_counts_in_its_other_versions() -> None:
     forms = {form.api_version: form for form in (form_of(SPEC), form_of(SPEC, "v2"))}
-    of_main, of_status = (
-        resets("example.com", "things", subresource, has_status=True, is_custom=True) for subresource in ("", "status")
-    )
+    of_main, of_status = (resets(subresource, has_status=True, is_custom=True) for subresource in ("", "status"))
     one, two = (FieldManager(form, forms, Now(), resets=of_main) for form in forms.values())
     status = FieldManager(one.form, forms, Now(), "status", of_status)
     live = status.apply(None, {**thing(), "status": {"s": 1}}, "reporter", force=False)

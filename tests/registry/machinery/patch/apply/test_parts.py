@@ -4,6 +4,11 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
+from aio_apiserver.registry.groups.certificates.certificatesigningrequests import CERTIFICATESIGNINGREQUESTS
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
 from aio_apiserver.registry.machinery.patch.apply import admitted, fields, reconcile, scale, times
 from aio_apiserver.registry.machinery.patch.apply.elements import field
 from aio_apiserver.registry.machinery.patch.apply.resets import resets
@@ -61,20 +66,20 @@ def test_owners_in_versions_without_a_scale_keep_what_they_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "kept"),
+    ("kind", "subresource", "kept"),
     [
-        (("apps", "deployments", ""), ["f:metadata", "f:spec"]),
-        (("apps", "deployments", "status"), ["f:metadata", "f:status"]),
-        (("apps", "deployments", "scale"), ["f:metadata", "f:spec", "f:status"]),
-        (("", "pods", "resize"), ["f:metadata", "f:spec", "f:status"]),
-        (("storage.k8s.io", "volumeattachments", "status"), ["f:status"]),
-        (("certificates.k8s.io", "certificatesigningrequests", ""), ["f:metadata"]),
+        (DEPLOYMENTS, "", ["f:metadata", "f:spec"]),
+        (DEPLOYMENTS, "status", ["f:metadata", "f:status"]),
+        (DEPLOYMENTS, "scale", ["f:metadata", "f:spec", "f:status"]),
+        (PODS, "resize", ["f:metadata", "f:spec", "f:status"]),
+        (VOLUMEATTACHMENTS, "status", ["f:status"]),
+        (CERTIFICATESIGNINGREQUESTS, "", ["f:metadata"]),
     ],
 )
-def test_what_cannot_be_set_is_left_out(place: tuple[str, str, str], kept: list[str]) -> None:
+def test_what_cannot_be_set_is_left_out(kind: Kind, subresource: str, kept: list[str]) -> None:
     found = {"f:metadata": {"f:annotations": {"f:a": {}}}, "f:spec": {"f:a": {}}, "f:status": {"f:a": {}}}
 
-    assert list(resets(*place, has_status=True).kept(found)) == kept
+    assert list(resets(subresource, has_status=True, own=kind.resets).kept(found)) == kept
 
 
 def test_entries_may_differ_in_nothing_but_time() -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.view import View
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.patch.apply import fields
@@ -16,6 +15,7 @@ from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shapes
 from aio_apiserver.registry.machinery.patch.apply.type_converters import CustomTypeConverter, TypeConverter
+from aio_apiserver.registry.machinery.view import View
 
 TYPES = schema.builtin()
 METADATA = Shapes().of(TYPES.node("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"))

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
-from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
-from aio_apiserver.registry.generic.provider import resource_of
+from aio_apiserver.registry.generic.metric_sets import MetricSets
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigurations import (
     MUTATINGWEBHOOKCONFIGURATIONS,
@@ -105,7 +105,7 @@ async def configured(
     programs: Programs,
     *webhooks: Mapping[str, Any],
     authorizer: Authorizer | None = None,
-    metrics: AdmissionMetrics | None = None,
+    metrics: MetricSets | None = None,
 ) -> AsyncIterator[Plugin]:
     """A plugin with one configuration."""
     async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
@@ -115,7 +115,7 @@ async def configured(
             types=schema.builtin(),
             authorizer=authorizer or AlwaysAllow(),
             call_webhook=programs,
-            admission_metrics=metrics or AdmissionMetrics(),
+            metrics=metrics or MetricSets(),
         )
         configurations = factory.storage_for(resource_of(KINDS[make]))
         await configurations.create("c", {"metadata": {"name": "c"}, "webhooks": list(webhooks)})

@@ -9,7 +9,8 @@ import pytest
 from aio_apiserver.registry.base.errors import Forbidden, InternalError, StatusError
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Verdict
-from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
+from aio_apiserver.registry.generic.metric_sets import MetricSets
+from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.webhooks.validating import ValidatingAdmissionWebhook
 from tests.registry.plugins.admission.webhooks.calls import Programs, a_config_map, configured, says, webhook
 
@@ -93,7 +94,7 @@ async def test_a_condition_that_fails_counts_unless_another_is_false() -> None:
 
 
 async def test_conditions_that_keep_a_webhook_away_are_recorded() -> None:
-    programs, metrics = Programs({"one": says()}), AdmissionMetrics()
+    programs, metrics = Programs({"one": says()}), MetricSets()
     failing, false = ({"name": name, "expression": name} for name in ("object.none.k == 1", "false"))
     hook = webhook("one", matchConditions=[failing, false])
 
@@ -101,9 +102,9 @@ async def test_conditions_that_keep_a_webhook_away_are_recorded() -> None:
         await plugin.validate(a_config_map())
 
     labels = ("one.example.com", "webhook", "validating", "CREATE")
-    assert metrics.conditions.errors.of(*labels).value == 1
-    assert metrics.conditions.exclusions.of(*labels).value == 1
-    assert metrics.conditions.seconds.of(*labels).total == 1
+    assert metrics.of(ConditionMetrics).errors.of(*labels).value == 1
+    assert metrics.of(ConditionMetrics).exclusions.of(*labels).value == 1
+    assert metrics.of(ConditionMetrics).seconds.of(*labels).total == 1
 
 
 async def test_the_first_version_of_reviews_is_spoken_that_both_know() -> None:

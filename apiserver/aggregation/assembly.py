@@ -1,0 +1,44 @@
+"""assembly: the aggregation layer as the flags want it: the APIServices, and the gateway to the servers behind them."""
+
+from contextlib import AsyncExitStack
+
+from msgspec import Struct
+
+from aio_apiserver.apiserver.aggregation.gateway import Gateway
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics import aggregation
+from aio_apiserver.apiserver.metrics.metric_families import Measures
+from aio_apiserver.registry.base.gates import Gates
+from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
+from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
+from aio_apiserver.storage.clock import Clock
+
+
+class Aggregation(Struct, frozen=True):
+    """The APIServices that there are, and where requests for their versions go."""
+
+    registrations: Registrations
+    gateway: Gateway
+
+
+def open_aggregation(
+    settings: Settings,
+    gates: Gates,
+    storage_for: StorageFor,
+    clock: Clock,
+    *,
+    measures: Measures,
+    stack: AsyncExitStack,
+) -> Aggregation:
+    """No server is asked before an APIService names it."""
+    registrations = Registrations(storage_for(resource_of(APISERVICES)))
+    resolver = Resolver(storage_for, slices=ENDPOINTSLICES, uses_endpoints=settings.enable_aggregator_routing)
+    tells_uid = gates.is_open("RemoteRequestHeaderUID")
+    gateway = Gateway(settings, registrations, resolver, clock.patience, tells_uid=tells_uid)
+    stack.push_async_callback(gateway.close)
+    measures.ask(lambda: aggregation.families(registrations))
+    return Aggregation(registrations, gateway)

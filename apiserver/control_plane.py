@@ -1,0 +1,95 @@
+"""control_plane: the registry as one server runs it: built-in resources, custom resources, and their upkeep.
+
+Puts together what other modules have opened; decides nothing about a request.
+"""
+
+from contextlib import AsyncExitStack
+
+from msgspec import Struct
+
+from aio_apiserver.apiserver.access import assembly as access_assembly
+from aio_apiserver.apiserver.access.assembly import Access
+from aio_apiserver.apiserver.aggregation.assembly import Aggregation
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics.monitoring import Monitoring
+from aio_apiserver.apiserver.outgoing.assembly import Outgoing
+from aio_apiserver.registry.controlplane import assembly, served_paths
+from aio_apiserver.registry.controlplane.assembly import Groups
+from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
+from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.factory.factory import StorageFactory
+from aio_apiserver.storage.tasks import Tasks
+
+
+class ControlPlane(Struct, frozen=True):
+    """The resources of one server. `served` has those that clients find."""
+
+    foundation: Foundation
+    groups: Groups
+    served: ServedPaths
+    definitions: Controller
+
+
+def foundation_of(
+    config: Config, storage: StorageFactory, clock: Clock, *, access: Access, out: Outgoing, monitoring: Monitoring
+) -> Foundation:
+    """What all parts of the registry stand on."""
+    return Foundation(
+        storage_for=storage.storage_for,
+        clock=clock,
+        types=schema.builtin(),
+        config=config,
+        metrics=monitoring.registered,
+        authorizer=access.authorizer,
+        tokens=access.tokens,
+        issuer=access.issuer,
+        call_webhook=out.webhooks,
+        open_webhook=out.webhooks.open_webhook,
+        probe=out.documents.probe,
+    )
+
+
+def open_control_plane(
+    foundation: Foundation, storage: StorageFactory, *, background: Tasks, stack: AsyncExitStack
+) -> ControlPlane:
+    """All built-in resources, and those of clients from the moment that their definitions are read."""
+    environment = assembly.environment_of(foundation)
+    groups = assembly.assemble(environment)
+    enabled = assembly.served(groups, foundation.config.enablement)
+    found = served_paths.index(enabled, foundation.types, foundation.clock)
+    resources = Resources(environment, storage.retire, foundation.call_webhook)
+    definitions = Controller(environment, resources, found.publish)
+    stack.push_async_callback(definitions.close)
+    definitions.start()
+    for run in environment.runs:
+        background.spawn(run(foundation.clock.patience), name="admission")
+    return ControlPlane(foundation, groups, found, definitions)
+
+
+def open_upkeep(
+    settings: Settings,
+    control_plane: ControlPlane,
+    fairness: Fairness | None,
+    *,
+    access: Access,
+    aggregation: Aggregation,
+    stack: AsyncExitStack,
+) -> Upkeep:
+    """What makes the objects that every cluster has, and keeps them as they should be."""
+    upkeep = Upkeep(
+        control_plane.groups,
+        control_plane.foundation,
+        fairness,
+        registrations=aggregation.registrations,
+        check_remote=aggregation.gateway.check,
+        trust=lambda: access_assembly.published(settings, access.certified),
+    )
+    stack.push_async_callback(upkeep.close)
+    return upkeep

@@ -1,0 +1,66 @@
+"""assembly: the limits of requests as the flags want them: their time, their number, priority and fairness."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+from msgspec import Struct
+
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
+from aio_apiserver.apiserver.metrics.metric_families import Measures
+from aio_apiserver.registry.base.gates import Gates
+from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
+from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.factory.factory import StorageFactory
+
+
+class RequestLimits(Struct, frozen=True):
+    """What requests are limited by. fairness: None where nothing but the number of requests in flight is limited."""
+
+    deadlines: Deadlines
+    in_flight: InFlight
+    fairness: Fairness | None
+
+
+def open_limits(
+    settings: Settings,
+    gates: Gates,
+    storage: StorageFactory,
+    clock: Clock,
+    *,
+    measures: Measures,
+    stack: AsyncExitStack,
+) -> RequestLimits:
+    """Everything that the settings ask for."""
+    deadlines = Deadlines(clock.patience, timeout=settings.request_timeout)
+    stack.push_async_callback(deadlines.close)
+    fairness = _fairness(settings, gates, storage, clock)
+    if fairness is not None:
+        stack.push_async_callback(fairness.close)
+    in_flight = InFlight(clock.patience.monotonic())
+    measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)
+    return RequestLimits(deadlines, in_flight, fairness)
+
+
+def _fairness(settings: Settings, gates: Gates, storage: StorageFactory, clock: Clock) -> Fairness | None:
+    if not settings.enable_priority_and_fairness:
+        return None
+    return Fairness(
+        storage.storage_for,
+        clock.patience,
+        seats=settings.max_requests_inflight + settings.max_mutating_requests_inflight,
+        sizes_of=lambda group, resource: _sizes(storage.statistics_of(group, resource)),
+        weighs_bytes=gates.is_open("SizeBasedListCostEstimate"),
+    )
+
+
+def _sizes(statistics: Mapping[str, Any]) -> Sizes | None:
+    """What a watch cache counts of its objects; None without a cache."""
+    if "bytes" not in statistics:
+        return None
+    objects = int(statistics["objects"])
+    return Sizes(objects, statistics["bytes"] / objects if objects else 0.0)

@@ -1,0 +1,32 @@
+"""authorization: what is told of authorizers: what each has decided, and how authorization webhooks have answered."""
+
+from collections.abc import Iterator
+
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family
+from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
+
+_PREFIX = "apiserver_authorization_"
+
+
+def families(counted: AuthorizationMetrics) -> Iterator[AnyFamily]:
+    """All of one server."""
+    yield Family(
+        f"{_PREFIX}decisions_total",
+        "Decisions by authorizer, its type and name, and what was decided.",
+        counted.decisions,
+    )
+    yield Family(
+        f"{_PREFIX}webhook_evaluations_total",
+        "Calls of authorization webhooks, by name and result.",
+        counted.evaluations,
+    )
+    yield Family(
+        f"{_PREFIX}webhook_duration_seconds",
+        "How long calls of authorization webhooks took, by name and result.",
+        counted.durations,
+    )
+    yield Family(
+        f"{_PREFIX}webhook_evaluations_fail_open_total",
+        "Questions that were left to other authorizers because a webhook failed, by name and result.",
+        counted.fail_opens,
+    )

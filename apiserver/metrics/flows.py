@@ -1,0 +1,56 @@
+"""flows: what is told of the requests of each priority level and flow schema."""
+
+from collections.abc import Iterator
+
+from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
+from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+
+PREFIX = "apiserver_flowcontrol_"
+
+
+def families(counted: FlowMetrics) -> Iterator[AnyFamily]:
+    """All of one server."""
+    yield Family(f"{PREFIX}dispatched_requests_total", "Requests that were served.", counted.dispatched, Stability.BETA)
+    yield Family(
+        f"{PREFIX}rejected_requests_total",
+        "Requests that were refused, by reason.",
+        counted.rejected,
+        Stability.BETA,
+    )
+    yield Family(
+        f"{PREFIX}current_executing_requests",
+        "Requests that are being served, watches while they begin.",
+        counted.executing,
+        Stability.BETA,
+    )
+    yield Family(
+        f"{PREFIX}current_executing_seats",
+        "Seats that are taken, by watches while they begin.",
+        counted.executing_seats,
+        Stability.BETA,
+    )
+    yield Family(f"{PREFIX}current_inqueue_requests", "Requests that wait.", counted.in_queues, Stability.BETA)
+    yield Family(f"{PREFIX}current_inqueue_seats", "Seats that waiting requests want.", counted.seats_in_queues)
+    yield Family(
+        f"{PREFIX}request_queue_length_after_enqueue",
+        "How long queues were that requests entered, these included.",
+        counted.queue_lengths,
+    )
+    yield Family(
+        f"{PREFIX}request_wait_duration_seconds",
+        "How long requests waited, by whether they were served.",
+        counted.waiting,
+        Stability.BETA,
+    )
+    yield Family(
+        f"{PREFIX}request_execution_seconds",
+        "How long requests were served, watches until they had begun.",
+        counted.execution,
+    )
+    yield Family(f"{PREFIX}work_estimated_seats", "Seats that requests were taken to need.", counted.seats)
+    yield Family(f"{PREFIX}watch_count_samples", "How many watches writing requests had to reach.", counted.watches)
+    yield Family(
+        f"{PREFIX}request_dispatch_no_accommodation_total",
+        "Times that a request was next and wanted more seats than were free.",
+        counted.not_accommodated,
+    )

@@ -1,5 +1,0 @@
-"""Protobuf: Kubernetes' binary form of its own types, which Go clients prefer."""
-
-from aio_apiserver.apiserver.serializers.protobuf.envelope import dump, enclosed, has_message, message_in, to_value
-
-__all__ = ["dump", "enclosed", "has_message", "message_in", "to_value"]

@@ -1,0 +1,1 @@
+"""runtime: what every controller stands on, as upstream's controller-runtime: client, informers, work queue, leases."""

@@ -1,0 +1,27 @@
+"""Where the objects are that controllers deal with."""
+
+from aio_apiserver.controllers.runtime.client import Place
+
+NAMESPACES = Place("", "v1", "namespaces")
+PODS = Place("", "v1", "pods")
+NODES = Place("", "v1", "nodes")
+SERVICES = Place("", "v1", "services")
+SERVICE_ACCOUNTS = Place("", "v1", "serviceaccounts")
+EVENTS = Place("", "v1", "events")
+CONFIG_MAPS = Place("", "v1", "configmaps")
+ENDPOINTS = Place("", "v1", "endpoints")
+RESOURCE_QUOTAS = Place("", "v1", "resourcequotas")
+REPLICATION_CONTROLLERS = Place("", "v1", "replicationcontrollers")
+PERSISTENT_VOLUME_CLAIMS = Place("", "v1", "persistentvolumeclaims")
+ENDPOINT_SLICES = Place("discovery.k8s.io", "v1", "endpointslices")
+DEPLOYMENTS = Place("apps", "v1", "deployments")
+REPLICA_SETS = Place("apps", "v1", "replicasets")
+STATEFUL_SETS = Place("apps", "v1", "statefulsets")
+DAEMON_SETS = Place("apps", "v1", "daemonsets")
+CONTROLLER_REVISIONS = Place("apps", "v1", "controllerrevisions")
+JOBS = Place("batch", "v1", "jobs")
+CRON_JOBS = Place("batch", "v1", "cronjobs")
+DISRUPTION_BUDGETS = Place("policy", "v1", "poddisruptionbudgets")
+CLUSTER_ROLES = Place("rbac.authorization.k8s.io", "v1", "clusterroles")
+LEASES = Place("coordination.k8s.io", "v1", "leases")
+DEFINITIONS = Place("apiextensions.k8s.io", "v1", "customresourcedefinitions")

@@ -1,0 +1,88 @@
+"""Recorder: writes the events by which a controller tells people what it does.
+
+Nobody waits for it, and what cannot be written is not: a controller works the same without. Must hold: events are
+written in the order in which they were said.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from aio_apiserver.controllers.decisions import events
+from aio_apiserver.controllers.decisions.events import Correlator, Said
+from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.places import EVENTS
+from aio_apiserver.registry.base import errors
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+
+class Recorder:
+    """Of one component. `client` tells as whom it writes."""
+
+    def __init__(self, client: Callable[[], Client], clock: Clock, tasks: Tasks, component: str) -> None:
+        self._client = client
+        self._clock = clock
+        self._tasks = tasks
+        self._component = component
+        self._correlator = Correlator()
+        self._waiting: deque[Said] = deque()
+        self._is_writing = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was said is written."""
+        return not self._is_writing
+
+    def say(
+        self, about: Object, reason: str, message: str, *, is_warning: bool = False, host: str = "", action: str = ""
+    ) -> None:
+        """Have something written about an object, to which `events.reference` refers."""
+        kind = events.WARNING if is_warning else events.NORMAL
+        self._waiting.append(
+            Said(
+                about=about,
+                type=kind,
+                reason=reason,
+                message=message,
+                component=self._component,
+                host=host,
+                action=action,
+            )
+        )
+        if not self._is_writing:
+            self._is_writing = True
+            self._tasks.spawn(self._write_all(), name=f"events of {self._component}")
+
+    async def _write_all(self) -> None:
+        try:
+            while self._waiting:
+                await self._write(self._waiting.popleft())
+        finally:
+            self._is_writing = False
+
+    async def _write(self, said: Said) -> None:
+        now = self._clock.now()
+        heard = self._correlator.hear(said, now=now)
+        if heard is None:
+            return
+        wanted, name = heard
+        try:
+            if not name or not await self._repeat(wanted, name, now):
+                event = events.make(wanted, now=now)
+                await self._client().create(EVENTS, event, namespace=event["metadata"]["namespace"])
+                self._correlator.wrote(wanted, event["metadata"]["name"])
+        except (errors.StatusError, StorageError) as exc:
+            logger.info("the event %s cannot be written: %s", said.reason, exc)
+
+    async def _repeat(self, said: Said, name: str, now: float) -> bool:
+        """Count up an event, if it is still there."""
+        event = {"metadata": {"name": name, "namespace": said.about.get("namespace") or "default"}}
+        return (
+            await self._client().change(EVENTS, event, lambda present: events.repeat(present, said, now=now))
+            is not None
+        )

@@ -1,0 +1,116 @@
+"""WorkQueue: keys that want to be looked at, each once however often it was said.
+
+What becomes due waits by the clock, what has failed by its patience. Must hold: a key is in the hands of at most one
+worker; what is said of it meanwhile is not lost; a key that fails again and again waits longer each time.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+
+from aio_apiserver.controllers.runtime.queue_measures import QueueMeasures
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tasks import Tasks
+
+_FIRST_PAUSE_SECONDS = 0.02
+_LONGEST_PAUSE_SECONDS = 30.0
+_MOST_DOUBLINGS = 16
+_SOON_SECONDS = 0.5
+
+
+class WorkQueue:
+    """Of one controller."""
+
+    def __init__(self, clock: Clock, tasks: Tasks) -> None:
+        self.measures = QueueMeasures(clock.patience)
+        self._waiting: dict[str, None] = {}
+        self._active: set[str] = set()
+        self._again: set[str] = set()
+        self._due = _Timers(clock, tasks, self.add)
+        self._again_soon = _Timers(clock.patience, tasks, self.add)
+        self._failures: Counter[str] = Counter()
+        self._has_work = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is done, and nothing is about to be but what time brings."""
+        return not (self._waiting or self._active or self._again_soon.has_any_within(_SOON_SECONDS))
+
+    def add(self, key: str) -> None:
+        """Have a key looked at as soon as there is somebody to do it."""
+        if key in self._active:
+            self._again.add(key)
+            return
+        if key not in self._waiting:
+            self.measures.added(key)
+        self._waiting[key] = None
+        self._has_work.set()
+
+    def add_after(self, key: str, seconds: float) -> None:
+        """Have it looked at when so much time has passed; the earliest such time counts."""
+        self._due.set(key, seconds)
+
+    def bear_with(self, key: str, seconds: float) -> None:
+        """Have it looked at again when others have had so long for what they do."""
+        self._again_soon.set(key, seconds)
+
+    def retry(self, key: str, *, at_most: float = _LONGEST_PAUSE_SECONDS) -> None:
+        """It did not work: have it looked at again after a pause."""
+        self.measures.retries += 1
+        doublings = min(self._failures[key], _MOST_DOUBLINGS)
+        self._failures[key] += 1
+        self.bear_with(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
+
+    def forget(self, key: str) -> None:
+        """It did work: the next failure is a first one."""
+        del self._failures[key]
+
+    async def take(self) -> str:
+        """The next key; `done` gives it back."""
+        while not self._waiting:
+            self._has_work.clear()
+            await self._has_work.wait()
+        key = next(iter(self._waiting))
+        del self._waiting[key]
+        self._active.add(key)
+        self.measures.taken(key)
+        return key
+
+    def done(self, key: str) -> None:
+        self._active.discard(key)
+        self.measures.done(key)
+        if key in self._again:
+            self._again.discard(key)
+            self.add(key)
+
+
+class _Timers:
+    """One for each key: the earliest that was asked for."""
+
+    def __init__(self, clock: Clock, tasks: Tasks, add: Callable[[str], None]) -> None:
+        self._clock = clock
+        self._tasks = tasks
+        self._add = add
+        self._running: dict[str, tuple[float, asyncio.Task[None]]] = {}
+
+    def set(self, key: str, seconds: float) -> None:
+        """Add a key after so many seconds."""
+        due = self._clock.monotonic() + seconds
+        timer = self._running.get(key)
+        if timer is not None:
+            if timer[0] <= due:
+                return
+            timer[1].cancel()
+        self._running[key] = due, self._tasks.spawn(self._add_later(key, seconds), name=f"look at {key} later")
+
+    def has_any_within(self, seconds: float) -> bool:
+        end = self._clock.monotonic() + seconds
+        return any(due <= end for due, _ in self._running.values())
+
+    async def _add_later(self, key: str, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        del self._running[key]
+        self._add(key)

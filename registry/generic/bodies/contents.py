@@ -1,0 +1,128 @@
+"""contents: the map in a request body in JSON, YAML or protobuf, and the type that it states; not yet decoded.
+
+Must hold: whatever bytes come, the outcome is a map with the type that it states, or UnreadableBody, which says why in
+kube-apiserver's words.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import orjson
+from msgspec import Struct
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang import json_characters, json_errors
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.machinery import media_types
+from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, depth
+from aio_apiserver.registry.machinery.schema.scalars import json_type
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
+from aio_apiserver.storage import worker_thread
+
+NOT_AN_OBJECT = (
+    "json: cannot unmarshal {found} into Go value of type struct "
+    '{{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
+)
+_NO_TYPE = "couldn't get version/kind; json parse error: "
+_MEMBERS = {"apiVersion": "apiVersion", "apiversion": "apiVersion", "kind": "kind"}
+
+
+class UnreadableBody(ValueError):
+    """Bytes that are no object, or one that does not say properly what it is."""
+
+
+class Body(Struct, frozen=True):
+    """What a client has sent, where its warnings go, and the user for whom long work is queued."""
+
+    text: bytes
+    media_type: str
+    user: str
+    warn: Callable[[str], None]
+
+
+class BodyContent(NamedTuple):
+    """A map, and what a strict reader has against the text that the client wrote.
+
+    text: the JSON that it was read from. text_of: makes one, where it was read from YAML.
+    """
+
+    value: dict[str, Any]
+    text: bytes = b""
+    text_of: Callable[[], bytes] | None = None
+    strict_errors: tuple[str, ...] = ()
+
+    def type(self) -> tuple[str, str, str]:
+        """The group, the version and the kind that it states, in whatever letters; each may be empty.
+
+        Raises UnreadableBody.
+        """
+        stated = {}
+        for key, one in self.value.items():
+            member = _MEMBERS.get(key) or _MEMBERS.get(key.lower())
+            if member is None or one is None:
+                continue
+            if not isinstance(one, str):
+                why = f"json: cannot unmarshal {json_type(one)} into Go struct field .{member} of type string"
+                raise UnreadableBody(_NO_TYPE + why)
+            stated[member] = one
+        api_version = stated.get("apiVersion", "")
+        group, _, version = api_version.rpartition("/")
+        if "/" in group:
+            raise UnreadableBody(f"unexpected GroupVersion string: {api_version}")
+        return group, version, stated.get("kind", "")
+
+
+async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyContent:
+    """What is in a body. Raises UnreadableBody, UnsupportedMediaType."""
+    match body.media_type:
+        case media_types.JSON:
+            text = json_characters.readable(body.text)
+            return BodyContent(_map_of(_parsed(text)), text)
+        case media_types.YAML:
+            document = await _yaml(body)
+            return BodyContent(
+                _map_of(document.value), text_of=lambda: document.json, strict_errors=document.strict_errors
+            )
+        case media_types.PROTOBUF:
+            try:
+                work = partial(protobuf.to_value, body.text, types, expected)
+                value = await worker_thread.run_sized(work, len(body.text), body.user)
+            except ValueError as exc:
+                raise UnreadableBody(str(exc)) from exc
+            _check_depth(value)
+            return BodyContent(value)
+    raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
+
+
+async def _yaml(body: Body) -> "yaml.YamlDocument":
+    try:
+        document = await yaml.read_in_turn(body.text, body.user)
+    except ValueError as exc:
+        raise UnreadableBody(str(exc)) from exc
+    _check_depth(document.value)
+    return document
+
+
+def _check_depth(value: Any, text: bytes = b"") -> None:
+    try:
+        depth.check(value, text)
+    except DecodeError as exc:
+        raise UnreadableBody(_NO_TYPE + exc.message) from exc
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise UnreadableBody(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+    _check_depth(value, text)
+    return value
+
+
+def _map_of(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UnreadableBody(_NO_TYPE + NOT_AN_OBJECT.format(found=json_type(value)))
+    return value

@@ -1,0 +1,155 @@
+"""decoding: the body of a create or an update to a hub object, with kube-apiserver's words for what is wrong.
+
+Must hold: whatever bytes come, the answer is an object or a StatusError. An object is of the kind and version of its
+URL. fieldValidation says whether unknown and duplicate fields are refused, reported or dropped.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from aio_apiserver.registry.base import errors, schemes
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.other_versions import are_one_kind, is_old
+from aio_apiserver.registry.base.validation import field
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.generic.bodies import contents
+from aio_apiserver.registry.generic.bodies.contents import Body
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
+from aio_apiserver.storage import worker_thread
+
+_SUMMARY_BYTES = 30
+_NOT_REGISTERED = f'no kind is registered for the type v1.{{kind}} in scheme "{schemes.CUSTOM_RESOURCES}"'
+
+
+async def decode_object(body: Body, served: Served[Any], *, field_validation: str) -> Decoded:
+    """The hub object in a body. Raises BadRequest, UnsupportedMediaType."""
+    try:
+        return await _fitting(body, served, field_validation=field_validation)
+    except errors.BadRequest as exc:
+        if served.kind.is_custom and not served.is_custom:  # kube-apiserver does not name what it expected of a scale
+            raise errors.BadRequest(_NOT_REGISTERED.format(kind=served.view.object_kind.kind)) from exc
+        raise
+
+
+async def _fitting(body: Body, served: Served[Any], *, field_validation: str) -> Decoded:
+    expected, text = served.view.object_kind, body.text
+    try:
+        found = await contents.read(body, served.types, expected)
+        stated = found.type()
+    except contents.UnreadableBody as exc:
+        raise _unrecognized(str(exc), text, expected) from exc
+    kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
+    try:
+        work = partial(_decoded, served, found)
+        decoded = await worker_thread.run_sized(work, len(text), body.user)
+    except DecodeError as exc:
+        raise _unfit(kind, expected, exc.message) from exc
+    _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
+    return decoded
+
+
+def _decoded(served: Served[Any], found: contents.BodyContent) -> Decoded:
+    """The hub object, with what is to be said of it. Raises DecodeError."""
+    return hub_of(served.type.decode(found.value, text=found.text, text_of=found.text_of), served)
+
+
+def hub_of(decoded: Decoded, served: Served[Any]) -> Decoded:
+    """The hub object of a decoded one, which is used up."""
+    obj = decoded.obj
+    obj.setdefault("metadata", {})
+    return Decoded(served.view.to_hub(obj), decoded.strict_errors, decoded.empties)
+
+
+def _unrecognized(why: str, body: bytes, expected: GroupVersionKind) -> errors.BadRequest:
+    return errors.BadRequest(
+        f"the object provided is unrecognized (must be of type {expected.kind}): {why} ({_summary(body)})"
+    )
+
+
+def _summary(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    shown = body[:_SUMMARY_BYTES]
+    text = shown.decode(errors="replace") if body.startswith(b"{") else shown.hex()
+    return f"{text} ..." if len(body) > _SUMMARY_BYTES else text
+
+
+def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> GroupVersionKind:
+    """What the body says that it is; what it does not say is taken from the URL. Raises BadRequest for another kind."""
+    expected = served.view.object_kind
+    group, version, name = stated
+    if not version and group in {"", expected.group}:
+        group, version = expected.group, expected.version
+    kind = GroupVersionKind(group, version, name or expected.kind)
+    if kind in served.accepted_kinds:
+        return kind
+    if not version:
+        raise _unfit(kind, expected, f"Object 'apiVersion' is missing in '{body.decode(errors='replace')}'")
+    if (is_old(kind) or _is_known(kind, served.types)) and are_one_kind(kind, expected):
+        versions = f"({kind.api_version}) does not match the expected API version ({expected.api_version})"
+        raise errors.BadRequest(f"the API version in the data {versions}")
+    raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
+
+
+def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
+    """The same for a custom resource, which must say what it is. Raises BadRequest, Invalid."""
+    api_version, name = found.value.get("apiVersion") or "", found.value.get("kind")
+    if not name:
+        shown = body.decode(errors="replace")
+        raise errors.BadRequest(
+            f"the object provided is unrecognized (must be of type {expected.kind}): "
+            f"Object 'Kind' is missing in '{shown}' ({_summary(body)})"
+        )
+    if api_version != expected.api_version:
+        raise errors.BadRequest(
+            f"the API version in the data ({api_version}) does not match "
+            f"the expected API version ({expected.api_version})"
+        )
+    if name != expected.kind:
+        metadata = found.value.get("metadata")
+        title = metadata.get("name") if isinstance(metadata, dict) else ""
+        wrong = field.invalid("kind", name, f"must be {expected.kind}")
+        raise invalid_of(GroupKind(expected.group, name), str(title or ""), [wrong])
+    return expected
+
+
+def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
+    """Why an object of one kind cannot be taken for another."""
+    scheme = schemes.scheme_of(expected.group)
+    if schemes.scheme_of(kind.group) != scheme or not (is_old(kind) or _is_known(kind, types)):
+        return schemes.not_registered(kind.kind, kind.api_version, scheme)
+    package = expected.group.partition(".")[0] or "core"
+    names = (f"({kind.version}.{kind.kind})", f"({package}.{expected.kind})")
+    return f"converting {names[0]} to {names[1]}: unknown conversion"
+
+
+def _is_known(kind: GroupVersionKind, types: Catalog) -> bool:
+    try:
+        types.type_for(kind.group, kind.version, kind.kind)
+    except UnknownKind:
+        return False
+    return True
+
+
+def _unfit(kind: GroupVersionKind, expected: GroupVersionKind, why: str) -> errors.BadRequest:
+    return errors.BadRequest(
+        f"{kind.kind} in version {quote(kind.version)} cannot be handled as a {expected.kind}: {why}"
+    )
+
+
+def _report(
+    strict_errors: tuple[str, ...],
+    warn: Callable[[str], None],
+    field_validation: str,
+    kinds: tuple[GroupVersionKind, GroupVersionKind],
+) -> None:
+    if not strict_errors or field_validation == "Ignore":
+        return
+    if field_validation == "Strict":
+        raise _unfit(*kinds, f"strict decoding error: {', '.join(strict_errors)}")
+    for error in strict_errors:
+        for warning in yaml_keys.warnings(error):
+            warn(warning)

@@ -1,0 +1,56 @@
+"""delete_options: the options of a deletion, in the body of a DELETE.
+
+Must hold: what is wrong with them is told as it is, without the words for objects that do not fit.
+"""
+
+from aio_apiserver.registry.base import errors, schemes
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.schemes import DELETE_OPTIONS
+from aio_apiserver.registry.generic.bodies import contents
+from aio_apiserver.registry.generic.bodies.contents import Body
+from aio_apiserver.registry.generic.options import META_GROUP
+from aio_apiserver.registry.machinery.schema import Catalog, DecodeError
+from aio_apiserver.storage.stored_object import Object
+
+_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
+_INTERNAL = "__internal"
+
+_OF_ALL_VERSIONS = frozenset(
+    {"APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"}
+    | {"CreateOptions", "GetOptions", "PatchOptions", "UpdateOptions"}
+)
+_FORMS = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
+_OF_VERSIONS = {"v1": _FORMS | {"ListOptions", "WatchEvent"}, "v1beta1": _FORMS}
+"""Other kinds that stand beside the options: in whatever version, or in one of their own group."""
+
+
+async def decode(body: Body, types: Catalog) -> Object:
+    """The DeleteOptions in a body; not yet checked. Raises BadRequest, UnsupportedMediaType."""
+    kind = types.type_for(_OPTIONS.group, _OPTIONS.version, _OPTIONS.kind)
+    try:
+        content = await contents.read(body, types, _OPTIONS)
+        _check_type(content, body.text)
+        return kind.decode(content.value, text=content.text, text_of=content.text_of).obj
+    except contents.UnreadableBody as exc:
+        raise errors.BadRequest(str(exc)) from exc
+    except DecodeError as exc:
+        raise errors.BadRequest(exc.message) from exc
+
+
+def _check_type(content: contents.BodyContent, body: bytes) -> None:
+    """Raises BadRequest for another type than options, in whatever version; UnreadableBody for none."""
+    group, version, kind = content.type()
+    if not group and not version:
+        group, version = META_GROUP, "v1"
+    if not version:
+        raise errors.BadRequest(f"Object 'apiVersion' is missing in '{body.decode(errors='replace')}'")
+    if kind in {"", _OPTIONS.kind}:
+        return
+    if kind in _OF_ALL_VERSIONS or (group == META_GROUP and kind in _OF_VERSIONS.get(version, ())):
+        raise errors.BadRequest(f"converting (v1.{kind}) to (v1.{_OPTIONS.kind}): unknown conversion")
+    if version == _INTERNAL:
+        where = f"the internal version of group {quote(group)}"
+        raise errors.BadRequest(f"no kind {quote(kind)} is registered for {where} in scheme {quote(DELETE_OPTIONS)}")
+    api_version = f"{group}/{version}" if group else version
+    raise errors.BadRequest(schemes.not_registered(kind, api_version, DELETE_OPTIONS))

@@ -1,0 +1,76 @@
+"""patching: an update whose new state a patch or an apply makes, in whatever language it is written.
+
+Must hold: the object is looked at before the patch. A patch is applied to the state that it replaces, and again after a
+conflict. The object that it makes is the one of the URL.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang import json_characters
+from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic.bodies.apply import AppliedConfiguration
+from aio_apiserver.registry.generic.bodies.patch_types import Apply, Patch, PatchType, Transform
+from aio_apiserver.registry.generic.options import PatchOptions
+from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject, Updater
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage.stored_object import StoredObject
+
+_Make = Callable[[StoredObject | None], Awaitable[Made]]
+
+
+def updated(
+    kind: PatchType, patch: Patch, served: Served[Updater], request: Request, name: str, *, options: PatchOptions
+) -> UpdatedObject:
+    """The object of a URL after a patch. Raises BadRequest for a text that is none of JSON."""
+    if isinstance(kind, Apply):
+        owners = served.storage.field_manager(served.version)
+        make: _Make = AppliedConfiguration(
+            patch, owners, options.field_manager, request.user.name, force=bool(options.force)
+        ).make
+    else:
+        text = json_characters.readable(patch.text)
+        make = _Patched(kind, replace(patch, text=text), served, request, name).make
+    return UpdatedObject(_Named(make, served, request, name).make)
+
+
+class _Patched(Struct, frozen=True):
+    """The present object after the patch."""
+
+    transform: Transform
+    patch: Patch
+    served: Served[Any]
+    request: Request
+    name: str
+
+    async def make(self, current: StoredObject | None) -> Made:
+        if current is None:
+            raise errors.NotFound(self.served.resource, self.name)
+        size = len(self.patch.text) + len(current.json)
+        work = partial(self.transform, self.patch, self.served, current)
+        decoded = await worker_thread.run_sized(work, size, self.request.user.name)
+        return Made(decoded.obj, decoded.empties)
+
+
+class _Named(Struct, frozen=True):
+    """What has been made, which must be the object of the URL."""
+
+    make_any: _Make
+    served: Served[Any]
+    request: Request
+    name: str
+
+    async def make(self, current: StoredObject | None) -> Made:
+        made = await self.make_any(current)
+        uid = made.obj["metadata"].get("uid")
+        if current is None and uid:
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise errors.Conflict(self.served.resource, self.name, why=why)
+        identity.settle(made.obj, self.request, self.served.kind, self.name)
+        return made

@@ -1,0 +1,24 @@
+"""group: what discovery and APIServices tell of an API group: its name, its versions, its priorities.
+
+A group's provider.py declares one beside its kinds. Must hold: a version of a kind is a version of its group.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+
+def _stable() -> Mapping[str, int]:
+    return {"v1": 15}
+
+
+class APIGroup(Struct, frozen=True, kw_only=True):
+    """An API group. The higher a priority, the earlier discovery lists the group or the version.
+
+    `priority` is groupPriorityMinimum of its APIServices; a group without one has no APIServices. `versions` are in
+    order of preference, each with its versionPriority. A beta version is served when --runtime-config says so.
+    """
+
+    name: str
+    priority: int = 0
+    versions: Mapping[str, int] = field(default_factory=_stable)

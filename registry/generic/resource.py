@@ -1,0 +1,42 @@
+"""resource: what storage has to know of a kind.
+
+Pure. Must hold: all that stores objects of a kind asks here, so that they share one storage and one cache.
+"""
+
+from collections.abc import Callable, Mapping
+
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.storage.interface import Resource
+from aio_apiserver.storage.stored_object import Object
+
+
+def resource_of(kind: Kind) -> Resource:
+    """What storage has to know of a kind."""
+    extract = tuple(kind.fields.items())
+
+    def fields(obj: Object) -> Mapping[str, str]:
+        return {name: value_of(obj) for name, value_of in extract}
+
+    return Resource(
+        group=kind.group,
+        resource=kind.plural,
+        namespaced=kind.is_namespaced,
+        type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.hub_version)},
+        fields=fields,
+        triggers=kind.triggers,
+        place=kind.place,
+        is_cached=kind.is_cached,
+        restore=_decorated(kind.decorate) if kind.decorate is not None else None,
+    )
+
+
+def _decorated(decorate: Callable[[Object], None]) -> Callable[[Object], Object]:
+    """From a stored value to its object as readers and watchers see it. It is done once, when the value is decoded."""
+
+    def restore(value: Object) -> Object:
+        for member in ("kind", "apiVersion"):
+            value.pop(member, None)
+        decorate(value)
+        return value
+
+    return restore

@@ -1,0 +1,133 @@
+"""Served: a resource or subresource in one version, as it is offered at one path of the API.
+
+Handlers, discovery, OpenAPI and controllers know a resource by this. Knows the REST contracts and no API group; which
+paths there are is in controlplane/served_paths.py. Pure.
+"""
+
+from collections.abc import Collection, Hashable, Sequence
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.generic import verbs
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.rest import KindAcceptor, RESTStorage, TableConvertor
+from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
+from aio_apiserver.registry.machinery.printing.columns import Columns
+from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.view import View
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_WITH_TABLES = frozenset({"", "status", "scale"})
+
+S = TypeVar("S", bound=RESTStorage, covariant=True)
+
+
+class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
+    """A resource or subresource in one version. There is one for each path.
+
+    remembered: what handlers derive from it and keep; it goes when the path is no longer served.
+    """
+
+    version: str
+    subresource: str
+    storage: S
+    view: View
+    types: Catalog
+    clock: Clock
+    remembered: dict[Hashable, Any] = field(default_factory=dict)
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """What it offers."""
+        return verbs.offered(self.storage, is_subresource=bool(self.subresource))
+
+    @cached_property
+    def connects(self) -> bool:
+        """Whether it opens connections to a kubelet, a pod or a service."""
+        return verbs.connects(self.storage)
+
+    @cached_property
+    def type(self) -> ObjectType | CustomType:
+        """The schema of what it takes and gives."""
+        return _type_of(self.storage, self.version, self.types)
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether its objects are custom resources; their scales are not."""
+        return self.kind.is_custom and self.view.object_kind.group == self.kind.group
+
+    @property
+    def kind(self) -> Kind:
+        return self.storage.kind
+
+    @property
+    def resource(self) -> GroupResource:
+        return self.storage.kind.resource
+
+    @cached_property
+    def accepted_kinds(self) -> Collection[GroupVersionKind]:
+        """The kinds that a body may state."""
+        own = self.view.object_kind
+        return {own, *self.storage.accepts} if isinstance(self.storage, KindAcceptor) else {own}
+
+    @cached_property
+    def has_tables(self) -> bool:
+        """Whether its objects can be shown as tables: where there is something to read again."""
+        return self.subresource in _WITH_TABLES and "get" in verbs.possible(self.storage)
+
+    @cached_property
+    def has_messages(self) -> bool:
+        """Whether its objects can be written in protobuf."""
+        return not self.kind.is_custom and protobuf.has_message(self.view.object_kind, self.types)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """How tables show its objects: as its storage says, or else its kind."""
+        storage: object = self.storage
+        return storage.columns if isinstance(storage, TableConvertor) else self.kind.columns
+
+    @cached_property
+    def column_definitions(self) -> Sequence[Object]:
+        """The columns as tables carry them."""
+        return self.columns.definitions(self.types.definitions)
+
+
+def served_of(version: str, path: str, storage: RESTStorage, types: Catalog, clock: Clock) -> Served[RESTStorage]:
+    """What is served at a path."""
+    return Served(version, path.partition("/")[2], storage, _view(version, storage, types), types, clock)
+
+
+def _type_of(storage: RESTStorage, version: str, types: Catalog) -> ObjectType | CustomType:
+    kind = storage.object_kind(version)
+    own = storage.kind.custom_type
+    if own is not None and kind.group == storage.kind.group:
+        return own
+    return types.type_for(kind.group, kind.version, kind.kind)
+
+
+def _view(version: str, storage: RESTStorage, types: Catalog) -> View:
+    object_kind = storage.object_kind(version)
+
+    def canonical(obj: Object) -> Object:
+        return _type_of(storage, version, types).canonical(obj)
+
+    def fill(obj: Object) -> None:
+        _type_of(storage, version, types).apply_defaults(obj)
+
+    if object_kind.kind != storage.kind.kind:
+        return View(object_kind, canonical, fill=fill)
+    kind = storage.kind
+    return View(
+        object_kind,
+        canonical,
+        kind.conversions.get(version),
+        fill=fill,
+        default=kind.strategy.default,
+        list_name=kind.list_kind,
+        is_custom=kind.is_custom,
+    )

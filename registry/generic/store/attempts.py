@@ -1,0 +1,206 @@
+"""attempts: one try of a write, from an object in hand to one that is ready to be stored.
+
+The order of every create and of every update is `Attempt.admit`, then `Attempt.ready`:
+
+    admit    namespace of the URL, field owners, mutating admission
+    ready    complete (system fields, or the form and resource version of an update), begin hooks, check hook,
+             prepare (strategy, rules of the kind and of all metadata), validating admission
+
+A create that generates names admits once and is made ready for each name. Must hold: nothing is stored here.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import errors, owner_references
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import field as fields
+from aio_apiserver.registry.base.validation.errors import invalid_of
+from aio_apiserver.registry.generic import identity, preparation, rest
+from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
+from aio_apiserver.registry.generic.access.refusals import forbidden
+from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.generic.hooks import Taken, Transaction
+from aio_apiserver.registry.generic.options import WriteOptions
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.store.road import Road
+from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.machinery.patch.apply import admitted, times
+from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.worker_thread import LONG, TakesLong
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One try. taken: what its write holds. size: about how long its work takes, in bytes.
+
+    owners_known: whether the managed fields are those after the write already.
+    """
+
+    road: Road
+    request: Request
+    attributes: Attributes
+    options: WriteOptions
+    taken: Taken
+    obj: Object
+    old: Object | None = None
+    size: int = 0
+    owners_known: bool = False
+
+    async def admit(self) -> None:
+        """Let the client own its fields, and admission change the object."""
+        identity.settle_namespace(self.obj, self.request, self.road.kind)
+        if not self.owners_known:
+            await self.road.track(self.request, self.old, self.obj, self.options, size=self.size)
+        metadata, warn = self.obj["metadata"], self.attributes.warn
+        entries = metadata.get("managedFields")
+        await self.road.admission.mutate(self.attributes)
+        admitted.settle_managed_fields(metadata, entries, warn)
+        owner_references.drop_duplicates(metadata, warn, is_after_admission=True)
+
+    async def ready(self) -> None:
+        """Everything else that is done to an object before it is stored, and all that may refuse it."""
+        await self.complete()
+        if (begun := self.begun()) is not None:
+            await self.taken.take(begun)
+        await self.prepare(await self._context())
+        await self.validate()
+
+    async def complete(self) -> None:
+        """Fill in what the server knows of the object."""
+        raise NotImplementedError
+
+    def begun(self) -> Awaitable[Transaction] | None:
+        """The hook that takes what the write needs."""
+        raise NotImplementedError
+
+    async def prepare(self, context: StrategyContext) -> None:
+        """Make the object fit to be stored. Raises Invalid."""
+        raise NotImplementedError
+
+    async def validate(self) -> None:
+        """Let admission refuse it."""
+        await self.road.admission.validate(self.attributes)
+
+    async def _context(self) -> StrategyContext:
+        context, check = self.road.context(self.request), self.road.hooks.check
+        if check is None:
+            return context
+        return replace(context, found=await check(self.request, self.road.subresource, self.obj, self.old))
+
+    async def _prepare(self, prepare: Callable[..., None], context: StrategyContext) -> None:
+        """Make an object ready to be stored, in the worker thread if that takes long."""
+        road = self.road
+        prepare = partial(prepare, road.kind, road.strategy, request=self.request)
+        if self.size < LONG and not road.strategy.takes_long:
+            try:
+                prepare(context=context)
+            except TakesLong:
+                pass
+            else:
+                return
+        long = partial(prepare, context=replace(context, may_take_long=True))
+        await worker_thread.run(long, self.request.user.name)
+
+
+class CreateAttempt(Attempt, frozen=True, kw_only=True):
+    """A new object."""
+
+    async def complete(self) -> None:
+        preparation.fill_system_fields(self.obj, now=self.road.clock.now())
+
+    def begun(self) -> Awaitable[Transaction] | None:
+        begin = self.road.hooks.begin_create
+        return None if begin is None else begin(self.obj, self.options.is_dry_run)
+
+    async def prepare(self, context: StrategyContext) -> None:
+        await self._prepare(partial(preparation.before_create, obj=self.obj), context)
+
+    async def validate(self) -> None:
+        """The name may have been generated since admission saw the object first."""
+        await self.road.admission.validate(replace(self.attributes, name=name_of(self.obj)))
+
+
+class CreateByUpdateAttempt(CreateAttempt, frozen=True, kw_only=True):
+    """A new object, made by an update that found none."""
+
+    async def complete(self) -> None:
+        rest.parse_resource_version(self.obj["metadata"].pop("resourceVersion", ""))
+        await super().complete()
+
+    async def validate(self) -> None:
+        await self._authorize()
+        await self.road.admission.validate(self.attributes)
+
+    async def _authorize(self) -> None:
+        """A user who may update objects may not therefore create them."""
+        road, request = self.road, self.request
+        question = Question(
+            request.user,
+            "create",
+            road.kind.group,
+            request.version,
+            road.kind.plural,
+            road.subresource,
+            request.namespace,
+            self.attributes.name,
+        )
+        decision = await road.authorizer.authorize(question)
+        if not decision.is_allowed:
+            raise errors.InternalError(decision.error) if decision.error else forbidden(question, decision.reason)
+
+
+class UpdateAttempt(Attempt, frozen=True, kw_only=True):
+    """A changed object."""
+
+    old: Object
+
+    async def complete(self) -> None:
+        if self.road.strategy.has_generation:
+            await worker_thread.run_sized(self._settle, self.size, self.request.user.name)
+        self._check_resource_version(self.obj["metadata"], self.old["metadata"])
+
+    def begun(self) -> Awaitable[Transaction] | None:
+        begin = self.road.hooks.begin_update
+        return None if begin is None else begin(self.obj, self.old, self.options.is_dry_run)
+
+    async def prepare(self, context: StrategyContext) -> None:
+        await self._prepare(partial(preparation.before_update, new=self.obj, old=self.old), context)
+        await worker_thread.run_sized(self._keep_times, self.size, self.request.user.name)
+
+    def _keep_times(self) -> None:
+        """A write that changes nothing but the time of its manager changes nothing."""
+        new, old = self.obj, self.old
+        entries, present = new["metadata"].get("managedFields") or (), old["metadata"].get("managedFields") or ()
+        if times.differ_only_in_time(entries, present):
+            settled = self.road.canonical({**new, "metadata": {**new["metadata"], "managedFields": present}})
+            if settled == old:
+                new["metadata"]["managedFields"] = present
+
+    def _settle(self) -> None:
+        """Give an object, in place, the form of the stored one with which it is going to be compared."""
+        settled = (self.road.settled or self.road.canonical)(self.obj)
+        self.obj.clear()
+        self.obj.update(settled)
+
+    def _check_resource_version(self, new: dict[str, Any], old: dict[str, Any]) -> None:
+        kind, name = self.road.kind, self.attributes.name
+        given = rest.parse_resource_version(new.get("resourceVersion", ""))
+        if given:
+            if given != int(old["resourceVersion"]):
+                raise errors.Conflict(kind.resource, name, why=rest.MODIFIED)
+        elif self.road.strategy.allows_unconditional_update:
+            new["resourceVersion"] = old["resourceVersion"]
+        else:
+            error = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
+            raise invalid_of(GroupKind(kind.group, kind.plural), name, [error])
+
+
+def name_of(obj: Object) -> str:
+    """The name of an object; empty when it has none yet."""
+    name: str = obj["metadata"].get("name", "")
+    return name

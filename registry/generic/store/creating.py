@@ -1,0 +1,87 @@
+"""creating: a new object, under the name that it has or one that is generated for it."""
+
+from functools import partial
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic import preparation
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.hooks import Taken
+from aio_apiserver.registry.generic.options import CreateOptions
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.store import reading
+from aio_apiserver.registry.generic.store.attempts import CreateAttempt, name_of
+from aio_apiserver.registry.generic.store.road import Road
+from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage.stored_object import Object, StoredObject
+
+_GENERATE_ATTEMPTS = 8
+
+
+async def create(road: Road, request: Request, obj: Object, options: CreateOptions, *, name: str) -> StoredObject:
+    """`name` is that of the URL, for subresources. Raises AlreadyExists, Invalid, Forbidden."""
+    preparation.wipe_system_fields(obj["metadata"])
+    attributes = road.attributes(Operation.CREATE, request, options, name=name or name_of(obj), obj=obj)
+    attempt = CreateAttempt(
+        road=road,
+        request=request,
+        attributes=attributes,
+        options=options,
+        taken=Taken(),
+        obj=obj,
+        size=request.size,
+    )
+    await attempt.admit()
+    prefix = "" if name_of(obj) else obj["metadata"].get("generateName", "")
+    return await (_create_generated(attempt, prefix) if prefix else _create_named(attempt))
+
+
+async def _create_named(attempt: CreateAttempt) -> StoredObject:
+    try:
+        return await _create_once(attempt)
+    except errors.AlreadyExists as exc:
+        if await _is_ending(attempt):
+            exc.message = f"object is being deleted: {exc.message}"
+        raise
+
+
+async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject:
+    metadata = attempt.obj["metadata"]
+    for _ in range(_GENERATE_ATTEMPTS):
+        metadata["name"] = preparation.generate_name(prefix)
+        try:
+            return await _create_once(attempt)
+        except errors.AlreadyExists:
+            continue
+    raise errors.GenerateNameConflict(attempt.road.kind.resource, metadata["name"])
+
+
+async def _create_once(attempt: CreateAttempt) -> StoredObject:
+    return await attempt.taken.around(_create_ready(attempt))
+
+
+async def _create_ready(attempt: CreateAttempt) -> StoredObject:
+    await attempt.ready()
+    try:
+        return await _write(attempt)
+    except errors.RequestEntityTooLarge:
+        if attempt.obj["metadata"].pop("managedFields", None) is None:
+            raise
+        return await _write(attempt)
+
+
+async def _write(attempt: CreateAttempt) -> StoredObject:
+    road, obj = attempt.road, attempt.obj
+    name = name_of(obj)
+    canonical = await worker_thread.run_sized(partial(road.canonical, obj), attempt.size, attempt.request.user.name)
+    key = road.key(attempt.request, name)
+    writing = road.storage.create(key, canonical, ttl=road.ttl, dry_run=attempt.options.is_dry_run)
+    return await road.interpreted(writing, "create", name)
+
+
+async def _is_ending(attempt: CreateAttempt) -> bool:
+    """Whether the object that is in the way is about to go."""
+    try:
+        present = await reading.get(attempt.road, attempt.request, name_of(attempt.obj), None)
+    except errors.StatusError:
+        return False
+    return bool(present.decode()["metadata"].get("deletionTimestamp"))

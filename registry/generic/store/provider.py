@@ -1,0 +1,108 @@
+"""provider: the resources of an API group, made from its Kinds.
+
+For each Kind a Store on the storage that the factory opens for it, and by its facts /status and /scale. Resources that
+keep nothing (reviews, bindings) and subresources with behaviour of their own are added by the group. Must hold: all
+paths of a Kind, in all versions, share one Store, and so one cache.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aio_apiserver.registry.generic.field_managers import field_managers
+from aio_apiserver.registry.generic.forms import forms_of
+from aio_apiserver.registry.generic.group import APIGroup
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.rest import Environment, RESTStorage
+from aio_apiserver.registry.generic.store.scale import ScaleREST
+from aio_apiserver.registry.generic.store.status import SubresourceREST
+from aio_apiserver.registry.generic.store.store import Store
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.stored_object import Object
+
+Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, RESTStorage]]]
+"""More resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""
+
+
+HooksFor = Callable[[Environment], Hooks]
+"""What a kind does besides, where it needs more than the objects in hand."""
+
+
+def _no_extras(_stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+    return {}
+
+
+class KindsProvider(Struct, frozen=True, kw_only=True):
+    """A group and its kinds."""
+
+    group: APIGroup
+    kinds: Sequence[Kind] = ()
+    hooks: Mapping[str, HooksFor] = field(default_factory=dict)
+    """By plural: what a kind does besides, where it needs more than the objects in hand."""
+    also: Mapping[str, Sequence[Kind]] = field(default_factory=dict)
+    """By plural: kinds of other groups that show the same objects, whose writers own fields in their words."""
+    extras: Extras = field(default=_no_extras)
+
+    def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
+        """The resources by version and path."""
+        kinds = [_with_beta_versions(kind, environment) for kind in self.kinds]
+        stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in kinds}
+        for plural, hooks_for in self.hooks.items():
+            stores[plural] = replace(stores[plural], hooks=hooks_for(environment))
+        storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.group.versions}
+        for store in stores.values():
+            for version in store.kind.versions:
+                storages[version].update(_paths(store))
+        for version, more in self.extras(stores, environment).items():
+            storages[version].update(more)
+        return {version: paths for version, paths in storages.items() if paths}
+
+
+def _with_beta_versions(kind: Kind, environment: Environment) -> Kind:
+    enablement = environment.config.enablement
+    more = [one for one in kind.beta_versions if enablement.has(kind.group, one, kind.plural)]
+    return replace(kind, versions=(*kind.versions, *more)) if more else kind
+
+
+def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) -> Store:
+    """The Store of a kind, whose objects are also shown as those of other kinds."""
+    storage = environment.storage_for(resource_of(kind.stored_as or kind))
+    return Store(
+        kind=kind,
+        storage=DryRunnableStorage(storage),
+        strategy=kind.strategy,
+        canonical=_canonical(kind.stored_as or kind, environment.types),
+        admission=environment.admission,
+        authorizer=environment.authorizer,
+        clock=environment.clock,
+        config=environment.config,
+        managers=field_managers(kind, environment.types, environment.clock),
+        forms=forms_of(kind, environment.types, also),
+    )
+
+
+def _canonical(kind: Kind, types: Catalog) -> Callable[[Object], Object]:
+    """The canonical form of a kind's hub objects; its type is compiled when the first one is written."""
+    object_kind = kind.object_kind(kind.hub_version)
+
+    def canonical(obj: Object) -> Object:
+        printed = types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
+        printed.pop("kind", None)
+        printed.pop("apiVersion", None)
+        return printed
+
+    return canonical
+
+
+def _paths(store: Store) -> dict[str, RESTStorage]:
+    kind = store.kind
+    paths: dict[str, RESTStorage] = {kind.plural: store}
+    if kind.status_strategy is not None:
+        paths[f"{kind.plural}/status"] = SubresourceREST(store, "status", kind.status_strategy)
+    if kind.scale is not None:
+        paths[f"{kind.plural}/scale"] = ScaleREST(store)
+    return paths

@@ -1,0 +1,27 @@
+"""reading: get, list and watch. What is stored passes as it is: its bytes are not decoded here."""
+
+from collections.abc import Awaitable
+
+from msgspec.structs import replace
+
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.store.road import Road
+from aio_apiserver.storage.interface import ListOptions, ListResult, Watch, WatchOptions, WatchSink
+from aio_apiserver.storage.stored_object import StoredObject
+
+
+def get(road: Road, request: Request, name: str, resource_version: int | None) -> Awaitable[StoredObject]:
+    reading = road.storage.get(road.key(request, name), resource_version=resource_version)
+    return road.interpreted(reading, "get", name)
+
+
+def list_(road: Road, request: Request, options: ListOptions) -> Awaitable[ListResult]:
+    return road.interpreted(road.storage.get_list(road.scope(request), options), "list")
+
+
+def watch(road: Road, request: Request, options: WatchOptions, sink: WatchSink, name: str) -> Awaitable[Watch]:
+    """A name watches one object."""
+    key = road.scope(request)
+    if name:
+        key, options = road.key(request, name), replace(options, recursive=False)
+    return road.interpreted(road.storage.watch(key, options, sink), "watch", name)

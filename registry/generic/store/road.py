@@ -1,0 +1,141 @@
+"""road: what all verbs of one resource share: its kind, strategy, admission, hooks and storage.
+
+Knows no verb: each has a file beside this one. Must hold: a road never changes; what belongs to one request is in its
+Attempt.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from msgspec import Struct, field
+
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.validation import names
+from aio_apiserver.registry.generic import interpret, rest
+from aio_apiserver.registry.generic.access.always import AlwaysAllow
+from aio_apiserver.registry.generic.access.authorizer import Authorizer
+from aio_apiserver.registry.generic.admission.form import AdmissionForm
+from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Chain, Operation
+from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.field_managers import FieldManagers
+from aio_apiserver.registry.generic.hooks import Hooks
+from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, WriteOptions
+from aio_apiserver.registry.generic.rest import Request
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.patch.apply import webhook_converted
+from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
+from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.stored_object import Object
+
+T = TypeVar("T")
+
+
+def _as_it_is(obj: Object) -> Object:
+    """The canonical form of objects without a schema: a new map, as every canonical form is."""
+    return dict(obj)
+
+
+class Road(Struct, frozen=True, kw_only=True):
+    """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
+
+    canonical: the one form of a hub object, as it is printed; what is stored is always in it. settled: that in which a
+    change is validated, where it is another. managers: the field managers; None where no fields are owned. forms: the
+    versions in which admission can see its objects.
+    """
+
+    kind: Kind
+    storage: DryRunnableStorage
+    strategy: Strategy
+    admission: Admission = field(default_factory=Chain)
+    authorizer: Authorizer = field(default_factory=AlwaysAllow)
+    canonical: Callable[[Object], Object] = _as_it_is
+    settled: Callable[[Object], Object] | None = None
+    hooks: Hooks = field(default_factory=Hooks)
+    clock: Clock = field(default_factory=SystemClock)
+    config: Config = field(default_factory=Config)
+    managers: FieldManagers | None = None
+    forms: Sequence[AdmissionForm] = ()
+    subresource: str = ""
+
+    @property
+    def ttl(self) -> int:
+        """How many seconds an object lives after its last write; 0 is for ever."""
+        return self.config.event_ttl_seconds if self.kind.expires else 0
+
+    def object_kind(self, version: str) -> GroupVersionKind:
+        return self.kind.object_kind(version)
+
+    def field_manager(self, version: str) -> FieldManager:
+        """The field manager of this path in a version."""
+        assert self.managers is not None
+        return self.managers.of(version, self.subresource)
+
+    def key(self, request: Request, name: str) -> str:
+        """Where an object is kept. Raises BadRequest for a name that could lead to another place."""
+        if self.kind.is_namespaced and not request.namespace:
+            raise errors.BadRequest("Namespace parameter required.")
+        if wrong := names.is_path_segment(name, False):
+            raise errors.BadRequest(f"Name parameter invalid: {quote(name)}: {';'.join(wrong)}")
+        return f"{request.namespace}/{name}" if self.kind.is_namespaced else name
+
+    def scope(self, request: Request) -> str:
+        """Under what the objects of a list or watch are kept: a namespace, or all."""
+        return f"{request.namespace}/" if self.kind.is_namespaced and request.namespace else ""
+
+    def attributes(
+        self,
+        operation: Operation,
+        request: Request,
+        options: CreateOptions | UpdateOptions | DeleteOptions,
+        *,
+        name: str,
+        obj: Object | None = None,
+        old: Object | None = None,
+    ) -> Attributes:
+        """A write as admission sees it."""
+        return Attributes(
+            operation=operation,
+            resource=self.kind.resource,
+            version=request.version,
+            kind=self.object_kind(request.version),
+            subresource=self.subresource,
+            namespace=request.namespace,
+            name=name,
+            obj=obj,
+            old=old,
+            options=options,
+            is_dry_run=options.is_dry_run,
+            user=request.user,
+            warn=request.warn,
+            annotate=request.annotate,
+            forms=self.forms,
+            deadline=request.deadline,
+        )
+
+    def context(self, request: Request) -> StrategyContext:
+        """What strategies may know of a request that is being served."""
+        return request.strategy_context(self.clock.now(), self.config)
+
+    async def track(
+        self, request: Request, live: Object | None, new: Object, options: WriteOptions, *, size: int
+    ) -> None:
+        """Note on a new object which of its fields are now its writer's."""
+        if self.managers is not None:
+            manager = self.managers.of(request.version, self.subresource)
+            writer = options.field_manager or request.manager
+            run = worker_thread.runner(size, request.user.name)
+            await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=run)
+
+    def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
+        """Note on an object what the server itself has changed, as if it had come by a path."""
+        if self.managers is not None:
+            self.managers.of(self.kind.hub_version, subresource).track(live, new, rest.SERVER_MANAGER)
+
+    def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> Awaitable[T]:
+        """The result of a call to storage, its errors translated."""
+        return interpret.interpreted(work, interpret.operation_on(self.kind, verb, name))

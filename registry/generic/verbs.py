@@ -1,0 +1,51 @@
+"""Verbs: what a resource offers, by the REST contracts that its storage fulfils.
+
+Pure: what it says of a storage never changes, and is the same for all storages of a class.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aio_apiserver.registry.generic import rest
+from aio_apiserver.registry.generic.rest import RESTStorage
+
+_CONTRACTS: Mapping[str, tuple[type, ...]] = {
+    "create": (rest.Creater,),
+    "delete": (rest.Deleter,),
+    "deletecollection": (rest.Deleter,),
+    "get": (rest.Getter,),
+    "list": (rest.Lister,),
+    "patch": (rest.Getter, rest.Updater),
+    "update": (rest.Updater,),
+    "watch": (rest.Watcher,),
+}
+_OF_SUBRESOURCES = frozenset({"create", "get", "patch", "update"})
+
+IN_ORDER = tuple(_CONTRACTS)
+"""The verbs that discovery tells of, in its order."""
+
+_possible: dict[type, frozenset[str]] = {}
+"""By the class of a storage: to compare one with a contract takes a while."""
+
+
+def connects(storage: RESTStorage) -> bool:
+    """Whether it opens connections to a kubelet, a pod or a service."""
+    return isinstance(storage, rest.Connecter)
+
+
+def possible(storage: RESTStorage) -> frozenset[str]:
+    """The verbs whose contracts a storage fulfils."""
+    found = _possible.get(type(storage))
+    if found is None:
+        found = _possible[type(storage)] = frozenset(
+            verb for verb, contracts in _CONTRACTS.items() if all(isinstance(storage, one) for one in contracts)
+        )
+    return found
+
+
+def offered(storage: Any, *, is_subresource: bool) -> frozenset[str]:
+    """What a resource can do: what its contracts make possible and its kind allows."""
+    if isinstance(storage, rest.Connecter):
+        return frozenset(storage.verbs)
+    allowed = _OF_SUBRESOURCES if is_subresource else storage.kind.verbs
+    return frozenset(verb for verb in possible(storage) if verb in allowed)

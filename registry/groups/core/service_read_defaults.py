@@ -1,0 +1,41 @@
+"""service_read_defaults: what readers and watchers see in services that were stored before these fields had defaults.
+
+kube-apiserver's defaultOnRead. Pure: it works on the service in place. Must hold: a service that has all of them is
+left as it is, at the cost of a few lookups.
+"""
+
+from typing import Any
+
+from aio_apiserver.registry.groups.core import service_changes, service_types
+from aio_apiserver.registry.groups.core.service_types import IPV4, IPV6, NONE, REQUIRE_DUAL_STACK, SINGLE_STACK
+from aio_apiserver.storage.stored_object import Object
+
+_PRIMARY, _OTHER = IPV4, IPV6
+"""The families of headless services, whose addresses do not tell."""
+
+
+def complete(service: Object) -> None:
+    """Fill in the addresses, the families and the policies that follow from the rest of a stored service."""
+    spec = service.get("spec")
+    if not spec or not service_types.needs_cluster_ip(spec):
+        return
+    service_changes.settle_cluster_ips(spec)
+    spec.setdefault("internalTrafficPolicy", "Cluster")
+    if not spec.get("ipFamilies"):
+        _settle_families(spec)
+
+
+def _settle_families(spec: dict[str, Any]) -> None:
+    if spec.get("clusterIP") != NONE:
+        families = list(dict.fromkeys(map(_family_of, service_types.cluster_ips(spec))))
+    elif spec.get("selector"):
+        families = [_PRIMARY]
+    else:  # others say where it leads, to any family
+        families = [_PRIMARY, _OTHER]
+    if families:
+        spec["ipFamilies"] = families
+        spec["ipFamilyPolicy"] = SINGLE_STACK if len(families) == 1 else REQUIRE_DUAL_STACK
+
+
+def _family_of(address: str) -> str:
+    return IPV6 if ":" in address else IPV4

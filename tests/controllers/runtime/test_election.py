@@ -1,0 +1,102 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime.election import NAMESPACE, Election
+from aio_apiserver.storage.clock import ManualClock
+from tests.controllers import clusters
+
+_NAME = "work"
+
+
+class Worker:
+    """Leads, and says since when and that it was ended."""
+
+    def __init__(self) -> None:
+        self.leads = asyncio.Event()
+        self.has_ended = asyncio.Event()
+
+    async def lead(self) -> None:
+        self.leads.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.has_ended.set()
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[clusters.Cluster]:
+    async with clusters.running(tmp_path) as running:
+        yield running
+
+
+def _election(cluster: clusters.Cluster, clock: ManualClock, identity: str) -> Election:
+    return Election(cluster.client, clock, name=_NAME, identity=identity)
+
+
+async def _holder(cluster: clusters.Cluster) -> str:
+    lease = await cluster.client.get(places.LEASES, f"{NAMESPACE}/{_NAME}")
+    assert lease is not None
+    return str(lease["spec"].get("holderIdentity", ""))
+
+
+async def _end(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _pass(clock: ManualClock, seconds: float, done: asyncio.Event) -> None:
+    """Let time pass until something has happened."""
+    waiting = asyncio.ensure_future(done.wait())
+    while not waiting.done():
+        await asyncio.wait({waiting}, timeout=0.001)
+        clock.advance(seconds)
+
+
+async def test_one_leads_and_the_other_takes_over_when_it_ends(cluster: clusters.Cluster) -> None:
+    clock, one, other = ManualClock(), Worker(), Worker()
+    first = asyncio.ensure_future(_election(cluster, clock, "one").run(one.lead))
+    await one.leads.wait()
+    second = asyncio.ensure_future(_election(cluster, clock, "other").run(other.lead))
+
+    await _end(first)
+    assert one.has_ended.is_set()
+    assert not other.leads.is_set()
+    await _pass(clock, 1.0, other.leads)
+
+    assert await _holder(cluster) == "other"
+    await _end(second)
+    assert await _holder(cluster) == ""
+
+
+async def test_a_holder_that_is_gone_is_believed_until_its_lease_is_over(cluster: clusters.Cluster) -> None:
+    clock, worker = ManualClock(), Worker()
+    spec = {"holderIdentity": "gone", "leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"}
+    await cluster.client.create(places.LEASES, {"metadata": {"name": _NAME}, "spec": spec}, namespace=NAMESPACE)
+    running = asyncio.ensure_future(_election(cluster, clock, "new").run(worker.lead))
+
+    await _pass(clock, 1.0, worker.leads)
+
+    assert clock.monotonic() > 15
+    assert await _holder(cluster) == "new"
+    await _end(running)
+
+
+async def test_who_has_lost_the_lease_stops_to_lead(cluster: clusters.Cluster) -> None:
+    clock, worker = ManualClock(), Worker()
+    running = asyncio.ensure_future(_election(cluster, clock, "one").run(worker.lead))
+    await worker.leads.wait()
+    lease = await cluster.client.get(places.LEASES, f"{NAMESPACE}/{_NAME}")
+    assert lease is not None
+
+    def take(obj: dict[str, dict[str, str]]) -> None:
+        obj["spec"]["holderIdentity"] = "thief"
+
+    await cluster.client.change(places.LEASES, lease, take)
+    await _pass(clock, 2.0, worker.has_ended)
+
+    assert await _holder(cluster) == "thief"
+    await _end(running)
