@@ -24,6 +24,8 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "registry.managed_fields": managed_fields.managed_fields,
     "server.start": server.start,
     "server.requests": server.requests,
+    "server.formats": server.formats,
+    "server.pages": server.pages,
     "server.watch": server.watch,
     "testing.servers": testing.servers,
     "testing.states": testing.states,

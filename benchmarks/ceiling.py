@@ -11,11 +11,14 @@ import ssl
 import sys
 from pathlib import Path
 
+import msgspec
 import orjson
 import uvloop
 from aiohttp import web
 
 POD, PODS, CERTIFICATE, KEY, READY = "pod.json", "pods.json", "ceiling.crt", "ceiling.key", "ceiling.ready"
+OTHERS = "others.msgpack"
+"""Further answers, by Accept header and path."""
 _TURN_SECONDS = 0.002
 """What is created within one goes to the watchers together."""
 
@@ -26,6 +29,8 @@ class Ceiling:
     def __init__(self, directory: Path) -> None:
         self._pod = (directory / POD).read_bytes()
         self._pods = (directory / PODS).read_bytes()
+        others = directory / OTHERS
+        self._others: dict[str, bytes] = msgspec.msgpack.decode(others.read_bytes()) if others.exists() else {}
         self._revisions = itertools.count(1)
         self._watchers: set[asyncio.WriteTransport] = set()
         self._pending: list[bytes] = []
@@ -37,6 +42,9 @@ class Ceiling:
             return _json(self._create(await request.read()), status=201)
         if "watch" in request.query:
             return await self._watch(request)
+        other = self._others.get(f"{request.headers['Accept']} {request.path_qs}")
+        if other is not None:
+            return web.Response(body=other, content_type=request.headers["Accept"].partition(";")[0])
         return _json(self._pods if request.path.endswith("/pods") else self._pod)
 
     def _create(self, body: bytes) -> bytes:

@@ -21,13 +21,14 @@ _HEAD_END = b"\r\n\r\n"
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
 
 
-def request(method: str, path: str, body: bytes = b"") -> bytes:
+def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*") -> bytes:
     """The bytes of a request."""
     lines = (
         f"{method} {path} HTTP/1.1",
         "Host: localhost",
         f"Authorization: Bearer {TOKEN}",
         "Content-Type: application/json",
+        f"Accept: {accept}",
         f"Content-Length: {len(body)}",
     )
     return "\r\n".join(lines).encode() + _HEAD_END + body
@@ -134,7 +135,7 @@ async def send_all(serving: Serving, messages: Sequence[bytes], *, at_once: int)
     return len(messages) / (time.perf_counter() - begun)
 
 
-async def body_of(serving: Serving, path: str) -> bytes:
+async def body_of(serving: Serving, path: str, *, accept: str = "*/*") -> bytes:
     """What is answered to a GET."""
     async with clients(serving, 1, keeps_bodies=True) as (client,):
-        return await client.ask(request("GET", path))
+        return await client.ask(request("GET", path, accept=accept))

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import SystemClock
@@ -58,13 +60,14 @@ def server(directory: Path) -> Iterator[Serving]:
 
 
 @contextmanager
-def ceiling(directory: Path, *, pod: bytes, pods: bytes) -> Iterator[Serving]:
-    """The ceiling, with the same answers."""
+def ceiling(directory: Path, *, pod: bytes, pods: bytes, others: Mapping[str, bytes]) -> Iterator[Serving]:
+    """The ceiling, with the same answers; `others` are by Accept header and path."""
     pair = certificates.ensure(directory / "ceiling-pki", ["127.0.0.1"], SystemClock()).server
     shutil.copy(pair.certificate, directory / ceilings.CERTIFICATE)
     shutil.copy(pair.key, directory / ceilings.KEY)
     (directory / ceilings.POD).write_bytes(pod)
     (directory / ceilings.PODS).write_bytes(pods)
+    (directory / ceilings.OTHERS).write_bytes(msgspec.msgpack.encode(others))
     command = ["-m", "benchmarks.ceiling", str(directory)]
     with _running("ceiling", command, directory / ceilings.READY) as serving:
         yield serving

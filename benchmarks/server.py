@@ -3,7 +3,7 @@
 import compileall
 import itertools
 import statistics
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,13 +27,18 @@ from benchmarks.processes import Serving
 from benchmarks.rounds import medians
 
 PODS = 18_000
+STORED = 100_000
 STARTS = 20
+JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+_NAMES = {JSON: "JSON", PROTOBUF: "protobuf", TABLE: "Table"}
 _PATH = "/api/v1/namespaces/default/pods"
 _PACKAGES = ("apiserver", "registry", "storage")
 _ROUND_SECONDS = 0.7
 _LIST_SECONDS = 2.0
 _ROUNDS, _FEW = 7, 3
 _AT_ONCE, _LISTS_AT_ONCE = 32, 4
+_PAGE = 500
 
 
 async def start() -> Sequence[Figure]:
@@ -119,6 +124,72 @@ async def requests() -> Sequence[Figure]:
         ]
 
 
+async def formats() -> Sequence[Figure]:
+    """A pod and a page of pods in the forms that clients ask for, beside the same as JSON and beside the ceiling."""
+    pod, page = f"{_PATH}/{_pod_name(0)}", f"{_PATH}?limit={_PAGE}"
+    asked = [(accept, path) for path in (pod, page) for accept in (JSON, PROTOBUF)]
+    async with _pair(PODS, [*asked, (TABLE, page)]) as pair:
+        found: list[Figure] = []
+        for name, path, at_once, accepts in (
+            ("GET of a pod", pod, _AT_ONCE, (JSON, PROTOBUF)),
+            (f"page of {_PAGE} of {PODS:,} pods", page, _LISTS_AT_ONCE, (JSON, PROTOBUF, TABLE)),
+        ):
+            found += await _in_formats(pair, f"{name}, {at_once} at once", path, accepts, at_once=at_once)
+        return found
+
+
+async def _in_formats(pair: Pair, name: str, path: str, accepts: Sequence[str], *, at_once: int) -> Sequence[Figure]:
+    """Each format beside the ceiling, and all but the first (JSON) beside the JSON of the same rounds."""
+
+    def asking(accept: str, serving: Serving) -> Callable[[], Awaitable[float]]:
+        message = load.request("GET", path, accept=accept)
+        return lambda: load.rate(serving, lambda: message, at_once=at_once, seconds=_ROUND_SECONDS)
+
+    measures = [asking(accept, serving) for accept in accepts for serving in (pair.server, pair.ceiling)]
+    rates = await medians(*measures)
+    ours = dict(zip(accepts, rates[::2], strict=True))
+    most = dict(zip(accepts, rates[1::2], strict=True))
+
+    def figure(accept: str, reference: Reference) -> Figure:
+        return Figure(f"server: {name}, {_NAMES[accept]}", ours[accept], PER_SECOND, reference)
+
+    return [
+        *(figure(accept, Reference("ceiling", most[accept])) for accept in accepts),
+        *(figure(accept, Reference("as JSON", ours[JSON])) for accept in accepts if accept != JSON),
+    ]
+
+
+async def pages() -> Sequence[Figure]:
+    """A page out of many objects, beside a page out of few: it costs what it shows."""
+    few, many = 1_000, STORED
+    with ExitStack() as stack:
+        server = stack.enter_context(processes.server(stack.enter_context(engines.directory())))
+        for namespace, count in (("few", few), ("many", many)):
+            await load.send_all(server, [_namespace(namespace)], at_once=1)
+            await load.send_all(server, [_config_map(namespace, one) for one in range(count)], at_once=_AT_ONCE)
+
+        def asking(path: str) -> Callable[[], Awaitable[float]]:
+            message = load.request("GET", path)
+            return lambda: load.rate(server, lambda: message, at_once=1, seconds=_ROUND_SECONDS)
+
+        maps = "/api/v1/namespaces/{}/configmaps?{}"
+        small, large, by_label = await medians(
+            asking(maps.format("few", f"limit={_PAGE}")),
+            asking(maps.format("many", f"limit={_PAGE}")),
+            asking(maps.format("many", "labelSelector=group%3D7")),
+        )
+        return [
+            Figure(
+                f"server: page of {_PAGE} of {many:,} config maps",
+                large,
+                PER_SECOND,
+                Reference(f"of {few:,}", small),
+                share_of_at_least(80),
+            ),
+            Figure(f"server: 1 % of {many:,} config maps by label", by_label, PER_SECOND),
+        ]
+
+
 async def watch() -> Sequence[Figure]:
     """Deliveries of what is created to all that watch."""
     async with _pair(1) as pair:
@@ -133,14 +204,15 @@ async def watch() -> Sequence[Figure]:
 
 
 @asynccontextmanager
-async def _pair(count: int) -> AsyncIterator[Pair]:
-    """Both, with so many pods."""
+async def _pair(count: int, asked: Iterable[tuple[str, str]] = ()) -> AsyncIterator[Pair]:
+    """Both, with so many pods. The ceiling gets the answers to what is `asked`: an Accept header and a path each."""
     with ExitStack() as stack:
         directory = stack.enter_context(engines.directory())
         server = stack.enter_context(processes.server(directory))
         rate = await load.send_all(server, [_pod(number) for number in range(count)], at_once=_AT_ONCE)
         pod, pods = [await load.body_of(server, path) for path in (f"{_PATH}/{_pod_name(0)}", _PATH)]
-        ceiling = stack.enter_context(processes.ceiling(directory, pod=pod, pods=pods))
+        others = {f"{accept} {path}": await load.body_of(server, path, accept=accept) for accept, path in asked}
+        ceiling = stack.enter_context(processes.ceiling(directory, pod=pod, pods=pods, others=others))
         yield Pair(server, ceiling, rate)
 
 
@@ -151,6 +223,17 @@ def _next_config_map() -> bytes:
     metadata = {"name": f"created-{next(_config_maps)}"}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": "value" * 20}}
     return load.request("POST", "/api/v1/namespaces/default/configmaps", orjson.dumps(body))
+
+
+def _namespace(name: str) -> bytes:
+    return load.request("POST", "/api/v1/namespaces", orjson.dumps({"metadata": {"name": name}}))
+
+
+def _config_map(namespace: str, number: int) -> bytes:
+    """One of a hundred has the label of each group."""
+    metadata = {"name": f"stored-{number:06}", "labels": {"group": str(number % 100)}}
+    body = {"metadata": metadata, "data": {"key": "value" * 20}}
+    return load.request("POST", f"/api/v1/namespaces/{namespace}/configmaps", orjson.dumps(body))
 
 
 def _pod_name(number: int) -> str:

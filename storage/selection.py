@@ -71,6 +71,11 @@ class SelectionPredicate(Struct, frozen=True, dict=True):
         return None
 
     @cached_property
+    def label(self) -> Requirement | None:
+        """The first label that must have one of some values for an object to match, if the predicate says so."""
+        return next((one for one in self.labels if one.operator is Operator.IN), None)
+
+    @cached_property
     def _label_matchers(self) -> tuple[Matcher, ...]:
         return tuple(map(compile_requirement, self.labels))
 

@@ -5,15 +5,16 @@ the decoded object. It knows the codec and the selectable fields as callables, n
 
 Must hold: its users cannot change it. `json` has the revision as metadata.resourceVersion. Hydration (the first
 decoding of the stored bytes) happens at most once. Afterwards the stored bytes are released: a cached object keeps its
-JSON, its labels and its fields.
+JSON, its labels and its fields. It also keeps the results of its encoders, as long as there is room.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
+from weakref import ref
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, field
 
 from aio_apiserver.storage import versioner
 from aio_apiserver.storage.errors import Corrupt
@@ -21,7 +22,71 @@ from aio_apiserver.storage.errors import Corrupt
 Object = dict[str, Any]
 """A decoded API object: dicts, lists and scalars, with a `metadata` dict."""
 
+M = TypeVar("M", bound=Sized)
+
+_LIMIT_BYTES = 64 * 1024 * 1024
+"""For the encodings of all objects of a server together: some 40,000 pods in one form."""
+_OVERHEAD_BYTES = 400
+"""The memory that keeping takes besides the encodings, for each object."""
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class KeptEncodings:
+    """The encodings of one StoredObject, which owns them. `pairs`: the encoders, and the result of each."""
+
+    __slots__ = ("__weakref__", "is_used", "pairs")
+
+    def __init__(self) -> None:
+        self.pairs: tuple[tuple[object, Sized], ...] = ()
+        self.is_used = True
+
+
+class Encodings:
+    """Keeps the results of encoders for many objects: protobuf messages, table rows.
+
+    Must hold: a result is released with its StoredObject; all results together stay below the limit. Results that
+    no client has asked for lately make room; a list longer than the limit does not push out all of itself.
+    """
+
+    def __init__(self, limit: int = _LIMIT_BYTES) -> None:
+        self._limit = limit
+        self._bytes = self._made = self._dropped = 0
+        self._sizes: dict[ref[KeptEncodings], int] = {}
+        """In the order in which they are to make room."""
+
+    def add(self, kept: KeptEncodings, encoder: object, made: Sized) -> None:
+        """Keep the result of an encoder, if there is room."""
+        self._made += 1
+        size = len(made) if kept.pairs else len(made) + _OVERHEAD_BYTES
+        if not self._has_room(size):
+            return
+        kept.pairs += ((encoder, made),)
+        entry = ref(kept, self._forget)
+        self._sizes[entry] = self._sizes.get(entry, 0) + size
+        self._bytes += size
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"objects": len(self._sizes), "bytes": self._bytes, "made": self._made, "dropped": self._dropped}
+
+    def _has_room(self, size: int) -> bool:
+        """Whether there is room. Drops objects that were not used lately, and none that were."""
+        while self._bytes + size > self._limit:
+            oldest = next(iter(self._sizes), None)
+            kept = oldest() if oldest is not None else None
+            if oldest is None or kept is None:
+                return False
+            if kept.is_used:
+                kept.is_used = False
+                self._sizes[oldest] = self._sizes.pop(oldest)
+                return False
+            kept.pairs = ()
+            self._dropped += 1
+            self._forget(oldest)
+        return True
+
+    def _forget(self, entry: "ref[KeptEncodings]") -> None:
+        self._bytes -= self._sizes.pop(entry, 0)
 
 
 class ObjectReader(Struct, frozen=True):
@@ -30,17 +95,19 @@ class ObjectReader(Struct, frozen=True):
     decode: decodes stored bytes of any codec; raises ValueError.
     fields: the selectable fields of a decoded object, with metadata.name and metadata.namespace.
     resource: its name, for error messages.
+    encodings: keeps the results of the encoders.
     """
 
     decode: Callable[[bytes], Object]
     fields: Callable[[Object], Mapping[str, str]]
     resource: str = "object"
+    encodings: Encodings = field(default_factory=Encodings)
 
 
 class StoredObject:
     """One object at one revision. `is_stale`: written with an older codec or key, and should be rewritten."""
 
-    __slots__ = ("_data", "_fields", "_json", "_labels", "_reader", "is_stale", "key", "revision")
+    __slots__ = ("_data", "_fields", "_json", "_kept", "_labels", "_reader", "is_stale", "key", "revision")
 
     def __init__(self, key: str, revision: int, data: bytes, reader: ObjectReader, *, is_stale: bool = False) -> None:
         self.key = key
@@ -49,6 +116,7 @@ class StoredObject:
         self._reader = reader
         self._data: bytes | None = data
         self._json = b""
+        self._kept: KeptEncodings | None = None
         self._labels = _NOTHING
         self._fields = _NOTHING
 
@@ -64,7 +132,7 @@ class StoredObject:
         if self._data is not None:
             return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
         reader = ObjectReader(
-            orjson.loads, self._reader.fields, self._reader.resource
+            orjson.loads, self._reader.fields, self._reader.resource, self._reader.encodings
         )  # what was read once is not judged again
         return StoredObject(self.key, revision, self._json, reader, is_stale=self.is_stale)
 
@@ -106,6 +174,19 @@ class StoredObject:
         """A copy with its resourceVersion, which the caller owns."""
         decoded: Object = orjson.loads(self.json)
         return decoded
+
+    def encoded(self, encode: Callable[["StoredObject"], M]) -> M:
+        """The result of an encoder, kept for the next client that wants the same form."""
+        kept = self._kept
+        if kept is None:
+            kept = self._kept = KeptEncodings()
+        for encoder, found in kept.pairs:
+            if encoder is encode:
+                kept.is_used = True
+                return cast("M", found)
+        made = encode(self)
+        self._reader.encodings.add(kept, encode, made)
+        return made
 
     def _hydrate(self) -> None:
         assert self._data is not None

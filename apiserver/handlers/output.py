@@ -1,8 +1,9 @@
 """Output: what a handler has found, written in the format that the client wants.
 
-The road of plain JSON is short: stored bytes, a prefix, a newline. Everything else (tables, partial metadata, YAML,
-protobuf, indentation) decodes first. Must hold: bytes that are in the store are not decoded to be written; a big
-answer is compressed, and YAML or a long protobuf list written, off the event loop, and only for those who ask.
+The road of plain JSON is short: stored bytes, a prefix, a newline. Protobuf and lists as tables or partial metadata are
+put together from what was made of each object before (encoded.py); everything else (YAML, indentation) decodes first.
+Must hold: bytes that are in the store are not decoded to be written; a big answer is compressed, and YAML written, off
+the event loop, and only for clients that want it.
 """
 
 import zlib
@@ -13,7 +14,9 @@ from typing import Any
 import orjson
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers import recorded, transforms
+from aio_apiserver.apiserver.handlers import encoded, recorded, transforms
+from aio_apiserver.apiserver.handlers.encoded import ListParts
+from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import JSONList
@@ -65,6 +68,9 @@ async def respond_object(
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
         recorded.answered_json(context, body)
         return await _respond(request, context, body, media_type=media_types.JSON, status=status)
+    if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
+        body = encoded.message(served, found)
+        return await _respond(request, context, body, media_type=media_types.PROTOBUF, status=status)
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
     if transform is not None and obj.get("kind") != "Status":
@@ -81,23 +87,50 @@ async def respond_list(
     metadata = list_metadata(result)
     transform = transforms.of(chosen, context.query)
     if transform is not None:
-        value = await transforms.many(transform, served, metadata, result.items)
-        return await respond_value(request, context, value, chosen, types=served.types)
-    items = [served.view.list_item(item) for item in result.items]
+        return await _respond_transformed(request, context, served, result, chosen, transform)
+    if _is_message(context, chosen):
+        message = await encoded.message_list(served, metadata, result.items)
+        return await _respond(request, context, message, media_type=media_types.PROTOBUF)
+    items = served.view.list_items(result.items)
     if served.is_custom:
         metadata = dict(sorted({"continue": "", **metadata}.items()))
-    if _is_plain(request, context, chosen):
-        body = JSONList(*_around(served, metadata, items), content_type=media_types.JSON)
-        if context.trail is not None and context.trail.has_response:
-            recorded.answered_json(context, body.joined())
-        if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
-            return await _respond(request, context, body.joined(), media_type=media_types.JSON)
-        return responses.raw(context, body, content_type=media_types.JSON)
+    if _is_compact(request, context, chosen):
+        return await _respond_parts(request, context, _around(served, metadata, items))
     value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
     return await respond_value(request, context, value, chosen, types=served.types)
 
 
-def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> tuple[bytes, Sequence[bytes], bytes]:
+async def _respond_transformed(
+    request: web.BaseRequest,
+    context: RequestContext,
+    served: Served[Any],
+    result: ListResult,
+    chosen: Format,
+    transform: Transform,
+) -> web.StreamResponse:
+    metadata = list_metadata(result)
+    if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
+        message = await encoded.partial_message_list(served, transform.api_version, metadata, result.items)
+        return await _respond(request, context, message, media_type=media_types.PROTOBUF)
+    if _is_compact(request, context, chosen):
+        parts = await encoded.transformed_list(transform, served, metadata, result.items)
+        if parts is not None:
+            return await _respond_parts(request, context, parts)
+    value = await transforms.many(transform, served, metadata, result.items)
+    return await respond_value(request, context, value, chosen, types=served.types)
+
+
+async def _respond_parts(request: web.BaseRequest, context: RequestContext, parts: ListParts) -> web.StreamResponse:
+    """A list as JSON."""
+    body = JSONList(*parts, content_type=media_types.JSON)
+    if context.trail is not None and context.trail.has_response:
+        recorded.answered_json(context, body.joined())
+    if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
+        return await _respond(request, context, body.joined(), media_type=media_types.JSON)
+    return responses.raw(context, body, content_type=media_types.JSON)
+
+
+def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> ListParts:
     """Items between the begin and the end of their list, whose members are in the order of its Go type."""
     kind, api_version = served.view.list_kind.kind.encode(), served.view.list_kind.api_version.encode()
     shown = orjson.dumps(metadata)
@@ -148,9 +181,21 @@ def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[O
 
 def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
     """Whether the bytes of the store are what the client wants."""
-    if chosen.target is not None or chosen.media_type != media_types.JSON or chosen.is_pretty:
+    return chosen.target is None and _is_compact(request, context, chosen)
+
+
+def _is_compact(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
+    """Whether the client wants JSON in one line."""
+    if chosen.media_type != media_types.JSON or chosen.is_pretty:
         return False
     return not responses.is_pretty(request, context.query)
+
+
+def _is_message(context: RequestContext, chosen: Format) -> bool:
+    """Whether the client wants protobuf, and the record of the request does not want the object."""
+    if chosen.media_type != media_types.PROTOBUF:
+        return False
+    return context.trail is None or not context.trail.has_response
 
 
 async def _respond(

@@ -77,13 +77,14 @@ async def many(transform: Transform, served: Served[Any], metadata: Object, item
         shown = [item.decode() async for item in in_turns(items)]
         return tables.partial_list(transform.api_version, metadata, shown, hidden=served.kind.inner_annotations)
     now = served.clock.now()
-    ordered = _ordered(served, items)
-    rows = [row(transform, served, item.decode(), now=now) async for item in in_turns(ordered)]
+    in_order = ordered(served, items)
+    rows = [row(transform, served, item.decode(), now=now) async for item in in_turns(in_order)]
     shown_rows = None if served.columns.is_null_when_empty and not rows else rows
     return tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=shown_rows)
 
 
-def _ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[StoredObject]:
+def ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[StoredObject]:
+    """The items in the order of the rows."""
     order = served.columns.order
     return items if order is None else sorted(items, key=lambda item: order(item.decode()))
 

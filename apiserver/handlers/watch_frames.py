@@ -5,13 +5,13 @@ bytes by them. An event's object is written from the stored bytes unless the cli
 first table of a stream says what its columns are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.handlers import transforms, watch_messages
+from aio_apiserver.apiserver.handlers import encoded, transforms, watch_messages
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.watch_framing import Wire
@@ -25,9 +25,6 @@ from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
 from aio_apiserver.storage.stored_object import Object
 
 _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
-
-_Shown = Callable[[WatchEvent], Object]
-"""The typed object of an event, in the form that the client wants."""
 
 
 def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
@@ -50,17 +47,14 @@ def _failure(wire: Wire, reason: StatusError) -> bytes:
 
 def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> tuple[Encoder, Encoder]:
     if transform is None:
-        plain = _plain_frames(served, wire) if wire.media_type == media_types.JSON else _typed_frames(served, wire)
+        plain = _plain_frames(served, wire) if wire.media_type == media_types.JSON else _message_frames(served, wire)
         return plain, plain
     if transform.kind == negotiation.TABLE:
         return _table_frames(served, wire, transform, has_headers=True), _table_frames(served, wire, transform)
     if transform.kind == negotiation.PARTIAL_LIST:
         return _no_frame, _no_frame
 
-    def partly(event: WatchEvent) -> Object:
-        return tables.partial(transform.api_version, _object(served, event), hidden=served.kind.inner_annotations)
-
-    frames = _shown_frames(served, wire, partly)
+    frames = _partial_frames(served, wire, transform.api_version)
     return frames, frames
 
 
@@ -84,26 +78,51 @@ def _plain_frames(served: Served[Any], wire: Wire) -> Encoder:
     return encode
 
 
-def _typed_frames(served: Served[Any], wire: Wire) -> Encoder:
+def _message_frames(served: Served[Any], wire: Wire) -> Encoder:
     view = served.view
 
-    def shown(event: WatchEvent) -> Object:
-        if event.object is None:
-            return typed(view.object_kind, view.empty(_bookmark(event)))
-        return view.versioned(event.object.decode())
+    def message(event: WatchEvent) -> bytes:
+        if event.object is not None:
+            return watch_messages.of_message(event.type.value, encoded.message(served, event.object))
+        return _message(served, wire, event, typed(view.object_kind, view.empty(_bookmark(event))))
 
-    return _shown_frames(served, wire, shown)
+    return lambda events: wire.framed(map(message, events))
+
+
+def _partial_frames(served: Served[Any], wire: Wire, api_version: str) -> Encoder:
+    view, encode = served.view, encoded.partial_of(served, api_version)
+
+    def message(event: WatchEvent) -> bytes:
+        if event.object is None:
+            return _message(
+                served,
+                wire,
+                event,
+                tables.partial(api_version, view.empty(_bookmark(event)), hidden=served.kind.inner_annotations),
+            )
+        if wire.media_type == media_types.PROTOBUF:
+            return watch_messages.of_message(
+                event.type.value, encoded.partial_message(served, api_version, event.object)
+            )
+        return _line(event, event.object.encoded(encode))
+
+    return lambda events: wire.framed(map(message, events))
 
 
 def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_headers: bool = False) -> Encoder:
     def encode(events: Sequence[WatchEvent]) -> bytes:
-        messages = [_message(served, wire, event, table(event, None)) for event in events[has_headers:]]
+        messages = [message(event, None) for event in events[has_headers:]]
         if has_headers:
-            messages.insert(0, _message(served, wire, events[0], table(events[0], served.column_definitions)))
+            messages.insert(0, message(events[0], served.column_definitions))
         return wire.framed(messages)
 
-    def table(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
-        obj = _object(served, event)
+    def message(event: WatchEvent, definitions: Sequence[Object] | None) -> bytes:
+        if event.object is None:
+            return _message(served, wire, event, bookmark(event, definitions))
+        return _line(event, encoded.table_of_one(transform, served, event.object, definitions))
+
+    def bookmark(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
+        obj = served.view.empty(_bookmark(event))
         metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
         # The bookmark that ends the initial events shows its annotation whatever rows are to bring.
         form = transform if not event.ends_initial_events else transform.with_metadata()
@@ -113,17 +132,13 @@ def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_
     return encode
 
 
-def _shown_frames(served: Served[Any], wire: Wire, shown: _Shown) -> Encoder:
-    return lambda events: wire.framed(_message(served, wire, event, shown(event)) for event in events)
+def _line(event: WatchEvent, obj: bytes) -> bytes:
+    """The line of an event with the JSON of its object."""
+    return b'{"type":"%b","object":%b}\n' % (event.type.value.encode(), obj)
 
 
 def _message(served: Served[Any], wire: Wire, event: WatchEvent, obj: Object) -> bytes:
     return watch_messages.message(wire.media_type, event.type.value, obj, served.types)
-
-
-def _object(served: Served[Any], event: WatchEvent) -> Object:
-    """The hub object of an event."""
-    return served.view.empty(_bookmark(event)) if event.object is None else event.object.decode()
 
 
 def _bookmark(event: WatchEvent) -> dict[str, Any]:

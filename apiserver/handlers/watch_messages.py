@@ -18,7 +18,7 @@ _RAW = 1
 def message(media_type: str, kind: str, obj: Mapping[str, Any], types: Catalog) -> bytes:
     """A typed object in an event."""
     if media_type == media_types.PROTOBUF:
-        return _protobuf(kind, protobuf.dump(dict(obj), types))
+        return of_message(kind, protobuf.dump(dict(obj), types))
     return orjson.dumps({"type": kind, "object": obj}, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -27,6 +27,7 @@ def failure(media_type: str, reason: StatusError) -> bytes:
     return message(media_type, "ERROR", reason.status(), builtin())
 
 
-def _protobuf(kind: str, raw: bytes) -> bytes:
+def of_message(kind: str, raw: bytes) -> bytes:
+    """The protobuf body of an object in an event."""
     extension = tag(_RAW, LENGTH) + delimited(raw)
     return tag(_TYPE, LENGTH) + delimited(kind.encode()) + tag(_OBJECT, LENGTH) + delimited(extension)

@@ -5,7 +5,7 @@ hub's bytes, so that GET, LIST and WATCH of it never decode. `to_hub` returns a 
 all its defaults.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import orjson
@@ -78,9 +78,11 @@ class View(Struct, frozen=True, dict=True):
         """The JSON of an object, typed."""
         return self.prefix + self.item(stored)[1:]
 
-    def list_item(self, stored: StoredObject) -> bytes:
-        """The JSON of an object as an item of a list."""
-        return self.json(stored) if self.is_custom else self.item(stored)
+    def list_items(self, objects: Sequence[StoredObject]) -> Sequence[bytes]:
+        """The JSON of objects as the items of a list."""
+        if self.conversion is None and not self.is_custom:
+            return [stored.json for stored in objects]
+        return [self.json(stored) if self.is_custom else self.item(stored) for stored in objects]
 
     def item(self, stored: StoredObject) -> bytes:
         """The JSON of an object without its type."""

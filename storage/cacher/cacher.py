@@ -4,7 +4,7 @@ Reads and watches are answered from the cache wherever that cannot be told from 
 Which read goes where (N > 0; "fresh" waits until the cache has come to N, see freshness.py):
 
     match          unset, no token     0            N, limit      N, no limit    any, continue token
-    unset          newest              at hand      origin        fresh          origin
+    unset          newest              at hand      origin        fresh          as it was, or origin
     NotOlderThan   -                   at hand      fresh         fresh          -
     Exact          -                   -            origin        origin         -
 
@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
+from aio_apiserver.storage.cacher.continuing import continued
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.feeding import Feeder
 from aio_apiserver.storage.cacher.freshness import Freshness
@@ -132,6 +133,9 @@ class Cacher:
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         listing.check(options)
+        page = await self._continued(key, options)
+        if page is not None:
+            return page
         if _belongs_to_origin(options) or self._may_never_fill():
             return await self._freshness.list_at_origin(key, _whole(options))
         await self.wait_until_ready()
@@ -140,11 +144,10 @@ class Cacher:
         if present is None:
             return await self._freshness.list_at_origin(key, options)
         objects, revision = present
+        fetched = len(objects)
         page = await page_of(objects, revision, key=key, options=options, clock=self._clock)
-        self._lists += 1
-        self._listed_from += len(objects)
-        self._listed += len(page.items)
-        return page
+        self._listed_from += fetched
+        return self._counted(page)
 
     async def count(self) -> int:
         if self._start() and await self._freshness.suffices(0):
@@ -203,6 +206,18 @@ class Cacher:
         self._has_ended = True
         self._fanout.end_all(reason)
         self._cache.mark.fail(Closed("the cache is closed"))
+
+    async def _continued(self, key: str, options: ListOptions) -> ListResult | None:
+        """The page behind a token, if the cache still knows the state at its revision. Raises InvalidContinue."""
+        if not options.continue_token or not self._gate.is_open or self._resource.translation is not None:
+            return None
+        page = await continued(self._cache, self._origin, key, options, self._clock)
+        return None if page is None else self._counted(page)
+
+    def _counted(self, page: ListResult) -> ListResult:
+        self._lists += 1
+        self._listed += len(page.items)
+        return page
 
     def _start(self) -> bool:
         """Begin to fill the cache, unless that was done; whether it is filled. Raises Closed."""

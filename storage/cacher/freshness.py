@@ -63,10 +63,14 @@ class Freshness:
     async def present(
         self, scope: str, predicate: SelectionPredicate, resource_version: int | None
     ) -> tuple[Sequence[StoredObject], int] | None:
-        """What the cache has for a list, and its revision; None sends it to the origin. Raises FutureRevision."""
+        """What the cache has for a list, and its revision; None sends it to the origin. Raises FutureRevision.
+
+        The objects are to be read before the next await, or copied ([:]).
+        """
         if not await self.suffices(resource_version):
             return None
         await hydrate(self._cache.unread(scope, predicate), self._clock)
+        await self._cache.index(scope, predicate)
         return self._cache.candidates(scope, predicate), self._cache.revision
 
     async def list_at_origin(self, key: str, options: ListOptions) -> ListResult:

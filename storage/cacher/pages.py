@@ -23,24 +23,31 @@ async def page_of(
     """What is selected of the objects of a list of `key`. resource_version 0 has no limit. Raises Corrupt."""
     limit = 0 if options.resource_version == 0 or not options.recursive else options.limit
     if not limit:
+        objects = objects[:]
         await hydrate(objects, clock)
         return ListResult(options.predicate.select(objects), revision)
+    count, last = len(objects), objects[-1] if objects else None
     selected = await _first(limit, objects, options.predicate, clock)
-    if len(selected) < limit or selected[-1] is objects[-1]:
+    if len(selected) < limit or selected[-1] is last:
         return ListResult(selected, revision)
     token = continue_token.after(selected[-1].key.removeprefix(key), revision)
-    return ListResult(selected, revision, token, len(objects) - limit if options.predicate.is_everything else None)
+    return ListResult(selected, revision, token, count - limit if options.predicate.is_everything else None)
 
 
 async def _first(
     limit: int, objects: Sequence[StoredObject], predicate: SelectionPredicate, clock: Clock
 ) -> list[StoredObject]:
     """The first objects that are selected; no more are decoded than it takes to find them."""
+    if predicate.is_everything:
+        page = list(objects[:limit])
+        await hydrate(page, clock)
+        return page
     selected: list[StoredObject] = []
-    stride = limit if predicate.is_everything else STRIDE
-    for start in range(0, len(objects), stride):
-        part = objects[start : start + stride]
-        await hydrate(part, clock)
+    for start in range(0, len(objects), STRIDE):
+        part = objects[start : start + STRIDE]
+        if not all(stored.is_hydrated for stored in part):
+            objects = objects[:]  # what comes behind this part must still be of the same revision after the wait
+            await hydrate(part, clock)
         selected.extend(predicate.select(part))
         if len(selected) >= limit:
             break

@@ -1,15 +1,18 @@
 """State: the objects as they are, in key order, with what finds some of them quickly.
 
-A namespace is a range of the sorted keys. A trigger field (spec.nodeName) has an index of its own from its first use
-on; it looks at changed objects only when somebody asks, so that a change costs no decoding.
+A namespace is a range of the sorted keys. A trigger field (spec.nodeName) or a label that lists select by has an index
+from its first use on.
 
 Must hold: an answer is in key order and complete for this very moment.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import overload
 
 from sortedcontainers import SortedDict
 
+from aio_apiserver.storage.cacher import key_indexes
+from aio_apiserver.storage.cacher.key_indexes import Index
 from aio_apiserver.storage.stored_object import StoredObject
 
 
@@ -18,7 +21,9 @@ class State:
 
     def __init__(self) -> None:
         self._objects: SortedDict[str, StoredObject] = SortedDict()
-        self._indexes: dict[str, _FieldIndex] = {}
+        self._indexes: dict[str, Index] = {}
+        self._labels: dict[str, Index] = {}
+        """The label that was used last comes last."""
         self._all: tuple[StoredObject, ...] | None = None
         """Everything, as the last one who asked for it got it: readers of one state share it."""
 
@@ -35,7 +40,14 @@ class State:
     def replace(self, objects: Iterable[StoredObject]) -> None:
         self._objects = SortedDict((stored.key, stored) for stored in objects)
         self._indexes.clear()
+        self._labels.clear()
         self._all = None
+
+    @property
+    def objects(self) -> Mapping[str, StoredObject]:
+        """All by their keys, in order."""
+        found: Mapping[str, StoredObject] = self._objects
+        return found
 
     def get(self, key: str) -> StoredObject | None:
         found: StoredObject | None = self._objects.get(key)
@@ -46,7 +58,7 @@ class State:
         previous = self.get(stored.key)
         self._objects[stored.key] = stored
         self._all = None
-        if self._indexes:
+        if self._indexes or self._labels:
             self._note(stored.key)
         return previous
 
@@ -54,7 +66,7 @@ class State:
         """Take one object out; what was there."""
         previous: StoredObject | None = self._objects.pop(key, None)
         self._all = None
-        if self._indexes:
+        if self._indexes or self._labels:
             self._note(key)
         return previous
 
@@ -68,11 +80,21 @@ class State:
             return list(map(objects.__getitem__, objects.irange(scope, end_of(scope), (True, False))))
         return [objects[scope]] if scope in objects else []
 
+    def span(self, scope: str) -> "Span":
+        """The same without walking it: what is read of it is as it is then."""
+        objects = self._objects
+        if not scope:
+            return Span(self, objects, 0, len(objects))
+        if scope.endswith("/"):
+            return Span(self, objects, objects.bisect_left(scope), objects.bisect_left(end_of(scope)))
+        place = objects.bisect_left(scope)
+        return Span(self, objects, place, place + (scope in objects))
+
     def unread(self, field: str) -> list[StoredObject]:
         """The objects that the field's index has to look at before it can answer."""
         index = self._indexes.get(field)
         if index is None:
-            index = self._indexes[field] = _FieldIndex(field, self._objects)
+            index = self._indexes[field] = Index(key_indexes.of_field(field), self._objects)
         return [self._objects[key] for key in index.changed if key in self._objects]
 
     def having(self, field: str, value: str, *, scope: str) -> list[StoredObject]:
@@ -80,51 +102,86 @@ class State:
         objects = self._objects
         index = self._indexes.get(field)
         if index is None:
-            index = self._indexes[field] = _FieldIndex(field, objects)
+            index = self._indexes[field] = Index(key_indexes.of_field(field), objects)
         return [objects[key] for key in index.keys(value, objects) if key.startswith(scope)]
 
+    def index_of_label(self, name: str, *, scope: str) -> Index | None:
+        """The index for a label, unless walking the scope is as good; it may have to look at objects."""
+        if len(self.span(scope)) < WORTH_AN_INDEX:
+            return None
+        index = self._labels.pop(name, None) or Index(key_indexes.of_label(name), self._objects)
+        self._labels[name] = index
+        if len(self._labels) > MOST_LABELS:
+            del self._labels[next(iter(self._labels))]
+        return index
+
+    def labelled(self, name: str, values: Iterable[str], *, scope: str) -> Sequence[StoredObject] | None:
+        """The objects of a scope with one of these labels; None if walking the scope is as good. Raises Corrupt."""
+        objects, span = self._objects, self.span(scope)
+        index = self._labels.get(name) if len(span) >= WORTH_AN_INDEX else None
+        if index is None:
+            return None
+        found = [index.keys(value, objects) for value in values]
+        if sum(map(len, found)) * _FEW > len(span):
+            return None
+        keys = found[0] if len(found) == 1 else sorted(key for one in found for key in one)
+        return [objects[key] for key in keys if key.startswith(scope)]
+
     def _note(self, key: str) -> None:
-        for field, index in list(self._indexes.items()):
-            index.changed.add(key)
-            if len(index.changed) > len(self._objects) + _SPARE:  # nobody asks any more: start over when somebody does
-                del self._indexes[field]
+        for by_name in (self._indexes, self._labels):
+            for name, index in list(by_name.items()):
+                index.changed.add(key)
+                if len(index.changed) > len(self._objects) + _SPARE:  # no list uses it any more
+                    del by_name[name]
+
+
+class Span(Sequence[StoredObject]):
+    """The objects of a scope, by their places among all. Holds until the state changes; a copy ([:]) holds on."""
+
+    def __init__(self, state: State, objects: "SortedDict[str, StoredObject]", start: int, end: int) -> None:
+        self._state = state
+        self._objects = objects
+        self._start = start
+        self._end = end
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+    def behind(self, key: str) -> "Span":
+        """Those from a key on."""
+        place = self._objects.bisect_left(key)
+        return Span(self._state, self._objects, min(max(place, self._start), self._end), self._end)
+
+    def __iter__(self) -> Iterator[StoredObject]:
+        objects = self._objects
+        return (objects[key] for key in objects.islice(self._start, self._end))
+
+    @overload
+    def __getitem__(self, place: int) -> StoredObject: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[StoredObject]: ...
+
+    def __getitem__(self, place: int | slice) -> StoredObject | Sequence[StoredObject]:
+        objects, count = self._objects, len(self)
+        if isinstance(place, int):
+            found: StoredObject = objects.peekitem(range(self._start, self._end)[place])[1]
+            return found
+        start, end, _ = place.indices(count)
+        if end - start == len(objects):
+            return self._state.within("")
+        return [objects[key] for key in objects.islice(self._start + start, self._start + end)]
 
 
 _SAMPLE = 50
 """How many objects are looked at to guess the size of all."""
+WORTH_AN_INDEX = 1_000
+"""Fewer objects are walked within a millisecond."""
+MOST_LABELS = 8
+"""An index takes about 150 bytes for each object with its label."""
+_FEW = 3
+"""An index serves a selection of at most one in so many: of more, most of a walk finds something."""
 _SPARE = 1_000
 """How many changed keys an index may collect beyond the number of objects; deleted keys would pile up otherwise."""
-
-
-class _FieldIndex:
-    """The keys by the value of one field. `changed`: the keys that it has not looked at since they changed."""
-
-    __slots__ = ("_field", "_keys_by_value", "_value_by_key", "changed")
-
-    def __init__(self, field: str, keys: Iterable[str]) -> None:
-        self._field = field
-        self._keys_by_value: dict[str, set[str]] = {}
-        self._value_by_key: dict[str, str] = {}
-        self.changed = set(keys)
-
-    def keys(self, value: str, objects: "SortedDict[str, StoredObject]") -> Sequence[str]:
-        """The keys of the objects with this value, sorted."""
-        for key in list(self.changed):
-            self._look_at(key, objects.get(key))
-            self.changed.discard(key)
-        return sorted(self._keys_by_value.get(value, ()))
-
-    def _look_at(self, key: str, stored: StoredObject | None) -> None:
-        value = stored.fields.get(self._field) if stored is not None else None
-        before = self._value_by_key.pop(key, None)
-        if before is not None:
-            keys = self._keys_by_value[before]
-            keys.discard(key)
-            if not keys:
-                del self._keys_by_value[before]
-        if value is not None:
-            self._value_by_key[key] = value
-            self._keys_by_value.setdefault(value, set()).add(key)
 
 
 def end_of(scope: str) -> str:

@@ -6,15 +6,18 @@ revision. Decodes nothing.
 Must hold: state, window and revision move together; the revision never goes back; a change is taken once.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.cacher.key_indexes import bring_up_to_date
 from aio_apiserver.storage.cacher.state import State
 from aio_apiserver.storage.cacher.watermark import Watermark
 from aio_apiserver.storage.cacher.window import Window
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject
@@ -93,12 +96,24 @@ class WatchCache:
         return self.state.unread(trigger[0]) if trigger else ()
 
     def candidates(self, scope: str, predicate: SelectionPredicate) -> Sequence[StoredObject]:
-        """The objects of a scope at `revision`, in key order, less those that an index knows the predicate refuses."""
+        """The objects of a scope at `revision`, in key order, less those that an index knows the predicate refuses.
+
+        To be read before the next await, or copied ([:]).
+        """
         trigger = self._trigger(scope, predicate)
-        if trigger is None:
-            return self.state.within(scope)
-        field, value = trigger
-        return self.state.having(field, value, scope=scope)
+        if trigger is not None:
+            field, value = trigger
+            return self.state.having(field, value, scope=scope)
+        labelled = self._labelled(scope, predicate)
+        return self.state.span(scope) if labelled is None else labelled
+
+    async def index(self, scope: str, predicate: SelectionPredicate) -> None:
+        """Bring what `candidates` will use up to date, in turns."""
+        label = predicate.label if self._trigger(scope, predicate) is None else None
+        index = self.state.index_of_label(label.name, scope=scope) if label is not None else None
+        if index is not None:
+            with contextlib.suppress(Corrupt):  # an object that no list may want
+                await bring_up_to_date(index, self.state.objects, self._clock)
 
     def statistics(self) -> Mapping[str, object]:
         return {
@@ -109,6 +124,14 @@ class WatchCache:
             "waiting_readers": len(self.mark),
             "window": self.window.statistics(),
         }
+
+    def _labelled(self, scope: str, predicate: SelectionPredicate) -> Sequence[StoredObject] | None:
+        label = predicate.label
+        if label is None:
+            return None
+        with contextlib.suppress(Corrupt):
+            return self.state.labelled(label.name, label.values, scope=scope)
+        return None
 
     def _difference(self, objects: Sequence[StoredObject], revision: int) -> Sequence[Change]:
         """From the present state to this one."""

@@ -101,7 +101,7 @@ class Watches:
         version = options.resource_version
         present = await self._freshness.present(watcher.scope, options.predicate, version)
         if present is not None:
-            return present
+            return present[0][:], present[1]
         list_options = ListOptions(
             resource_version=version,
             match=ResourceVersionMatch.NOT_OLDER_THAN if version else ResourceVersionMatch.UNSET,

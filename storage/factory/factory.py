@@ -34,6 +34,7 @@ from aio_apiserver.storage.store import compactor, lease_manager
 from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
+from aio_apiserver.storage.stored_object import Encodings
 from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class StorageFactory:
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
         self._storages: dict[tuple[str, str, str], Storage] = {}
+        self._encodings = Encodings()
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -204,6 +206,7 @@ class StorageFactory:
                 for backend in self._backends.values()
             },
             "encryption": self._encryption.statistics() if self._encryption is not None else {},
+            "encodings": self._encodings.statistics(),
         }
 
     @property
@@ -239,6 +242,7 @@ class StorageFactory:
             transformer=self._transformer_for(*named),
             leases=backend.leases,
             clock=self._patience,
+            encodings=self._encodings,
         )
         origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
         if not (self._config.watch_cache and resource.is_cached) or named in self._config.uncached:

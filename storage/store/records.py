@@ -16,7 +16,7 @@ from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, Object, ObjectReader, StoredObject
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 from aio_apiserver.storage.worker_thread import LONG, STORE
 
@@ -24,7 +24,15 @@ from aio_apiserver.storage.worker_thread import LONG, STORE
 class Records:
     """Reads and writes the records below one prefix."""
 
-    def __init__(self, resource: Resource, prefix: str, *, codec: Codec, transformer: Transformer) -> None:
+    def __init__(
+        self,
+        resource: Resource,
+        prefix: str,
+        *,
+        codec: Codec,
+        transformer: Transformer,
+        encodings: Encodings | None = None,
+    ) -> None:
         if not prefix.endswith("/"):
             raise ValueError(f"the prefix of a resource's keys ends with a slash: {prefix!r}")
         self._prefix = prefix.encode()
@@ -33,7 +41,7 @@ class Records:
         self._reduced = resource.reduced
         self._codec = codec
         self._transformer = transformer
-        self._reader = reader_of(resource)
+        self._reader = reader_of(resource, encodings)
         self._own: dict[int, StoredObject] = {}
         """Large objects that this process wrote, by revision."""
 
@@ -152,11 +160,11 @@ _NO_PARTS = frozenset(("", ".", ".."))
 _MOST_OWN = 8
 
 
-def reader_of(resource: Resource) -> ObjectReader:
+def reader_of(resource: Resource, encodings: Encodings | None = None) -> ObjectReader:
     """The reader of a resource's objects. Selectable fields are its own, its name, and its namespace if it has one."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
     fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
-    return ObjectReader(_decoder_of(resource), fields, name)
+    return ObjectReader(_decoder_of(resource), fields, name, encodings or Encodings())
 
 
 def _decoder_of(resource: Resource) -> Callable[[bytes], Object]:

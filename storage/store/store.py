@@ -34,7 +34,7 @@ from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.translated_writes import TranslatedDeleting, TranslatedUpdating
 from aio_apiserver.storage.store.watches import SLOW_BUDGET, StoreWatches, WatchSource
 from aio_apiserver.storage.store.writes import Deleting, ObjectWriter, Updating
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, Object, StoredObject
 from aio_apiserver.storage.transformer import Transformer
 
 
@@ -51,11 +51,12 @@ class KVStore:
         transformer: Transformer,
         leases: LeaseManager,
         clock: Clock | None = None,
+        encodings: Encodings | None = None,
         slow_budget: float = SLOW_BUDGET,
     ) -> None:
         clock = clock or SystemClock()
         self._kv = kv
-        self._records = Records(resource, prefix, codec=codec, transformer=transformer)
+        self._records = Records(resource, prefix, codec=codec, transformer=transformer, encodings=encodings)
         self._listing = Listing(kv, self._records)
         self._writer = ObjectWriter(kv, self._records, leases)
         self._changes = Changes(clock=clock)

@@ -1,17 +1,45 @@
 """Ages: how long ago something was, in the few letters that tables have room for.
 
-Pure. Must hold: the further away, the coarser, with the limits at which kubectl changes units.
+Pure. Must hold: the further away, the coarser, with the limits at which kubectl changes units. `LATER` may stand for
+the time wherever cells take it; cells only subtract from it.
 """
 
+import re
+import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 UNKNOWN = "<unknown>"
 
+_SECRET = secrets.token_hex(8)
+"""No text of an object holds it."""
+_MARK = re.compile(rf"<{_SECRET}:([-+.e0-9]+)>".encode())
+
 _MINUTE = 60
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _YEAR = 365 * _DAY
+
+
+class _Since(float):
+    """The seconds since a moment, which are not known yet."""
+
+
+class _Later(float):
+    """A time that is not known yet: a duration since some moment becomes a mark of that moment in the text."""
+
+    def __sub__(self, moment: float) -> float:
+        return _Since(moment)
+
+
+LATER = _Later("nan")
+
+
+def marked(text: bytes) -> tuple[Sequence[bytes], Sequence[float]]:
+    """The parts of a text between the marks in it, and the moments of these."""
+    parts = _MARK.split(text)
+    return parts[::2], [float(moment) for moment in parts[1::2]]
 
 
 def since(timestamp: Any, now: float) -> str:
@@ -30,6 +58,8 @@ def duration(seconds: float) -> str:
     >>> [duration(seconds) for seconds in (-1, 119, 130, 4 * _HOUR, 3 * _DAY + _HOUR, 3 * _YEAR)]
     ['0s', '119s', '2m10s', '4h', '3d1h', '3y']
     """
+    if isinstance(seconds, _Since):
+        return f"<{_SECRET}:{float(seconds)!r}>"
     whole = int(seconds)
     if whole < -1:
         return "<invalid>"

@@ -7,6 +7,7 @@ import pytest
 
 from aio_apiserver.storage import continue_token
 from aio_apiserver.storage.cacher.pages import STRIDE, page_of
+from aio_apiserver.storage.cacher.state import State
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch
@@ -120,3 +121,14 @@ async def test_a_long_list_lets_others_run_while_it_is_decoded() -> None:
 async def test_a_list_of_what_cannot_be_read_fails() -> None:
     with pytest.raises(Corrupt, match="a/9"):
         await page([*webs(of=3), broken("a/9", 7)], ListOptions())
+
+
+async def test_a_page_shows_one_revision_though_the_state_changes_while_it_is_decoded() -> None:
+    state = State()
+    state.replace(webs(3 * STRIDE, of=3 * STRIDE + 1))
+
+    listing = asyncio.ensure_future(page(state.span(""), ListOptions(limit=1, predicate=WEB)))
+    await asyncio.sleep(0)
+    state.replace(())
+
+    assert keys(await listing) == [f"a/{3 * STRIDE:04}"]

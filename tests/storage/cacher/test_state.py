@@ -2,7 +2,7 @@
 
 import pytest
 
-from aio_apiserver.storage.cacher.state import State
+from aio_apiserver.storage.cacher.state import MOST_LABELS, WORTH_AN_INDEX, State
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.objects import Decodings, broken, stored
@@ -137,3 +137,90 @@ def test_an_index_cannot_answer_for_what_it_cannot_read() -> None:
     state.put(stored("a/b", 3, color="red"))
 
     assert having(state, "red") == ["a/a", "a/b"]
+
+
+MANY = WORTH_AN_INDEX + 10
+
+
+def many() -> State:
+    """Objects a/0000, a/0001 ...: one in ten is of the team red, the others are blue."""
+    return state_of(
+        *(
+            stored(f"a/{number:04}", 1, labels={"team": "blue" if number % 10 else "red"}, reader=Decodings().reader)
+            for number in range(MANY)
+        )
+    )
+
+
+def labelled(state: State, *teams: str, scope: str = "") -> list[str] | None:
+    state.index_of_label("team", scope=scope)
+    found = state.labelled("team", teams, scope=scope)
+    return None if found is None else keys(found)
+
+
+@pytest.mark.parametrize("scope", ["", "a/", "a/b", "a/none", "none/"])
+def test_a_span_is_the_scope(scope: str) -> None:
+    state = state_of(*(stored(key, 1) for key in ("a-1/a", "a/a", "a/b", "a/bb", "b/a")))
+
+    span = state.span(scope)
+
+    assert [item.key for item in span] == keys(state.within(scope)) == [item.key for item in span[:]]
+    assert len(span) == len(state.within(scope))
+    assert [item.key for item in span[1:2]] == keys(state.within(scope))[1:2]
+    assert not span or span[-1].key == keys(state.within(scope))[-1]
+
+
+def test_a_copy_of_a_span_stays_as_it_was() -> None:
+    state = state_of(stored("a/a", 1), stored("a/b", 1))
+    copy = state.span("a/")[:]
+
+    state.put(stored("a/0", 2))
+
+    assert [item.key for item in copy] == ["a/a", "a/b"]
+
+
+def test_few_objects_with_a_label_are_found_by_its_index() -> None:
+    state = many()
+
+    found = labelled(state, "red")
+
+    assert found == [f"a/{number:04}" for number in range(0, MANY, 10)]
+    assert labelled(state, "red", "none", scope="a/") == found
+
+
+def test_the_index_of_a_label_follows_changes() -> None:
+    state = many()
+    labelled(state, "red")
+
+    state.put(stored("a/0000", 2, labels={"team": "blue"}))
+    state.put(stored("a/0001", 3, labels={"team": "red"}))
+    state.remove("a/0010")
+
+    found = labelled(state, "red")
+    assert found is not None
+    assert found[:2] == ["a/0001", "a/0020"]
+
+
+def test_what_most_objects_have_needs_no_index() -> None:
+    assert labelled(many(), "blue") is None
+    assert labelled(many(), "red", "blue") is None
+
+
+def test_few_objects_need_no_index() -> None:
+    state = many()
+
+    assert labelled(state, "red", scope="b/") is None
+    assert state.index_of_label("team", scope="b/") is None
+
+
+def test_only_the_labels_that_were_used_last_have_an_index() -> None:
+    state = many()
+    first = state.index_of_label("team", scope="")
+
+    for number in range(MOST_LABELS - 1):
+        state.index_of_label(f"other-{number}", scope="")
+    assert state.index_of_label("team", scope="") is first
+
+    for number in range(MOST_LABELS):
+        state.index_of_label(f"other-{number}", scope="")
+    assert state.index_of_label("team", scope="") is not first

@@ -19,23 +19,30 @@ def read_fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     while at < len(data):
         tag, at = read_varint(data, at)
         number, kind = tag >> 3, tag & 7
-        if kind == VARINT:
-            value, at = read_varint(data, at)
-            yield number, value, b""
-        elif kind == LENGTH:
+        if kind == LENGTH:
             size, at = read_varint(data, at)
             yield number, 0, _slice(data, at, size)
             at += size
-        elif kind in (FIXED64, FIXED32):
-            size = 8 if kind == FIXED64 else 4
-            yield number, 0, _slice(data, at, size)
-            at += size
         else:
-            raise Malformed(f"proto: illegal wireType {kind}")
+            value, content, at = read_number(data, at, kind)
+            yield number, value, content
+
+
+def read_number(data: bytes, at: int, kind: int) -> tuple[int, bytes, int]:
+    """The value of a field without a length behind its tag: a number or some bytes, and the place behind it."""
+    if kind == VARINT:
+        value, at = read_varint(data, at)
+        return value, b"", at
+    if kind not in (FIXED64, FIXED32):
+        raise Malformed(f"proto: illegal wireType {kind}")
+    size = 8 if kind == FIXED64 else 4
+    return 0, _slice(data, at, size), at + size
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
     """The number at a place, and the place behind it."""
+    if at < len(data) and data[at] < 0x80:
+        return data[at], at + 1
     value = shift = 0
     for position in range(at, min(at + _MAX_VARINT_BYTES, len(data))):
         byte = data[position]

@@ -9,6 +9,7 @@ from typing import Any
 
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind, wire
+from aio_apiserver.registry.machinery.serializers.protobuf import octets
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
     LENGTH,
     Malformed,
@@ -16,7 +17,7 @@ from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
     read_fields,
     tag,
 )
-from aio_apiserver.registry.machinery.serializers.protobuf.messages import Message, Messages
+from aio_apiserver.registry.machinery.serializers.protobuf.messages import Messages
 
 MAGIC = b"k8s\x00"
 _MAGIC_NUMBERS = "[107 56 115 0]"
@@ -44,7 +45,7 @@ def to_value(data: bytes, types: Catalog, expected: GroupVersionKind) -> dict[st
     kind = type_meta.get(_KIND) or expected.kind
     group, _, version = api_version.rpartition("/")
     name = GroupVersionKind(group, version, kind)
-    value = _message(types, name).read(parts.get(_RAW, b"")) if has_message(name, types) else {}
+    value = _read(name, parts.get(_RAW, b""), types) if has_message(name, types) else {}
     return {"kind": kind, "apiVersion": api_version, **value}
 
 
@@ -58,11 +59,20 @@ def dump(value: dict[str, Any], types: Catalog) -> bytes:
     """The body of a typed object, whose type must have a message."""
     api_version = value.get("apiVersion", "")
     group, _, version = api_version.rpartition("/")
-    message = _message(types, GroupVersionKind(group, version or "v1", value["kind"]))
-    type_meta = tag(_API_VERSION, LENGTH) + delimited(api_version.encode())
-    type_meta += tag(_KIND, LENGTH) + delimited(value["kind"].encode())
-    body = tag(_TYPE, LENGTH) + delimited(type_meta) + tag(_RAW, LENGTH) + delimited(message.write(value))
-    return MAGIC + body + tag(_ENCODING, LENGTH) + delimited(b"") + tag(_CONTENT_TYPE, LENGTH) + delimited(b"")
+    kind = GroupVersionKind(group, version or "v1", value["kind"])
+    message = octets.to_bytes(_write(kind, octets.of_value(value), types))
+    return enclosed(delimited(message), api_version=api_version, kind=kind.kind)
+
+
+def message_in(json: bytes, kind: GroupVersionKind, types: Catalog) -> bytes:
+    """The message of the object of a kind that JSON holds, without its envelope."""
+    return octets.to_bytes(_write(kind, octets.value_in(json), types))
+
+
+def enclosed(*message: bytes, api_version: str, kind: str) -> bytes:
+    """The body of a typed object from the parts of its message, of which the first begins with the length of all."""
+    head, tail = _around(api_version, kind)
+    return b"".join((head, *message, tail))
 
 
 @lru_cache(maxsize=8)
@@ -70,8 +80,21 @@ def _messages(types: Catalog) -> Messages:
     return Messages(types)
 
 
-def _message(types: Catalog, kind: GroupVersionKind) -> Message:
-    return _messages(types).of(_definition(kind, types))
+def _write(kind: GroupVersionKind, value: dict[str, Any], types: Catalog) -> str:
+    return _messages(types).write(_definition(kind, types), value)
+
+
+def _read(kind: GroupVersionKind, message: bytes, types: Catalog) -> dict[str, Any]:
+    return _messages(types).read(_definition(kind, types), message)
+
+
+@lru_cache(maxsize=1024)
+def _around(api_version: str, kind: str) -> tuple[bytes, bytes]:
+    """What stands before the length of a message, and behind it."""
+    type_meta = tag(_API_VERSION, LENGTH) + delimited(api_version.encode())
+    type_meta += tag(_KIND, LENGTH) + delimited(kind.encode())
+    head = MAGIC + tag(_TYPE, LENGTH) + delimited(type_meta) + tag(_RAW, LENGTH)
+    return head, tag(_ENCODING, LENGTH) + delimited(b"") + tag(_CONTENT_TYPE, LENGTH) + delimited(b"")
 
 
 def _definition(kind: GroupVersionKind, types: Catalog) -> str:

@@ -14,7 +14,7 @@ from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
     tag,
     varint,
 )
-from aio_apiserver.registry.machinery.serializers.protobuf.leaves import SCALARS, Leaf
+from tests.registry.machinery.serializers.walker.leaves import SCALARS, Leaf
 
 OR_ARRAY, OR_BOOL, OR_STRING_ARRAY = "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"
 NAMES = frozenset({OR_ARRAY, OR_BOOL, OR_STRING_ARRAY})

@@ -1,0 +1,161 @@
+"""Encoded: stored objects in the forms that clients ask for, made once a revision (StoredObject.encoded).
+
+An encoder is one function for each resource, version and form, because StoredObject remembers what it made by it. Must
+hold: what is put together here are the bytes that decoding each object and encoding the whole answer would give.
+"""
+
+from collections.abc import Callable, Sequence, Sized
+from typing import Any, TypeVar
+
+import orjson
+
+from aio_apiserver.apiserver.handlers import transforms
+from aio_apiserver.apiserver.handlers.transforms import Transform
+from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery import media_types
+from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
+from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
+from aio_apiserver.registry.machinery.schema import Catalog
+from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag, varint
+from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
+
+M = TypeVar("M", bound=Sized)
+
+_ITEM = tag(2, LENGTH)
+"""`items` is the last member of all lists."""
+
+_ITEMS_A_STEP = 32
+"""Encoding so many takes about a millisecond, the first time."""
+
+ListParts = tuple[bytes, Sequence[bytes], bytes]
+"""The JSON of a list: its beginning, the items, its end."""
+
+
+def message_of(served: Served[Any]) -> Callable[[StoredObject], bytes]:
+    """The encoder of objects as protobuf messages behind their lengths, without their types."""
+    view, types = served.view, served.types
+    return _only(served, "", lambda stored: delimited(protobuf.message_in(view.item(stored), view.object_kind, types)))
+
+
+def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
+    """The encoder of the metadata of objects alone, as JSON."""
+    form = (media_types.JSON, api_version)
+    return _only(
+        served,
+        form,
+        lambda stored: orjson.dumps(tables.partial(api_version, stored.decode(), hidden=served.kind.inner_annotations)),
+    )
+
+
+def partial_message_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
+    """The encoder of the metadata of objects alone, as protobuf messages behind their lengths."""
+    encode, kind = partial_of(served, api_version), _meta_kind(api_version, negotiation.PARTIAL)
+    form = (media_types.PROTOBUF, api_version)
+    return _only(served, form, lambda stored: delimited(protobuf.message_in(encode(stored), kind, served.types)))
+
+
+def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
+    """The encoder of objects as rows of a table."""
+
+    def encode(stored: StoredObject) -> RowTemplate:
+        return row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
+
+    return _only(served, transform, encode)
+
+
+def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
+    """The one encoder of a form: the given one, unless there is one already."""
+    only: Callable[[StoredObject], M] = served.remembered.setdefault((_only, form), encode)
+    return only
+
+
+def message(served: Served[Any], stored: StoredObject) -> bytes:
+    """The protobuf body of an object."""
+    kind = served.view.object_kind
+    return protobuf.enclosed(stored.encoded(message_of(served)), api_version=kind.api_version, kind=kind.kind)
+
+
+def partial_message(served: Served[Any], api_version: str, stored: StoredObject) -> bytes:
+    """The protobuf body of an object's metadata alone."""
+    made = stored.encoded(partial_message_of(served, api_version))
+    return protobuf.enclosed(made, api_version=api_version, kind=negotiation.PARTIAL)
+
+
+async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes:
+    """The protobuf body of a list."""
+    return await _enclosed_list(served.view.list_kind, message_of(served), metadata, items, types=served.types)
+
+
+async def partial_message_list(
+    served: Served[Any], api_version: str, metadata: Object, items: Sequence[StoredObject]
+) -> bytes:
+    """The protobuf body of a list of objects' metadata alone."""
+    kind = _meta_kind(api_version, negotiation.PARTIAL_LIST)
+    return await _enclosed_list(kind, partial_message_of(served, api_version), metadata, items, types=served.types)
+
+
+async def _enclosed_list(
+    kind: GroupVersionKind,
+    encode: Callable[[StoredObject], bytes],
+    metadata: Object,
+    items: Sequence[StoredObject],
+    *,
+    types: Catalog,
+) -> bytes:
+    head = protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, types)
+    message = _ITEM.join((head, *await _all(items, encode)))
+    return protobuf.enclosed(varint(len(message)), message, api_version=kind.api_version, kind=kind.kind)
+
+
+async def _all(items: Sequence[StoredObject], encode: Callable[[StoredObject], M]) -> list[M]:
+    """What the encoder makes of each item; a long list lets others run in between."""
+    found: list[M] = []
+    async for start in in_turns(range(0, len(items), _ITEMS_A_STEP)):
+        found += [item.encoded(encode) for item in items[start : start + _ITEMS_A_STEP]]
+    return found
+
+
+async def transformed_list(
+    transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
+) -> ListParts | None:
+    """The JSON of a list in another form; None for a form that is not put together from its items."""
+    if transform.kind == negotiation.TABLE:
+        return await _table(transform, served, metadata, items)
+    if transform.kind != negotiation.PARTIAL_LIST or not items:
+        return None
+    encode = partial_of(served, transform.api_version)
+    whole = tables.partial_list(transform.api_version, metadata, (), hidden=served.kind.inner_annotations)
+    return _before(whole, "items"), await _all(items, encode), b"]}\n"
+
+
+async def _table(
+    transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
+) -> ListParts | None:
+    if not items and served.columns.is_null_when_empty:
+        return None
+    now, encode = served.clock.now(), row_of(served, transform)
+    whole = tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=None)
+    rows = [template.at(now) for template in await _all(transforms.ordered(served, items), encode)]
+    return _before(whole, "rows"), rows, b"]}\n"
+
+
+def table_of_one(
+    transform: Transform, served: Served[Any], stored: StoredObject, definitions: Sequence[Object] | None
+) -> bytes:
+    """The JSON of a table that shows one object, at its revision."""
+    metadata = {"resourceVersion": str(stored.revision)}
+    whole = tables.table(transform.api_version, metadata, definitions=definitions, rows=None)
+    return b"%b%b]}" % (_before(whole, "rows"), stored.encoded(row_of(served, transform)).at(served.clock.now()))
+
+
+def _meta_kind(api_version: str, kind: str) -> GroupVersionKind:
+    return GroupVersionKind(negotiation.META_GROUP, api_version.rpartition("/")[2], kind)
+
+
+def _before(whole: Object, last: str) -> bytes:
+    """The JSON of an object up to the first element of its last member."""
+    return orjson.dumps({**whole, last: []})[:-2]
