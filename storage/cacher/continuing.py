@@ -11,14 +11,14 @@ to the origin, which knows the error.
 
 from collections.abc import Iterable, Sequence
 
-from aio_apiserver.storage import continue_token
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.pages import page_of
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.continue_token import ContinueToken
 from aio_apiserver.storage.errors import InvalidOptions, RevisionExpired
 from aio_apiserver.storage.interface import ListOptions, ListResult, Origin, ResourceVersionMatch
+from aio_apiserver.storage.store import continue_token
+from aio_apiserver.storage.store.continue_token import ContinueToken
 from aio_apiserver.storage.stored_object import StoredObject
 
 MOST_COPIED = 10_000

@@ -6,11 +6,11 @@ a page that is cut ends with the token that the origin goes on with.
 
 from collections.abc import Sequence
 
-from aio_apiserver.storage import continue_token
 from aio_apiserver.storage.cacher.pacing import hydrate
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, ListResult
 from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.store import continue_token
 from aio_apiserver.storage.stored_object import StoredObject
 
 STRIDE = 512

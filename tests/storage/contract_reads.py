@@ -6,10 +6,10 @@ from typing import Any
 import orjson
 import pytest
 
-from aio_apiserver.storage import continue_token
 from aio_apiserver.storage.errors import FutureRevision, InvalidContinue, InvalidOptions, KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch, Storage
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
+from aio_apiserver.storage.store import continue_token
 from tests.storage.steps import (
     Elapse,
     create,

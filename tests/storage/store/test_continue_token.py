@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aio_apiserver.storage import continue_token
-from aio_apiserver.storage.continue_token import ContinueToken
 from aio_apiserver.storage.errors import InvalidContinue
+from aio_apiserver.storage.store import continue_token
+from aio_apiserver.storage.store.continue_token import ContinueToken
 
 
 def text_of(content: bytes) -> str:
