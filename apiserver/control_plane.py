@@ -43,6 +43,7 @@ def foundation_of(
     """What all parts of the registry stand on."""
     return Foundation(
         storage_for=storage.storage_for,
+        writable_storage_for=storage.storage_for,
         clock=clock,
         types=schema.builtin(),
         config=config,

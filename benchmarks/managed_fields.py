@@ -90,7 +90,13 @@ class _Pods(Struct, frozen=True):
 async def _pods(variables: int) -> AsyncIterator[_Pods]:
     types, clock = schema.builtin(), SystemClock()
     async with StorageFactory(StorageConfig(), clock=clock) as factory:
-        groups = assemble(environment_of(Foundation(storage_for=factory.storage_for, clock=clock, types=types)))
+        groups = assemble(
+            environment_of(
+                Foundation(
+                    storage_for=factory.storage_for, writable_storage_for=factory.storage_for, clock=clock, types=types
+                )
+            )
+        )
         pods = served_paths.index({"": groups[""]}, types, clock).get(("", "v1", "pods"))
         assert pods is not None
         yield _Pods(pods, replace(pods.storage, admission=Chain()), variables, _Numbers())

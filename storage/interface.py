@@ -240,12 +240,8 @@ class Translation(Protocol):
         ...
 
 
-class Storage(Protocol):
-    """The objects of one resource."""
-
-    async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
-        """Store a new object. Raises KeyExists, and InvalidOptions when it has a resourceVersion."""
-        ...
+class Reader(Protocol):
+    """Reads and watches the objects of one resource."""
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         """Read one object: the newest (None), any (0) or not older than N. Raises KeyNotFound and FutureRevision."""
@@ -253,6 +249,34 @@ class Storage(Protocol):
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         """Read objects in key order. Raises RevisionExpired, FutureRevision, InvalidContinue and InvalidOptions."""
+        ...
+
+    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
+        """Deliver changes to the sink until the watch is stopped or ends. Raises the errors that are known at the
+        start.
+
+        Raises RevisionExpired when the revision is too old. A watch from a future revision waits for it.
+        """
+        ...
+
+    async def count(self) -> int:
+        """The approximate number of objects now."""
+        ...
+
+    async def wait_until_ready(self) -> None:
+        """Wait until requests can be served. Raises Initializing when that takes too long."""
+        ...
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Counters and sizes for metrics and for operators."""
+        ...
+
+
+class Storage(Reader, Protocol):
+    """Reads and writes the objects of one resource."""
+
+    async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
+        """Store a new object. Raises KeyExists, and InvalidOptions when it has a resourceVersion."""
         ...
 
     async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
@@ -278,26 +302,6 @@ class Storage(Protocol):
 
         Raises NotStorable and Untranslatable.
         """
-        ...
-
-    async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
-        """Deliver changes to the sink until the watch is stopped or ends. Raises the errors that are known at the
-        start.
-
-        Raises RevisionExpired when the revision is too old. A watch from a future revision waits for it.
-        """
-        ...
-
-    async def count(self) -> int:
-        """The approximate number of objects now."""
-        ...
-
-    async def wait_until_ready(self) -> None:
-        """Wait until requests can be served. Raises Initializing when that takes too long."""
-        ...
-
-    def statistics(self) -> Mapping[str, Any]:
-        """Counters and sizes for metrics and for operators."""
         ...
 
     async def close(self) -> None:

@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.tls import reloading
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization import abac, modes
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
@@ -48,7 +48,7 @@ class Authorizers:
     """Those of one server. Raises OSError or ValueError."""
 
     def __init__(
-        self, settings: Settings, storage_for: StorageFor, clock: Clock, *, out: Outgoing, metrics: AuthorizationMetrics
+        self, settings: Settings, storage_for: ReaderFor, clock: Clock, *, out: Outgoing, metrics: AuthorizationMetrics
     ) -> None:
         self._settings = settings
         self._storage_for = storage_for

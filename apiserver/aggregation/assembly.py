@@ -10,7 +10,7 @@ from aio_apiserver.apiserver.metrics import aggregation
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
@@ -28,7 +28,7 @@ class Aggregation(Struct, frozen=True):
 def open_aggregation(
     settings: Settings,
     gates: Gates,
-    storage_for: StorageFor,
+    storage_for: ReaderFor,
     clock: Clock,
     *,
     measures: Measures,

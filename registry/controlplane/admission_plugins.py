@@ -63,7 +63,7 @@ from aio_apiserver.registry.plugins.admission.storage_object_in_use_protection i
 from aio_apiserver.registry.plugins.admission.taint_nodes_by_condition import TaintNodesByCondition
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.validating import ValidatingAdmissionWebhook
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.admission import resource_quota
@@ -73,7 +73,7 @@ else:
 Make = Callable[[Foundation], Plugin]
 
 
-def _storage(given: Foundation, kind: Kind) -> Storage:
+def _storage(given: Foundation, kind: Kind) -> Reader:
     return given.storage_for(resource_of(kind))
 
 

@@ -26,6 +26,7 @@ def environment_of(given: Foundation) -> Environment:
     chain = chain_of(given)
     return Environment(
         storage_for=given.storage_for,
+        writable_storage_for=given.writable_storage_for,
         clock=given.clock,
         types=given.types,
         config=given.config,

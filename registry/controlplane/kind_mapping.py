@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.kind_lookup import ServedKind
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -25,7 +25,7 @@ class _Custom(NamedTuple):
 class KindMapping:
     """Knows the kinds that are built in; custom ones, once established, are looked up where definitions are kept."""
 
-    def __init__(self, definitions: Storage) -> None:
+    def __init__(self, definitions: Reader) -> None:
         self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
         self._definitions = Lookup(definitions, DEFINITIONS.resource, _custom)
 

@@ -12,7 +12,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -27,7 +27,7 @@ class BoundObject(Struct, frozen=True):
 class BoundObjects:
     """Looks bound objects up, of any kind. A token may be used right after its account was created."""
 
-    def __init__(self, storage_for: StorageFor) -> None:
+    def __init__(self, storage_for: ReaderFor) -> None:
         self._storage_for = storage_for
         self._lookups: dict[str, Lookup[BoundObject]] = {}
 

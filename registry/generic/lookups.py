@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
-from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ _CACHED = ListOptions(resource_version=0)
 class Lookup(Generic[T]):
     """The objects of one resource, each as what `parse` makes of it."""
 
-    def __init__(self, storage: Storage, resource: GroupResource, parse: Callable[[Object], T]) -> None:
+    def __init__(self, storage: Reader, resource: GroupResource, parse: Callable[[Object], T]) -> None:
         self._storage = storage
         self._resource = resource
         self._parse = parse

@@ -41,6 +41,7 @@ from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Preconditions,
+    Reader,
     Resource,
     Storage,
     Watch,
@@ -242,6 +243,8 @@ class TableConvertor(Protocol):
     def columns(self) -> Columns: ...
 
 
+ReaderFor = Callable[[Resource], Reader]
+"""The objects of a resource, to read and to watch."""
 StorageFor = Callable[[Resource], Storage]
 """The storage of a resource, opened once: StorageFactory.storage_for."""
 
@@ -249,7 +252,9 @@ StorageFor = Callable[[Resource], Storage]
 class Foundation(Struct, frozen=True, kw_only=True):
     """What all parts of the registry stand on."""
 
-    storage_for: StorageFor
+    storage_for: ReaderFor
+    writable_storage_for: StorageFor
+    """For the generic Store, and for the few writers past it that tests/house/test_raw_writes.py lists."""
     clock: Clock
     types: Catalog
     config: Config = field(default_factory=Config)

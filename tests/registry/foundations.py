@@ -12,7 +12,13 @@ from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 def foundation_on(factory: StorageFactory, *, clock: Clock | None = None, **parts: Any) -> Foundation:
     """A foundation on storage that is there; several on one are as many servers."""
-    return Foundation(storage_for=factory.storage_for, clock=clock or SystemClock(), types=schema.builtin(), **parts)
+    return Foundation(
+        storage_for=factory.storage_for,
+        writable_storage_for=factory.storage_for,
+        clock=clock or SystemClock(),
+        types=schema.builtin(),
+        **parts,
+    )
 
 
 @asynccontextmanager

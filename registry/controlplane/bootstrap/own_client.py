@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation, Made
 from aio_apiserver.registry.machinery.view import typed
-from aio_apiserver.storage.interface import Preconditions, Storage
+from aio_apiserver.storage.interface import Preconditions, Reader
 from aio_apiserver.storage.stored_object import Object
 
 FIELD_MANAGER = "kube-apiserver"
@@ -91,7 +91,7 @@ class OwnClient:
         """The objects that exist."""
         return [item.decode() for item in (await self._client.list(path, namespace)).items]
 
-    def storage(self, path: ResourcePath) -> Storage:
+    def storage(self, path: ResourcePath) -> Reader:
         """The storage of a resource, to watch it."""
         return self._storage_for(resource_of(self._at(path).kind))
 

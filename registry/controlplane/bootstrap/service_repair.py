@@ -23,7 +23,7 @@ def repair(groups: Groups, given: Foundation) -> Repair:
         services=given.storage_for(resource_of(SERVICES)),
         cluster_ips=cluster_ips(given, addresses=addresses, cidrs=cidrs),
         node_ports=NodePorts(
-            given.storage_for(RANGES), given.config.service_node_ports, given.metrics.of(AllocationMetrics)
+            given.writable_storage_for(RANGES), given.config.service_node_ports, given.metrics.of(AllocationMetrics)
         ),
         clock=given.clock,
     )

@@ -87,7 +87,7 @@ class Upkeep:
 
     async def begin(self, advertised: Advertised) -> None:
         """Make what is missing, and look after it from now on."""
-        leases = self._given.storage_for(kubernetes_service.LEASES)
+        leases = self._given.writable_storage_for(kubernetes_service.LEASES)
         self._service = KubernetesService(self._client, leases, advertised, self._clock.patience)
         await namespaces.ensure(self._client)
         await asyncio.gather(

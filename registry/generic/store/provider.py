@@ -70,7 +70,7 @@ def _with_beta_versions(kind: Kind, environment: Environment) -> Kind:
 
 def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) -> Store:
     """The Store of a kind, whose objects are also shown as those of other kinds."""
-    storage = environment.storage_for(resource_of(kind.stored_as or kind))
+    storage = environment.writable_storage_for(resource_of(kind.stored_as or kind))
     return Store(
         kind=kind,
         storage=DryRunnableStorage(storage),

@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _KIND, _REF = "spec.paramKind", "spec.paramRef"
@@ -104,7 +104,7 @@ def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parame
     return find
 
 
-async def _policy(policies: Storage, kind: Kind, name: str) -> Object | None:
+async def _policy(policies: Reader, kind: Kind, name: str) -> Object | None:
     try:
         return (await interpreted(policies.get(name), Operation(kind.resource, "get", name))).decode()
     except errors.NotFound:

@@ -59,7 +59,7 @@ class Resources:
             self.forget(definition.name)
             held = self._held[definition.name] = self._hold(definition)
         held.source.definition = definition
-        storages = {name: self._environment.storage_for(one) for name, one in held.resources.items()}
+        storages = {name: self._environment.writable_storage_for(one) for name, one in held.resources.items()}
         return offers.offer_of(definition, held.types, storages, self._environment, self._call_webhook)
 
     def forget(self, name: str) -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 
 
-def address_finder(storage_for: StorageFor) -> Callable[[str, str, int], Awaitable[str]]:
+def address_finder(storage_for: ReaderFor) -> Callable[[str, str, int], Awaitable[str]]:
     """Finds the cluster IP (or outside name) of a service by namespace, name and port, or says why it cannot."""
 
     async def find(namespace: str, name: str, port: int) -> str:

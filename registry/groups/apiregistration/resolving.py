@@ -12,7 +12,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import ListOptions
@@ -36,7 +36,7 @@ class Address(NamedTuple):
 class Resolver:
     """Looks services up in any state at hand. `slices` is the kind of EndpointSlices."""
 
-    def __init__(self, storage_for: StorageFor, *, slices: Kind, uses_endpoints: bool) -> None:
+    def __init__(self, storage_for: ReaderFor, *, slices: Kind, uses_endpoints: bool) -> None:
         self._services = storage_for(resource_of(SERVICES))
         self._slices = storage_for(resource_of(slices))
         self._uses_endpoints = uses_endpoints

@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.machinery.printing.columns import NAME, Cell, Column, table_of
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.interface import ListOptions, ListResult, Storage
+from aio_apiserver.storage.interface import ListOptions, ListResult, Reader
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 
@@ -104,7 +104,7 @@ async def _status(name: str, check: Check) -> StoredObject:
     return StoredObject.of(name, 0, obj, _READER)
 
 
-async def _storage(storage: Storage) -> Condition:
+async def _storage(storage: Reader) -> Condition:
     try:
         await storage.get_list("", ListOptions(limit=1))
     except StorageError as exc:

@@ -42,7 +42,7 @@ def service_hooks(addresses: Kind, cidrs: Kind) -> HooksFor:
     def hooks_for(environment: Environment) -> Hooks:
         stores = {"addresses": open_store(addresses, environment), "cidrs": open_store(cidrs, environment)}
         node_ports = NodePorts(
-            environment.storage_for(RANGES),
+            environment.writable_storage_for(RANGES),
             environment.config.service_node_ports,
             environment.metrics.of(AllocationMetrics),
         )

@@ -21,7 +21,7 @@ from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.rbac import coverage
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
@@ -59,7 +59,7 @@ class Guard(Struct, frozen=True):
     """Who may write this role or binding."""
 
     authorizer: Authorizer
-    storage_for: StorageFor
+    storage_for: ReaderFor
 
     async def check(self, attributes: Attributes, *, name: str) -> None:
         """Raise Forbidden unless the user may. `name` is that of the request's path."""

@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.resource import status_rights
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _LABEL = "resource.kubernetes.io/admin-access"
@@ -69,7 +69,7 @@ def _indexes(flags: Iterable[bool | None]) -> list[int]:
     return [index for index, flag in enumerate(flags) if flag]
 
 
-async def _refusal(namespaces: Storage, name: str, path: str) -> Sequence[FieldError]:
+async def _refusal(namespaces: Reader, name: str, path: str) -> Sequence[FieldError]:
     try:
         namespace = await interpreted(namespaces.get(name), Operation(NAMESPACES.resource, "get", name))
     except errors.NotFound as exc:

@@ -5,7 +5,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.networking.ingressclasses import DEFAULT_ANNOTATION
 from aio_apiserver.registry.groups.networking.ingresses import CLASS_ANNOTATION
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _INGRESSES = GroupResource("networking.k8s.io", "ingresses")
@@ -18,7 +18,7 @@ class DefaultIngressClass(Plugin):
     name = "DefaultIngressClass"
     operations = frozenset({Operation.CREATE})
 
-    def __init__(self, classes: Storage) -> None:
+    def __init__(self, classes: Reader) -> None:
         self._defaults: Lookup[Object | None] = Lookup(classes, _CLASSES, _default_metadata)
 
     async def mutate(self, attributes: Attributes) -> None:

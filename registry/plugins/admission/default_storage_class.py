@@ -7,7 +7,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
 from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, IS_DEFAULT
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS = GroupResource("", "persistentvolumeclaims")
@@ -28,7 +28,7 @@ class DefaultStorageClass(Plugin):
     name = "DefaultStorageClass"
     operations = frozenset({Operation.CREATE})
 
-    def __init__(self, classes: Storage) -> None:
+    def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, _class)
 
     async def mutate(self, attributes: Attributes) -> None:

@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.plugins.admission.pods import PODS
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _LIMIT_RANGES = GroupResource("", "limitranges")
@@ -37,7 +37,7 @@ class LimitRanger(Plugin):
     name = "LimitRanger"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, limit_ranges: Storage) -> None:
+    def __init__(self, limit_ranges: Reader) -> None:
         self._ranges: Lookup[Limits] = Lookup(limit_ranges, _LIMIT_RANGES, _limits_of)
 
     async def mutate(self, attributes: Attributes) -> None:

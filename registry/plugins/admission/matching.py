@@ -18,7 +18,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.forms import present
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _ANY = "*"
@@ -146,7 +146,7 @@ def criteria_of_resources(wanted: Mapping[str, Any]) -> Criteria:
 class Matcher:
     """Matches writes. `namespaces` is where they are kept."""
 
-    def __init__(self, namespaces: Storage, types: Catalog) -> None:
+    def __init__(self, namespaces: Reader, types: Catalog) -> None:
         self._namespaces: Lookup[Object] = Lookup(namespaces, _NAMESPACES, lambda obj: obj)
         self._types = types
 

@@ -24,7 +24,7 @@ class NamespaceAutoProvision(Plugin):
 
     def __init__(self, given: Foundation) -> None:
         self._given = given
-        self._storage = given.storage_for(resource_of(NAMESPACES))
+        self._storage = given.writable_storage_for(resource_of(NAMESPACES))
         self._known: Lookup[bool] = Lookup(self._storage, NAMESPACES.resource, lambda _obj: True)
 
     async def mutate(self, attributes: Attributes) -> None:

@@ -4,7 +4,7 @@ from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 
 NAMESPACES = GroupResource("", "namespaces")
 
@@ -15,7 +15,7 @@ class NamespaceExists(Plugin):
     name = "NamespaceExists"
     operations = frozenset({Operation.CREATE, Operation.UPDATE, Operation.DELETE})
 
-    def __init__(self, namespaces: Storage) -> None:
+    def __init__(self, namespaces: Reader) -> None:
         self._namespaces: Lookup[bool] = Lookup(namespaces, NAMESPACES, lambda _obj: True)
 
     async def validate(self, attributes: Attributes) -> None:

@@ -12,7 +12,7 @@ from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
@@ -28,7 +28,7 @@ class NamespaceLifecycle(Plugin):
     name = "NamespaceLifecycle"
     operations = frozenset({Operation.CREATE, Operation.UPDATE, Operation.DELETE})
 
-    def __init__(self, namespaces: Storage) -> None:
+    def __init__(self, namespaces: Reader) -> None:
         self._namespaces: Lookup[bool] = Lookup(namespaces, _NAMESPACES, _says_it_ends)
 
     async def mutate(self, attributes: Attributes) -> None:

@@ -6,7 +6,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission.pods import PODS
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _NODES = GroupResource("", "nodes")
@@ -15,7 +15,7 @@ _NODES = GroupResource("", "nodes")
 class NodesOfPods:
     """Looks nodes up in their storage."""
 
-    def __init__(self, nodes: Storage) -> None:
+    def __init__(self, nodes: Reader) -> None:
         self._nodes: Lookup[Object] = Lookup(nodes, _NODES, lambda obj: obj)
 
     async def node_of(self, attributes: Attributes) -> Object:

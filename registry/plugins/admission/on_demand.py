@@ -9,7 +9,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.interpret import Operation as Reading
 from aio_apiserver.registry.generic.interpret import interpreted
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.interface import ListOptions, Reader
 
 _ANY = ListOptions(resource_version=0, limit=1)
 
@@ -18,7 +18,7 @@ class OnDemand(Plugin):
     """Stands for a plugin until there are objects of a kind, and hands everything on to it from then on."""
 
     def __init__(
-        self, name: str, operations: frozenset[Operation], *, kind: Kind, storage: Storage, make: Callable[[], Plugin]
+        self, name: str, operations: frozenset[Operation], *, kind: Kind, storage: Reader, make: Callable[[], Plugin]
     ) -> None:
         self.name = name
         self.operations = operations

@@ -7,7 +7,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.volume_classes import class_of
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS = GroupResource("", "persistentvolumeclaims")
@@ -24,7 +24,7 @@ class PersistentVolumeClaimResize(Plugin):
     name = "PersistentVolumeClaimResize"
     operations = frozenset({Operation.UPDATE})
 
-    def __init__(self, classes: Storage) -> None:
+    def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, lambda obj: bool(obj.get("allowVolumeExpansion")))
 
     async def validate(self, attributes: Attributes) -> None:

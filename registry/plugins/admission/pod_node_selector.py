@@ -18,7 +18,7 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.pods import PODS, is_pod
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = GroupResource("", "namespaces")
@@ -47,7 +47,7 @@ class PodNodeSelector(Plugin):
     name = "PodNodeSelector"
     operations = frozenset({Operation.CREATE})
 
-    def __init__(self, namespaces: Storage, settings: Mapping[str, str]) -> None:
+    def __init__(self, namespaces: Reader, settings: Mapping[str, str]) -> None:
         self._namespaces: Lookup[str | None] = Lookup(namespaces, _NAMESPACES, _annotation)
         self._settings = settings
 

@@ -29,7 +29,7 @@ from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.yielding import in_turns
 
@@ -92,8 +92,8 @@ class PodSecurity(Plugin):
 
     def __init__(
         self,
-        namespaces: Storage,
-        pods: Storage,
+        namespaces: Reader,
+        pods: Reader,
         clock: Clock,
         *,
         configuration: Configuration,

@@ -18,7 +18,7 @@ from aio_apiserver.registry.groups.core.parts import pod_resources, toleration_t
 from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pods import is_pod
 from aio_apiserver.registry.plugins.admission.tolerations import Toleration
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = GroupResource("", "namespaces")
@@ -59,7 +59,7 @@ class PodTolerationRestriction(Plugin):
     name = "PodTolerationRestriction"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, namespaces: Storage, of_cluster: Restriction) -> None:
+    def __init__(self, namespaces: Reader, of_cluster: Restriction) -> None:
         self._namespaces = Lookup(namespaces, _NAMESPACES, _restriction)
         self._of_cluster = of_cluster
 

@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission.pods import PODS
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _NODES = GroupResource("", "nodes")
@@ -23,7 +23,7 @@ class PodTopologyLabels(Plugin):
     name = "PodTopologyLabels"
     operations = frozenset({Operation.CREATE})
 
-    def __init__(self, nodes: Storage) -> None:
+    def __init__(self, nodes: Reader) -> None:
         self._nodes = Lookup(nodes, _NODES, _topology)
 
     async def mutate(self, attributes: Attributes) -> None:

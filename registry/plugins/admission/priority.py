@@ -10,7 +10,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission.pods import is_pod
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = GroupResource("scheduling.k8s.io", "priorityclasses")
@@ -39,7 +39,7 @@ class Priority(Plugin):
     name = "Priority"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, classes: Storage) -> None:
+    def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, _parsed)
 
     async def mutate(self, attributes: Attributes) -> None:

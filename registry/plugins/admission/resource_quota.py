@@ -69,7 +69,7 @@ def make(given: Foundation) -> "ResourceQuota":
     """The plugin as it is configured. Raises ValueError."""
     limits = limited.configured(given.config.admission_configuration.get(ResourceQuota.name))
     owners = field_managers(RESOURCEQUOTAS, given.types, given.clock).of("v1", "status")
-    return ResourceQuota(given.storage_for(resource_of(RESOURCEQUOTAS)), given.clock, owners, limits)
+    return ResourceQuota(given.writable_storage_for(resource_of(RESOURCEQUOTAS)), given.clock, owners, limits)
 
 
 class ResourceQuota(Plugin):

@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pods import is_pod
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = GroupResource("node.k8s.io", "runtimeclasses")
@@ -26,7 +26,7 @@ class RuntimeClass(Plugin):
     name = "RuntimeClass"
     operations = frozenset({Operation.CREATE})
 
-    def __init__(self, classes: Storage) -> None:
+    def __init__(self, classes: Reader) -> None:
         self._classes: Lookup[Object] = Lookup(classes, _CLASSES, lambda obj: obj)
 
     async def mutate(self, attributes: Attributes) -> None:

@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import Storage
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _ACCOUNTS = GroupResource("", "serviceaccounts")
@@ -57,7 +57,7 @@ class ServiceAccount(Plugin):
     name = "ServiceAccount"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, accounts: Storage, clock: Clock) -> None:
+    def __init__(self, accounts: Reader, clock: Clock) -> None:
         self._accounts = Lookup(accounts, _ACCOUNTS, _account)
         self._patience = clock.patience
 

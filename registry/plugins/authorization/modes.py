@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.node import Node
 from aio_apiserver.registry.plugins.authorization.rbac import RBAC
@@ -36,7 +36,7 @@ class Modes(Struct, frozen=True):
     settle: Settle = _at_once
 
 
-def own(mode: str, storage_for: StorageFor, name: str = "") -> Modes:
+def own(mode: str, storage_for: ReaderFor, name: str = "") -> Modes:
     """A mode that needs nothing but the server itself. `name` is its own in lower case unless a file names it."""
     named = name or mode.lower()
     match mode:

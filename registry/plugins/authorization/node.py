@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.access.users import NODES, UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.rbac import policy_rules
@@ -62,7 +62,7 @@ _FOLLOWED: Sequence[tuple[Kind, Callable[[StoredObject], Reach | None]]] = (
 class Node:
     """The mode, on what it follows."""
 
-    def __init__(self, storage_for: StorageFor) -> None:
+    def __init__(self, storage_for: ReaderFor) -> None:
         self._graph = NodeGraph()
         self._filled = asyncio.Event()
         self._followings = [

@@ -11,7 +11,7 @@ from typing import Any
 
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.policy import Binding, Policy, RoleKey, binding_of, role_of
@@ -29,7 +29,7 @@ _BINDINGS = CLUSTERROLEBINDINGS, ROLEBINDINGS
 class RBACFeed:
     """Follows the four kinds."""
 
-    def __init__(self, storage_for: StorageFor) -> None:
+    def __init__(self, storage_for: ReaderFor) -> None:
         self.policy = Policy()
         self.filled = asyncio.Event()
         self._storages = [storage_for(resource_of(kind)) for kind in (*_ROLES, *_BINDINGS)]

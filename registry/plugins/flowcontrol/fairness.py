@@ -11,7 +11,7 @@ from collections.abc import Collection
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.flowcontrol.classification import FlowSchema, flow_schema
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
@@ -33,7 +33,7 @@ class Fairness:
     """Of one server. `changed` is set whenever an object of either kind has changed."""
 
     def __init__(
-        self, storage_for: StorageFor, clock: Clock, *, seats: int, sizes_of: SizesOf, weighs_bytes: bool = True
+        self, storage_for: ReaderFor, clock: Clock, *, seats: int, sizes_of: SizesOf, weighs_bytes: bool = True
     ) -> None:
         self.changed = asyncio.Event()
         self.metrics = FlowMetrics()

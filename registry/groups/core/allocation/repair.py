@@ -19,7 +19,7 @@ from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressErr
 from aio_apiserver.registry.groups.core.allocation.node_ports import NodePorts, PortError, PortSet
 from aio_apiserver.registry.groups.core.parts import service_types
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import ListOptions, Storage
+from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Repair:
     """One server's repair; several servers may repair at the same time."""
 
     def __init__(
-        self, *, services: Storage, cluster_ips: Mapping[str, ClusterIPs], node_ports: NodePorts, clock: Clock
+        self, *, services: Reader, cluster_ips: Mapping[str, ClusterIPs], node_ports: NodePorts, clock: Clock
     ) -> None:
         self._services = services
         self._cluster_ips = cluster_ips

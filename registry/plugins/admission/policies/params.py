@@ -9,8 +9,8 @@ from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
-from aio_apiserver.registry.generic.rest import StorageFor
-from aio_apiserver.storage.interface import ListOptions, Resource, Storage
+from aio_apiserver.registry.generic.rest import ReaderFor
+from aio_apiserver.storage.interface import ListOptions, Reader, Resource
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
@@ -24,7 +24,7 @@ class Misconfigured(Exception):
 class Params:
     """Looks parameters up where objects of their kind are kept."""
 
-    def __init__(self, storage_for: StorageFor, kinds: KindLookup) -> None:
+    def __init__(self, storage_for: ReaderFor, kinds: KindLookup) -> None:
         self._storage_for = storage_for
         self._kinds = kinds
 
@@ -65,7 +65,7 @@ class Params:
         listed = await interpreted(storage.get_list(scope, _AT_HAND), Operation(resource, "list"))
         return [one for one in listed.items if label_selectors.selects(selector, one.labels)]
 
-    def _storage(self, mapped: ServedKind) -> Storage:
+    def _storage(self, mapped: ServedKind) -> Reader:
         """Storages are open for whatever is served."""
         view = mapped.version if mapped.is_custom else ""
         place = f"{mapped.group}/{mapped.plural}" if mapped.is_custom else ""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.policies import compiled
 from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy
 
@@ -18,7 +18,7 @@ class Source:
     Each object is read, and its expressions compiled, once a revision.
     """
 
-    def __init__(self, storage_for: StorageFor, policies: Kind, bindings: Kind) -> None:
+    def __init__(self, storage_for: ReaderFor, policies: Kind, bindings: Kind) -> None:
         self._policies = Lookup(storage_for(resource_of(policies)), policies.resource, compiled.policy)
         self._bindings = Lookup(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
 

@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.generic.rest import StorageFor
+from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_webhook
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
@@ -56,7 +56,7 @@ class Webhook(Struct, frozen=True, kw_only=True, dict=True):
 class Configurations:
     """Follows the configurations of a kind. Until that has begun, they are read for each write."""
 
-    def __init__(self, storage_for: StorageFor, kind: Kind) -> None:
+    def __init__(self, storage_for: ReaderFor, kind: Kind) -> None:
         self._storage = storage_for(resource_of(kind))
         self._listing = Operation(kind.resource, "list")
         self._following = Following(self._storage, _webhooks_of, self._changed)

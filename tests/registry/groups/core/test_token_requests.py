@@ -48,7 +48,7 @@ async def tokens() -> AsyncIterator[TokenREST]:
             (PODS, "web", {"spec": {"serviceAccountName": "bot"}}),
         ):
             obj = {"metadata": {"name": name, "namespace": "ns", "uid": f"uid-of-{name}"}, **more}
-            await given.storage_for(resource_of(kind)).create(f"ns/{name}", obj)
+            await given.writable_storage_for(resource_of(kind)).create(f"ns/{name}", obj)
         yield TokenREST(environment_of(given))
 
 

@@ -38,8 +38,8 @@ class Nobody:
 @pytest.fixture
 async def plugin() -> AsyncIterator[NodeRestriction]:
     async with foundation(authorizer=Nobody()) as given:
-        await given.storage_for(resource_of(NODES)).create("n1", {"metadata": {"name": "n1", "uid": "u-n1"}})
-        pods = given.storage_for(resource_of(PODS))
+        await given.writable_storage_for(resource_of(NODES)).create("n1", {"metadata": {"name": "n1", "uid": "u-n1"}})
+        pods = given.writable_storage_for(resource_of(PODS))
         for name, node in (("here", "n1"), ("there", "n2")):
             metadata = {"name": name, "namespace": "default", "uid": f"u-{name}"}
             await pods.create(

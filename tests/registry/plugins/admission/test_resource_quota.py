@@ -44,7 +44,7 @@ class Quotas:
 @pytest.fixture
 async def quotas() -> AsyncIterator[Quotas]:
     async with foundation(clock=ManualClock(), storage=StorageConfig(watch_cache=False)) as given:
-        yield Quotas(resource_quota.make(given), given.storage_for(resource_of(RESOURCEQUOTAS)))
+        yield Quotas(resource_quota.make(given), given.writable_storage_for(resource_of(RESOURCEQUOTAS)))
 
 
 async def test_each_quota_is_charged(quotas: Quotas) -> None:

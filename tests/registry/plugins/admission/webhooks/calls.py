@@ -111,6 +111,7 @@ async def configured(
     async with StorageFactory(StorageConfig(), clock=ManualClock()) as factory:
         given = Foundation(
             storage_for=factory.storage_for,
+            writable_storage_for=factory.storage_for,
             clock=ManualClock(),
             types=schema.builtin(),
             authorizer=authorizer or AlwaysAllow(),
