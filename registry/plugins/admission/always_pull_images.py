@@ -1,4 +1,6 @@
-"""AlwaysPullImages: an image is pulled each time, so that only who may pull it can use it."""
+"""AlwaysPullImages: sets imagePullPolicy to Always, so that a pod needs the image's credentials although the node has
+the image.
+"""
 
 from collections.abc import Iterator
 
@@ -13,7 +15,7 @@ _ALWAYS = "Always"
 
 
 class AlwaysPullImages(Plugin):
-    """Pods with new images only: others have been through this."""
+    """Looks at new pods, and at updates that bring other images. Other updates cannot use another image."""
 
     name = "AlwaysPullImages"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

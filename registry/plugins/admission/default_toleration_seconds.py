@@ -1,4 +1,5 @@
-"""DefaultTolerationSeconds: pods stay a while on a node that is not ready or not reached, unless they say how long."""
+"""DefaultTolerationSeconds: lets pods tolerate the taints not-ready and unreachable for a time, 300 seconds by default.
+"""
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
@@ -11,7 +12,7 @@ _EFFECT = "NoExecute"
 
 
 def make(given: Foundation) -> "DefaultTolerationSeconds":
-    """The plugin as it is configured."""
+    """The plugin with the seconds of its flags."""
     config = given.config
     return DefaultTolerationSeconds(
         not_ready_seconds=config.not_ready_toleration_seconds, unreachable_seconds=config.unreachable_toleration_seconds
@@ -19,7 +20,7 @@ def make(given: Foundation) -> "DefaultTolerationSeconds":
 
 
 class DefaultTolerationSeconds(Plugin):
-    """Adds the tolerations that a pod lacks, also when an update takes them away."""
+    """Adds the tolerations that a pod lacks, also after an update has removed them."""
 
     name = "DefaultTolerationSeconds"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -43,7 +44,7 @@ class DefaultTolerationSeconds(Plugin):
 
 
 def _tolerates(toleration: Object, taint: str) -> bool:
-    """Without a key, or without an effect, it means all of them."""
+    """An empty key or effect of a toleration matches every key or effect."""
     return toleration.get("key", "") in {taint, ""} and toleration.get("effect", "") in {_EFFECT, ""}
 
 

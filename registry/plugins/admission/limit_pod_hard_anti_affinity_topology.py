@@ -1,4 +1,4 @@
-"""LimitPodHardAntiAffinityTopology: pods may keep others off their node, but not off a whole zone."""
+"""LimitPodHardAntiAffinityTopology: refuses required pod anti-affinity whose topology key is not the host name."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Forbidden
@@ -10,7 +10,7 @@ _TERMS = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExe
 
 
 class LimitPodHardAntiAffinityTopology(Plugin):
-    """Looks at what is required; what is preferred may mean anything."""
+    """Checks required terms. Preferred terms may have any topology key."""
 
     name = "LimitPodHardAntiAffinityTopology"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

@@ -1,7 +1,7 @@
-"""OwnerReferencesPermissionEnforcement: who changes an object's owners could as well delete it, or its owners.
+"""OwnerReferencesPermissionEnforcement: changing ownerReferences needs the right to delete the object.
 
-Must hold: who creates an object may name any owner; a reference that holds up the deletion of its owner is for those
-who may put finalizers on that owner.
+Must hold: a creation may name any owner. A reference with blockOwnerDeletion needs the right to update the finalizers
+of the owner.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ def make(given: Foundation) -> "OwnerReferencesPermissionEnforcement":
 
 
 class OwnerReferencesPermissionEnforcement(Plugin):
-    """Asks the authorizer, on behalf of the user."""
+    """Authorizes the user of the write."""
 
     name = "OwnerReferencesPermissionEnforcement"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

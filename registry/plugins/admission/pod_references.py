@@ -1,4 +1,8 @@
-"""What a pod refers to that only the API has: a mirror pod, which a kubelet has made alone, refers to nothing. Pure."""
+"""Pod references: the objects of the API that a pod refers to. A mirror pod, which a kubelet creates, may refer to
+none.
+
+Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +30,7 @@ _PROJECTIONS = {
 
 
 def first_reference(spec: Mapping[str, Any]) -> str:
-    """The resource that a pod refers to first; empty when it refers to none."""
+    """The first resource that a pod refers to; empty when it refers to none."""
     return next(_references(spec), "")
 
 

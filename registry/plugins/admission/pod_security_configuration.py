@@ -1,9 +1,9 @@
-"""What PodSecurity can be configured with: the policy of namespaces that have none, and who is exempt.
+"""Pod security configuration: reads PodSecurityConfiguration: default policy and exemptions.
 
-apiVersion: pod-security.admission.config.k8s.io/v1
-kind: PodSecurityConfiguration
-defaults: {enforce: baseline, enforce-version: latest}
-exemptions: {usernames: [], runtimeClasses: [], namespaces: [kube-system]}
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults: {enforce: baseline, enforce-version: latest}
+    exemptions: {usernames: [], runtimeClasses: [], namespaces: [kube-system]}
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _EXEMPTIONS = frozenset({"usernames", "runtimeClasses", "namespaces"})
 
 
 class Configuration(Struct, frozen=True):
-    """Exempt is what belongs to one of these."""
+    """A PodSecurityConfiguration. Each of the three sets exempts a request."""
 
     defaults: Policy = field(default_factory=Policy)
     usernames: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ class Configuration(Struct, frozen=True):
 
 
 def read(given: Any) -> Configuration:
-    """The configuration in a document; without one the defaults. Raises ValueError."""
+    """The configuration in a document, or the defaults without one. Raises ValueError."""
     if given is None:
         return Configuration()
     if not isinstance(given, dict) or given.get("apiVersion") not in _VERSIONS:

@@ -1,6 +1,6 @@
-"""PodTopologyLabels: a pod carries the zone and region of its node, so that its programs can read them.
+"""PodTopologyLabels: copies the zone and region labels of the node to the pod, for the downward API.
 
-The labels come when the pod is bound, or with a pod that is made on a node.
+The labels are added by the binding, or with a pod that is created on a node.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
 class PodTopologyLabels(Plugin):
-    """Looks nodes up in their storage; one that is not there has no place."""
+    """Reads nodes through a cached lookup. A missing node adds no labels."""
 
     name = "PodTopologyLabels"
     operations = frozenset({Operation.CREATE})

@@ -1,4 +1,4 @@
-"""What plugins ask about pods: whether a write is about one, and what it consists of. Pure."""
+"""Pods: what admission plugins ask about a write of a pod, and the containers of a pod. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,12 +10,12 @@ PODS = GroupResource("", "pods")
 
 
 def is_pod(attributes: Attributes) -> bool:
-    """Whether the write is about a pod itself, not one of its subresources."""
+    """Whether the write is of a pod itself, not of a subresource."""
     return attributes.resource == PODS and not attributes.subresource
 
 
 def containers_with_paths(spec: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
-    """All containers with the places at which they stand, those that start first first."""
+    """All containers with their field paths, in the order init containers, containers, ephemeral containers."""
     for name in ("initContainers", "containers", "ephemeralContainers"):
         for index, container in enumerate(spec.get(name) or ()):
             yield container, f"spec.{name}[{index}]"

@@ -1,4 +1,4 @@
-"""Requests as expressions and webhooks see them: who asks for what, without the objects. Pure."""
+"""Requests: the AdmissionRequest of a write, for CEL expressions and webhooks, without the objects. Pure."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 def request(attributes: Attributes, own: AdmissionForm, matched: AdmissionForm) -> Object:
-    """The request of a write, which was made in one form and matched in another."""
+    """The AdmissionRequest of a write. `own` is the form of the request, `matched` the form that a rule matched."""
     user = attributes.user
     shown: Object = {
         "kind": _kind(matched.kind),
@@ -40,12 +40,12 @@ def request(attributes: Attributes, own: AdmissionForm, matched: AdmissionForm) 
 
 
 def _present(members: Object) -> Object:
-    """Without what JSON would leave out."""
+    """The members that Go's JSON encoder would not omit as empty."""
     return {name: value for name, value in members.items() if value not in ("", None, [], {})}
 
 
 def _namespace(attributes: Attributes) -> str:
-    """A namespace that is made under a name of its own counts as within itself."""
+    """The namespace of the request. The creation of a Namespace counts as a request in that namespace."""
     if attributes.operation is Operation.CREATE and attributes.resource == _NAMESPACES and attributes.obj is not None:
         return "" if attributes.obj["metadata"].get("generateName") else attributes.name
     return attributes.namespace
@@ -71,7 +71,7 @@ _NAMES = {
 
 
 def options(attributes: Attributes) -> Object | None:
-    """The options of a write as an object; None when it has none."""
+    """The options of a write as CreateOptions, UpdateOptions or DeleteOptions; None when it has none."""
     given = attributes.options
     if given is None:
         return None

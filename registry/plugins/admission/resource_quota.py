@@ -1,8 +1,8 @@
-"""ResourceQuota: nothing is made that the quotas of its namespace have no room for.
+"""ResourceQuota: refuses a write that would exceed a ResourceQuota of its namespace.
 
-What a write uses is added to `status.used` before the write is made. Must hold: whether there is room is decided on
-the very state of the quota that the sum replaces, whoever else writes; of several quotas either all are charged or
-none. What is charged stays so when the write fails later: as everywhere, a controller counts again.
+The plugin adds the usage of a write to `status.used` before the object is stored. Must hold: the check is made on the
+same revision of the quota that the update replaces. When one of several quotas refuses, the others get their charge
+back. A charge stays when the write fails later, as in kube-apiserver; the quota controller recounts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ def make(given: Foundation) -> "ResourceQuota":
 
 
 class ResourceQuota(Plugin):
-    """Charges the quotas of a namespace."""
+    """Charges all quotas of a namespace that match the object."""
 
     name = "ResourceQuota"
 
@@ -112,7 +112,7 @@ class ResourceQuota(Plugin):
             raise
 
     async def _ask_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
-        """Hear what a quota has against a write before another one is charged for it and everybody sees that."""
+        """Check all quotas before the first one is charged, so that a refusal changes no quota."""
         for quota in quotas:
             try:
                 stored = await interpreted(self._quotas.get(quota), Reading(RESOURCEQUOTAS.resource, "get", quota))
@@ -121,7 +121,7 @@ class ResourceQuota(Plugin):
             charging.charge(stored.decode(), evaluator, attributes, now=self._clock.now())
 
     async def _charge(self, quota: str, evaluator: Evaluator, attributes: Attributes) -> Amounts:
-        """Take what the write needs, and say what it was."""
+        """Add the usage of the write to a quota. Returns what was added."""
         taken: Amounts = {}
 
         async def charged(current: StoredObject | None) -> Update:
@@ -156,7 +156,7 @@ class ResourceQuota(Plugin):
             return
 
     def _set_used(self, quota: Object, used: Amounts) -> None:
-        """Say what is used, in the server's name."""
+        """Set `status.used`, with kube-apiserver as the field manager."""
         before = objects.clone(quota)
         quota["status"] = {**(quota.get("status") or {}), "used": amounts.texts(used)}
         self._owners.track(before, quota, _OWN_NAME)

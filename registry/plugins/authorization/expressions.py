@@ -1,10 +1,11 @@
-"""Expressions about who asks: match conditions of webhooks, and what an issuer's claims become.
+"""Expressions: CEL in AuthorizationConfiguration and AuthenticationConfiguration.
 
-    request.user.startsWith("system:")      the spec of a SubjectAccessReview
-    claims.sub + "@example.com"             the claims of a token
-    !user.username.startsWith("system:")    the user that came of them
+    request.user.startsWith("system:")   match conditions: the spec of a SubjectAccessReview
+    claims.sub + "@example.com"          claim mappings: the claims of a token
+    !user.username.startsWith("system:") user validation rules: the user made from the claims
 
-Must hold: an expression is compiled once, when the configuration is read; one that fails is an error, never a yes.
+Must hold: an expression is compiled once, when the configuration is read. An expression that fails is an error and does
+not count as true.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +61,10 @@ _OF_USERS = CelEnvironment({"user": _USER}, _OBJECTS, BASE)
 
 
 def match_conditions(texts: Sequence[str]) -> Callable[[Object], bool]:
-    """Whether the spec of a review meets all conditions. One that fails counts if no other says no: a ValueError."""
+    """A function: whether the spec of a SubjectAccessReview meets all conditions.
+
+    It raises ValueError when a condition fails and no other one is false.
+    """
     programs = [(text, _compiled(_OF_REVIEWS, text, types.BOOL)) for text in texts]
 
     def applies(spec: Object) -> bool:
@@ -79,7 +83,7 @@ def match_conditions(texts: Sequence[str]) -> Callable[[Object], bool]:
 
 
 def text_of_claims(text: str) -> Callable[[Claims], str]:
-    """An expression that makes a text. Raises ValueError when it does not compile."""
+    """A function that makes a string from claims. Raises ValueError when the expression does not compile."""
     program = _compiled(_OF_CLAIMS, text, types.STRING)
 
     def read(claims: Claims) -> str:
@@ -92,7 +96,7 @@ def text_of_claims(text: str) -> Callable[[Claims], str]:
 
 
 def texts_of_claims(text: str) -> Callable[[Claims], tuple[str, ...]]:
-    """An expression that makes a text or a list of them; nothing and the empty text are no value."""
+    """A function that makes strings from claims. Null and the empty string give no value."""
     program = _compiled(_OF_CLAIMS, text, types.STRING, _STRINGS, types.list_of(types.DYN))
 
     def read(claims: Claims) -> tuple[str, ...]:
@@ -106,7 +110,7 @@ def texts_of_claims(text: str) -> Callable[[Claims], tuple[str, ...]]:
 
 
 def check_of_claims(text: str, message: str) -> Callable[[Claims], None]:
-    """An expression that claims have to fulfil."""
+    """A claim validation rule."""
     program = _compiled(_OF_CLAIMS, text, types.BOOL)
 
     def check(claims: Claims) -> None:
@@ -118,7 +122,7 @@ def check_of_claims(text: str, message: str) -> Callable[[Claims], None]:
 
 
 def check_of_user(text: str, message: str) -> Callable[[UserInfo], None]:
-    """An expression that users have to fulfil."""
+    """A user validation rule."""
     program = _compiled(_OF_USERS, text, types.BOOL)
 
     def check(user: UserInfo) -> None:

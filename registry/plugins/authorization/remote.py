@@ -1,7 +1,7 @@
-"""Remote: access reviews and token reviews answered by another server, a webhook.
+"""Remote: an authorizer and a token authenticator that send SubjectAccessReviews and TokenReviews to a webhook.
 
-Knows no HTTP: `Ask` carries a review there and back. Must hold: an answer is remembered for a bounded time, in bounded
-numbers; a webhook that does not answer decides what its configuration says, never more.
+It does not know HTTP: `Ask` sends a review and returns the response. Must hold: responses are cached for a bounded time
+and in bounded numbers. When the webhook does not answer, the configuration decides.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _OPERATORS = {
 
 
 class _Memory(Generic[T]):
-    """Answers with an end."""
+    """A cache whose entries expire."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -51,7 +51,7 @@ class _Memory(Generic[T]):
 
 
 class RemoteSettings(Struct, frozen=True, kw_only=True):
-    """How long a yes and a no count, in seconds, and what is decided when the webhook does not answer."""
+    """The cache times of allowed and denied requests in seconds, and the decision when the webhook fails."""
 
     version: str = "v1beta1"
     allowed_seconds: float = 300.0
@@ -60,10 +60,10 @@ class RemoteSettings(Struct, frozen=True, kw_only=True):
 
 
 class RemoteAuthorizer:
-    """The mode Webhook.
+    """The authorization mode Webhook.
 
-    applies: decides whether the webhook is asked at all; raises ValueError when it cannot. failed_open: is told of each
-    question to which a webhook's failure is no answer.
+    applies: whether the webhook is asked; raises ValueError when that cannot be decided. failed_open: called when a
+    failed call counts as no opinion.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ def _decision(status: Object) -> Decision:
 
 
 def spec_of(attributes: Attributes) -> Object:
-    """The question as a SubjectAccessReview asks it."""
+    """The request as the spec of a SubjectAccessReview."""
     user = attributes.user
     spec: Object = {"user": user.name, "uid": user.uid, "groups": list(user.groups)}
     spec["extra"] = {name: list(values) for name, values in user.extra.items()}
@@ -159,18 +159,18 @@ def _requirement(requirement: Requirement) -> Object:
 
 
 def _with_group(spec: Object) -> Object:
-    """The spec as v1beta1 writes it: `groups` was called `group`."""
+    """The spec in v1beta1, where `groups` is called `group`."""
     return {("group" if name == "groups" else name): value for name, value in spec.items()}
 
 
 class _Known(NamedTuple):
-    """Whose a token is; None when the webhook does not know it, which it has to say once a while as well."""
+    """A cached response. None: the webhook does not know the token."""
 
     owner: Authenticated | None
 
 
 class RemoteTokens:
-    """Tokens that a webhook knows."""
+    """Authenticates tokens by TokenReviews of a webhook."""
 
     def __init__(self, ask: Ask, version: str, own_audiences: Sequence[str], seconds: float, clock: Clock) -> None:
         self._ask = ask

@@ -1,7 +1,7 @@
-"""Dealing: which queues a flow may use. Pure.
+"""Dealing: shuffle sharding, which chooses the queues that a flow may use. Pure.
 
-Each flow has a hand of queues, dealt by the hash of its name, so that two flows rarely share all of theirs. Must hold:
-the same flow has the same hand on every server.
+A flow gets a hand of queues by the hash of its name, so that two flows rarely share all of their queues. Must hold: a
+flow has the same hand on every server.
 """
 
 import hashlib
@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 
 def hash_of(schema: str, distinguisher: str) -> int:
-    """The hash of a flow: a schema, and what tells its flows apart."""
+    """The hash of a flow: its schema and its flow distinguisher."""
     digest = hashlib.sha256(f"{schema}\0{distinguisher}".encode(errors="surrogateescape")).digest()
     return int.from_bytes(digest[:8], "little")
 
 
 def hand_of(value: int, deck: int, size: int) -> Sequence[int]:
-    """So many different numbers below the size of the deck.
+    """The numbers of a hand: `size` different numbers below `deck`.
 
     >>> hand_of(0, 4, 3)
     [0, 1, 2]

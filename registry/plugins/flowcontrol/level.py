@@ -1,9 +1,9 @@
-"""Level: a priority level with its seats, and how many it may have.
+"""Level: one priority level, with its seats and their limits.
 
-    nominal   its share of all seats                     lower    what it never lends
-    upper     what it may have by borrowing              limit    what it has now
+    nominal   its share of all seats             lower   the seats that it does not lend
+    upper     the seats that it may have in all  limit   the seats that it has now
 
-Must hold: an object that contradicts itself is no level.
+Must hold: an inconsistent PriorityLevelConfiguration gives no level.
 """
 
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ from aio_apiserver.storage.stored_object import Object
 
 EXEMPT = "exempt"
 _SMOOTHING = 0.977
-"""How much of a demand is still felt one period later: half of it after five minutes."""
+"""The weight of the old smoothed demand after one period. It halves in five minutes."""
 _WIDEST_SHARE = 0.15
-"""Of a level's seats, that one request may take."""
+"""The part of a level's seats that one request may take."""
 
 
 class LevelConfig(Struct, frozen=True, kw_only=True):
-    """What a PriorityLevelConfiguration says. queuing: None where what is too much is refused."""
+    """A PriorityLevelConfiguration. queuing: None when surplus requests are rejected."""
 
     name: str
     uid: str
@@ -40,7 +40,7 @@ class LevelConfig(Struct, frozen=True, kw_only=True):
 
 
 def read(obj: Object) -> LevelConfig | None:
-    """What an object says; None of what contradicts itself."""
+    """The configuration in an object; None when it is inconsistent."""
     metadata, spec = obj["metadata"], obj.get("spec") or {}
     name, limited, exempt = metadata["name"], spec.get("limited"), spec.get("exempt")
     is_exempt = spec.get("type") == "Exempt"
@@ -66,13 +66,13 @@ def _queuing(queuing: Mapping[str, Any]) -> Queuing:
 
 
 class Demand(Struct):
-    """How many seats a level could have used, lately."""
+    """The recent demand of a level for seats."""
 
     latest: Statistics = time_spent.NOTHING
     smoothed: float = 0.0
 
     def take(self, latest: Statistics) -> None:
-        """One period is over."""
+        """Add the statistics of one period."""
         if latest.seconds <= 0:
             self.latest = self.latest._replace(highest=latest.highest)
             return
@@ -82,7 +82,7 @@ class Demand(Struct):
 
 
 class Level:
-    """Of one server. is_leaving: its object is gone, and it serves who is left."""
+    """A level of one server. is_leaving: its object is deleted, and it finishes its requests."""
 
     def __init__(self, config: LevelConfig, queues: QueueSet) -> None:
         self.config = config
@@ -93,12 +93,12 @@ class Level:
         self.limit = -1
         self.target = 0.0
         self.widest = 0
-        """The most seats that one request may take; 0 leaves that to the kinds of requests."""
+        """The most seats that one request may take; 0 for no limit of the level."""
         self.is_leaving = False
         self._wanted: dict[float, float] = {}
 
     def take_share(self, total: int, shares: int) -> None:
-        """Take its part of all seats, of so many shares."""
+        """Take the level's share of all seats. `shares`: the sum over all levels."""
         config = self.config
         self.nominal = -(-total * config.shares // shares) if shares else 0
         lendable = _percent(self.nominal, config.lendable_percent)
@@ -111,12 +111,12 @@ class Level:
 
     @property
     def least(self) -> int:
-        """What it should have now at least."""
+        """The seats that the level should have at least, by its recent demand."""
         highest = round(self.demand.latest.highest)
         return max(self.lower, highest if self.config.is_exempt else min(self.nominal, highest))
 
     def hand(self, schema: str, distinguisher: str) -> list[Queue]:
-        """The queues of a flow; none where nobody waits."""
+        """The queues of a flow; empty for a level without queues."""
         queuing = self.config.queuing
         if queuing is None:
             return []
@@ -124,21 +124,21 @@ class Level:
         return [self.queues.queue(number) for number in dealing.hand_of(value, queuing.queues, queuing.hand_size)]
 
     def settle(self, now: float) -> None:
-        """Account for the time up to now."""
+        """Account for the time since the last call."""
         for state, seconds in self.queues.take_spent(now).items():
             wanted = float(state.seats + state.waiting_seats)
             self._wanted[wanted] = self._wanted.get(wanted, 0.0) + seconds
             self.utilization.add(state, seconds)
 
     def look_back(self, now: float) -> None:
-        """Find out what was wanted in the period that ends now."""
+        """Compute the demand in the period that ends now."""
         self.settle(now)
         present = float(self.queues.seats + self.queues.waiting_seats)
         self.demand.take(time_spent.statistics(self._wanted, present=present))
         self._wanted.clear()
 
     def set_limit(self, limit: int, now: float, *, denominator: int) -> None:
-        """Have so many seats from now on. denominator: what counts as full."""
+        """Set the number of seats. denominator: the number that counts as full utilization."""
         self.settle(now)
         self.limit = limit
         self.utilization.full(denominator, self.config.queuing)
@@ -146,5 +146,5 @@ class Level:
 
 
 def _percent(number: int, percent: int) -> int:
-    """Rounded as Go does it, halves upwards."""
+    """A percentage, rounded half up as Go does it."""
     return (number * percent + 50) // 100

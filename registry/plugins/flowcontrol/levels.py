@@ -1,8 +1,7 @@
-"""Levels: all priority levels of a server, and how they share its seats.
+"""Levels: all priority levels of a server, and how they lend each other seats.
 
-Each has seats by its shares. What a level does not use others may borrow: every ten seconds all seats are divided anew
-by what each could have used lately. Must hold: the mandatory levels are there without their objects; a level whose
-object is gone goes when it is idle.
+Each level has seats by its shares. Every ten seconds unused seats are lent, by the recent demand of each level. Must
+hold: the mandatory levels exist also without their objects. A level whose object is deleted is removed when it is idle.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +20,7 @@ _MANDATORY = (levels.EXEMPT, CATCH_ALL)
 
 
 class Levels:
-    """With so many seats in all."""
+    """The levels of a server with this number of seats."""
 
     def __init__(self, clock: Clock, alarms: Alarms, seats: int) -> None:
         self._clock = clock
@@ -29,7 +28,7 @@ class Levels:
         self._seats = seats
         self._levels: dict[str, Level] = {}
         self.fair_share = 0.0
-        """The part of its target that each level has, where that is within its bounds."""
+        """The factor on the targets of the levels that are within their bounds."""
         self.configure(())
 
     @property
@@ -38,11 +37,11 @@ class Levels:
 
     @property
     def nominal_seats(self) -> int:
-        """A little more than there are: each level's are rounded up."""
+        """The sum of nominal seats, which rounding up makes a little larger than the total."""
         return sum(level.nominal for level in self._levels.values())
 
     def configure(self, configs: Iterable[LevelConfig]) -> None:
-        """Have these levels from now on."""
+        """Set the levels."""
         wanted = {config.name: config for config in configs}
         for name in _MANDATORY:
             if name not in wanted:
@@ -56,7 +55,7 @@ class Levels:
         self._divide(now)
 
     def adjust(self) -> None:
-        """A period is over: lend what is not used."""
+        """Adjust the limits at the end of a period."""
         leaving = [name for name, one in self._levels.items() if one.is_leaving and one.queues.is_idle]
         for name in leaving:
             del self._levels[name]
@@ -66,7 +65,7 @@ class Levels:
             self._lend(self._clock.monotonic())
 
     def _kept(self, name: str) -> LevelConfig:
-        """The configuration of a mandatory level without its object."""
+        """The configuration of a mandatory level whose object is missing."""
         present = self._levels.get(name)
         if present is not None:
             return present.config
@@ -100,7 +99,7 @@ class Levels:
             self._set(level, seats, now)
 
     def _limits(self, limited: list[Level], left: int) -> list[int]:
-        """What each limited level gets, when so much is left by the exempt one."""
+        """The seats of each limited level, when the exempt level leaves `left`."""
         for level in limited:
             level.target = max(float(level.least), level.demand.smoothed)
         lower, least = sum(level.lower for level in limited), sum(level.least for level in limited)
@@ -122,5 +121,5 @@ class Levels:
 
 
 def _rounded(number: float) -> int:
-    """Halves upwards, as Go does it."""
+    """Rounded half up, as Go does it."""
     return int(number + 0.5)

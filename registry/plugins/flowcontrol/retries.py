@@ -1,28 +1,29 @@
-"""Retries: when those who are refused should come again.
+"""Retries: the Retry-After of rejected requests.
 
-As TCP does it: twice as late when many were refused although they had waited, a second earlier when few were. Pure.
+The value doubles while many requests are rejected, and falls by a second while few are, as in TCP congestion control.
+Pure.
 """
 
 from collections import deque
 
 _LONGEST = 32
 _MANY = 3
-"""Refusals per second that mean trouble."""
+"""The rejections per second that double the value."""
 
 
 class RetryAfter:
-    """Of one priority level."""
+    """The value of one priority level."""
 
     def __init__(self) -> None:
         self.seconds = 1
         self._history: deque[tuple[int, int]] = deque()
-        """Seconds of the past, and how many were refused in each."""
+        """Past seconds, and the number of rejections in each."""
         self._second = 0
         self._count = 0
         self._raised_at = 0
 
     def refused(self, second: int) -> int:
-        """One more is refused at this second. Returns in how many it should come again."""
+        """Count a rejection in this second. Returns the seconds for Retry-After."""
         if second == self._second:
             self._count += 1
             return self.seconds

@@ -1,6 +1,6 @@
-"""What is recorded of flows, by priority level and flow schema.
+"""Series: the metrics of flow control, by priority level and flow schema.
 
-Must hold: what every request records is at hand; what is rare has no series before it happens.
+Must hold: series that every request uses are looked up once. Rare series do not exist before their first event.
 """
 
 from aio_apiserver.storage import measures
@@ -14,7 +14,7 @@ _WATCHES = (0, 1, 10, 100, 1000, 10000)
 
 
 class FlowMetrics:
-    """Of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.dispatched = measures.counters(*_BOTH)
@@ -32,7 +32,7 @@ class FlowMetrics:
         self._series: dict[tuple[str, str], FlowSeries] = {}
 
     def of(self, level: str, schema: str) -> "FlowSeries":
-        """What is recorded of one schema's requests."""
+        """The series of one flow schema at a level."""
         labels = level, schema
         series = self._series.get(labels)
         if series is None:
@@ -41,7 +41,7 @@ class FlowMetrics:
 
 
 class FlowSeries:
-    """Of one schema at one level."""
+    """The series of one flow schema at one level."""
 
     __slots__ = (
         "_labels",
@@ -70,7 +70,7 @@ class FlowSeries:
         self._metrics.execution.of(*self._labels, "watch").observe(seconds)
 
     def waits(self, requests: int, seats: int) -> None:
-        """So many more wait."""
+        """Change the number of waiting requests and of their seats."""
         self._metrics.in_queues.of(*self._labels).add(requests)
         self._metrics.seats_in_queues.of(*self._labels).add(seats)
 
@@ -81,7 +81,7 @@ class FlowSeries:
         self._metrics.rejected.of(*self._labels, reason).add()
 
     def reaches(self, watches: int) -> None:
-        """A write has so many watches to reach."""
+        """Record the number of watches that a write reaches."""
         self._metrics.watches.of(*self._labels).observe(watches)
 
     def not_accommodated(self) -> None:

@@ -1,7 +1,7 @@
-"""Watches that are open, and how many of them a write has to reach. Pure.
+"""Watches: the number of open watches that a write reaches. Pure.
 
-Must hold: watches with a selector for what is indexed (the pods of one node) do not count: few of them hear of one
-change.
+Must hold: watches with a selector on an indexed field (pods of one node) do not count, because few of them get an
+event.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _INDEXED = {"pods": "spec.nodeName"}
 
 
 class Watched(NamedTuple):
-    """A resource, and within it a namespace or an object, if the watch is about less than all."""
+    """The scope of a watch: a resource, and in it a namespace or an object."""
 
     group: str
     resource: str
@@ -24,13 +24,13 @@ class Watched(NamedTuple):
 
 
 class OpenWatches:
-    """Counts them."""
+    """Counts open watches by scope."""
 
     def __init__(self) -> None:
         self._open: dict[Watched, int] = {}
 
     def opened(self, watched: Watched, field_selector: str) -> Callable[[], None]:
-        """Count one. Returns what takes it away again."""
+        """Count a watch. Returns the function that ends it."""
         if field_selector and _is_indexed(watched.resource, field_selector):
             return _nothing
         self._open[watched] = self._open.get(watched, 0) + 1
@@ -45,7 +45,7 @@ class OpenWatches:
         return closed
 
     def reached(self, written: Watched) -> int:
-        """How many watches a write concerns."""
+        """The number of watches that a write reaches."""
         counts = self._open
         if not counts:
             return 0
@@ -70,4 +70,4 @@ def _is_indexed(resource: str, field_selector: str) -> bool:
 
 
 def _nothing() -> None:
-    """Was not counted."""
+    """The end of a watch that was not counted."""

@@ -1,11 +1,11 @@
-"""What may not be used at all without a quota for it: the configuration of the plugin ResourceQuota.
+"""Limited: resources that need a quota to be used at all, from the configuration of the plugin ResourceQuota.
 
-limitedResources:
-- resource: pods
-  matchScopes:                       # pods of this priority need a quota with that scope
-  - {scopeName: PriorityClass, operator: In, values: [high]}
-- resource: persistentvolumeclaims
-  matchContains: [.storageclass.storage.k8s.io/requests.storage]
+    limitedResources:
+    - resource: pods
+      matchScopes:        # pods of this priority need a quota with that scope
+      - {scopeName: PriorityClass, operator: In, values: [high]}
+    - resource: persistentvolumeclaims
+      matchContains: [.storageclass.storage.k8s.io/requests.storage]
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class Limited(Struct, frozen=True):
-    """A resource that needs a quota where a name of what it uses contains one of some words, or a scope matches."""
+    """A limited resource: objects need a quota when their usage contains one of the names, or when a scope matches."""
 
     resource: GroupResource
     match_contains: Sequence[str]
@@ -30,7 +30,7 @@ class Limited(Struct, frozen=True):
 
 
 def configured(configuration: Any) -> Sequence[Limited]:
-    """The limits of a configuration. Raises ValueError."""
+    """The limited resources of a configuration. Raises ValueError."""
     given = configuration.get("limitedResources") if isinstance(configuration, dict) else None
     return tuple(_limited(one, index) for index, one in enumerate(given or ()))
 
@@ -45,7 +45,7 @@ def _limited(given: Any, index: int) -> Limited:
 def why_uncovered(
     limits: Sequence[Limited], quotas: Sequence[Object], evaluator: Evaluator, attributes: Attributes, *, now: float
 ) -> str:
-    """Why a write may not be, for want of a quota that looks at it; empty when it may."""
+    """Why a write needs a quota that does not exist; empty when it needs none."""
     obj = attributes.obj
     assert obj is not None
     usage = evaluator.usage(obj, now=now)

@@ -1,7 +1,7 @@
-"""Compiled policies: what policy objects and their bindings say, read once a revision.
+"""Compiled: policies and bindings as read from their objects, with compiled expressions. Each is read once a revision.
 
-Pure. Must hold: an expression that does not compile is kept with its mistake: it fails when it is asked, as the policy
-says that failures count.
+Pure. Must hold: an expression that does not compile is kept with its error. It fails when it is evaluated, and then
+failurePolicy counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ Part = Mapping[str, Any]
 
 
 class Validation(Struct, frozen=True):
-    """A condition that must be true, and what is said when it is not."""
+    """A validation of a policy: the condition, and the message for a violation."""
 
     condition: Expression
     message_expression: Expression | None
@@ -30,14 +30,14 @@ class Validation(Struct, frozen=True):
 
 
 class Mutation(Struct, frozen=True):
-    """An expression that makes a patch."""
+    """A mutation of a policy: the expression that makes a patch."""
 
     kind: str
     expression: Expression
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """A policy of either kind. `conditions` are its match conditions by name, in order."""
+    """A policy of either kind. `conditions` are its matchConditions by name, in order."""
 
     name: str
     criteria: Criteria
@@ -52,7 +52,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 class Binding(Struct, frozen=True, kw_only=True):
-    """Where a policy applies. Without criteria it does wherever the policy matches."""
+    """A binding of a policy. Without criteria it applies to all that the policy matches."""
 
     name: str
     policy: str

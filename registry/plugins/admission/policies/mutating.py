@@ -1,7 +1,7 @@
-"""MutatingAdmissionPolicy: policies change what is written, by patches that their expressions make.
+"""Mutating: the admission plugin MutatingAdmissionPolicy, whose policies change an object by patches made in CEL.
 
-Must hold: each policy sees what those before it have made; a policy that wants it is asked once more when a later one
-has changed something; what comes out has its defaults.
+Must hold: each policy sees the changes of the policies before it. A policy with reinvocationPolicy IfNeeded is invoked
+again when a later policy has changed the object. The result has its defaults.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -36,7 +36,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class _Denial(Struct, frozen=True):
-    """Why a policy says no."""
+    """The denial of a request by a policy."""
 
     policy: str
     binding: str
@@ -59,14 +59,14 @@ class _Invocation(Struct, frozen=True):
 
 
 class _Round(Struct):
-    """What the policies have made of the object so far, and who has to be asked again."""
+    """The state of one admission pass: the write and the denials so far."""
 
     write: Write
     denials: list[_Denial] = field(default_factory=list)
 
 
 class MutatingAdmissionPolicy(Plugin):
-    """Lets all policies that match change the object."""
+    """Applies the mutations of all matching policies."""
 
     name = "MutatingAdmissionPolicy"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -122,9 +122,10 @@ class MutatingAdmissionPolicy(Plugin):
         return await self._params.collect(policy.param_kind, binding.param_ref, attributes)
 
     async def _invoke_all(self, invocations: Sequence[_Invocation], work: _Round) -> None:
-        """All in order; once something has changed, all are looked at again, and those asked that want it.
+        """Invoke all policies in order. When the object has changed, invoke those again that want reinvocation.
 
-        The conditions of all count again, as in kube-apiserver: what a policy has removed, they may miss.
+        Match conditions are evaluated again, as in kube-apiserver. A condition can fail on a field that an earlier
+        policy has removed.
         """
         last_change = -1
         for place, invocation in enumerate(invocations):
@@ -137,7 +138,7 @@ class MutatingAdmissionPolicy(Plugin):
                 await self._change(invocation, work)
 
     async def _holds(self, invocation: _Invocation, work: _Round) -> bool:
-        """Whether the conditions of a policy hold of the object as it is now."""
+        """Whether the match conditions of a policy hold for the object as it is now."""
         current = await self._current(invocation, work)
         policy, write = invocation.policy, work.write
         seen = await write.inputs(policy, invocation.form, invocation.params, has_namespace=False, current=current)
@@ -153,7 +154,7 @@ class MutatingAdmissionPolicy(Plugin):
         return await invocation.form.shown(obj)
 
     async def _change(self, invocation: _Invocation, work: _Round) -> bool:
-        """Whether the policy has changed the object."""
+        """Apply the mutations of a policy. Returns whether they have changed the object."""
         before = await self._current(invocation, work)
         after = await self._patched(invocation, before, work)
         if after == before:
@@ -166,7 +167,7 @@ class MutatingAdmissionPolicy(Plugin):
         return True
 
     async def _patched(self, invocation: _Invocation, before: Object, work: _Round) -> Object:
-        """The object behind all mutations of a policy; one that fails leaves it as it was."""
+        """The object with all mutations of a policy. A failing mutation changes nothing."""
         policy, form, current = invocation.policy, invocation.form, before
         for mutation in policy.mutations:
             seen = await work.write.inputs(policy, form, invocation.params, current=current)
@@ -183,7 +184,7 @@ class MutatingAdmissionPolicy(Plugin):
 
 
 def _computed(seen: Inputs, mutation: Mutation) -> Outcome:
-    """What the expression of a mutation makes. Raises Undecided, OutOfBudget."""
+    """The value of a mutation's expression. Raises Undecided, OutOfBudget."""
     return seen.evaluation().outcome(mutation.expression)
 
 
@@ -193,7 +194,7 @@ def _note(work: _Round, policy: Policy, binding: Binding | None, message: str, r
 
 
 def _refusal(attributes: Attributes, denials: Sequence[_Denial]) -> Forbidden:
-    """A Forbidden that says what the policies say, and nothing else."""
+    """A Forbidden whose message and reason are those of the first denial."""
     failure = forbidden(attributes, "", causes=[Cause("", str(denial)) for denial in denials])
     failure.message = str(denials[0])
     failure.reason = denials[0].reason or failure.reason

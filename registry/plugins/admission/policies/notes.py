@@ -1,6 +1,6 @@
-"""Notes: what policies want to have in the audit's record of a write. Pure.
+"""Notes: the audit annotations of validating policies. Pure.
 
-Must hold: what several bindings of a policy say by one key is noted together, each value once.
+Must hold: the values that several bindings of a policy have for one key are published together, each value once.
 """
 
 import orjson
@@ -15,25 +15,25 @@ _FAILURE = "validation.policy.admission.k8s.io/validation_failure"
 
 
 class Notes(Struct, frozen=True):
-    """Of one policy, from all of its bindings."""
+    """The audit annotations of one policy, from all of its bindings."""
 
     _values: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, key: str, value: str) -> None:
-        """Note what an audit annotation has turned out to be."""
+        """Add a value of an audit annotation."""
         value = value.encode()[:_LONGEST].decode(errors="ignore")
         known = self._values.setdefault(key, [])
         if value not in known:
             known.append(value)
 
     def publish(self, policy: str, annotate: Annotate) -> None:
-        """Put all of it into the record."""
+        """Write all values into the audit event."""
         for key, values in self._values.items():
             annotate(f"{policy}/{key}", ", ".join(values))
 
 
 def note_failure(annotate: Annotate, binding: Binding, index: int, message: str) -> None:
-    """Note that a validation does not hold. Of several only the first is in the record, as with kube-apiserver."""
+    """Add the audit annotation for a failed validation. The first one of a request is kept, as in kube-apiserver."""
     failure = {
         "message": message,
         "policy": binding.policy,

@@ -1,4 +1,4 @@
-"""Sources: the policies of one kind with their bindings, as they are now."""
+"""Sources: the policies of one kind with their bindings, from cached lookups."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ Hook = tuple[Policy, Sequence[Binding]]
 
 
 class Source:
-    """Policies by name, each with its bindings; those that nothing binds are left out.
+    """Policies by name, each with its bindings. A policy without a binding is left out.
 
     Each object is read, and its expressions compiled, once a revision.
     """
@@ -23,7 +23,7 @@ class Source:
         self._bindings = Lookup(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
 
     async def hooks(self) -> Sequence[Hook]:
-        """In the order of the policies' names. Raises StatusError."""
+        """Policies in the order of their names. Raises StatusError."""
         bindings: dict[str, list[Binding]] = {}
         for binding in await self._bindings.list():
             bindings.setdefault(binding.policy, []).append(binding)

@@ -1,7 +1,6 @@
-"""ValidatingAdmissionPolicy: policies refuse what they find wrong, or warn of it.
+"""Validating: the admission plugin ValidatingAdmissionPolicy, whose policies refuse a write, warn of it or audit it.
 
-Must hold: what is wrong with a policy or its binding counts as the policy says that failures do; of several refusals
-the first is told.
+Must hold: an error in a policy or binding counts as failurePolicy says. The client gets the first of several denials.
 """
 
 from collections.abc import Sequence
@@ -38,7 +37,7 @@ _INVALID = 422
 
 
 class _Denial(Struct, frozen=True):
-    """Why a policy says no; without a binding, because of the policy itself."""
+    """The denial of a request by a policy. `binding` is empty when the policy itself is wrong."""
 
     policy: str
     binding: str
@@ -51,7 +50,7 @@ class _Denial(Struct, frozen=True):
 
 
 class ValidatingAdmissionPolicy(Plugin):
-    """Asks all policies that match."""
+    """Evaluates all matching policies."""
 
     name = "ValidatingAdmissionPolicy"
 
@@ -126,7 +125,7 @@ class ValidatingAdmissionPolicy(Plugin):
         return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
 
     def _told(self, found: Sequence["_Found"], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
-        """What has been found, told in the ways that the binding names."""
+        """Apply the validationActions of the binding to failed validations. Returns the denials."""
         denials = []
         for index, reason, message in found:
             if "Deny" in binding.actions:
@@ -142,7 +141,7 @@ class ValidatingAdmissionPolicy(Plugin):
 
 
 class _Found(NamedTuple):
-    """A validation that does not hold, by its number, and why."""
+    """A failed validation: its number, reason and message."""
 
     number: int
     reason: str
@@ -150,7 +149,7 @@ class _Found(NamedTuple):
 
 
 class _Matched(NamedTuple):
-    """A write that a policy matches, in the form in which it does, and what is to be noted of it."""
+    """A matched write: the form in which a policy matched it, and its audit annotations."""
 
     form: AdmissionForm
     write: Write
@@ -158,7 +157,7 @@ class _Matched(NamedTuple):
 
 
 def _judge(policy: Policy, evaluation: Evaluation) -> list[_Found]:
-    """What is wrong, with reasons. Raises Undecided."""
+    """The validations that fail. Raises Undecided."""
     try:
         outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
     except OutOfBudget as exc:
@@ -185,7 +184,7 @@ def _text(outcome: Outcome) -> str:
 
 
 def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
-    """What is to be noted, by keys, and what is wrong with the expressions that say so. Raises Undecided."""
+    """The values of the audit annotations, and the errors of their expressions. Raises Undecided."""
     try:
         outcomes = [(key, evaluation.outcome(expression)) for key, expression in policy.annotations]
     except OutOfBudget as exc:
@@ -202,7 +201,7 @@ def _failed(policy: Policy, binding: Binding | None, message: str) -> list[_Deni
 
 
 def _refusal(attributes: Attributes, denial: _Denial) -> Forbidden:
-    """A Forbidden with the policy's own reason."""
+    """A Forbidden with the reason of the policy."""
     message = str(denial)
     failure = forbidden(attributes, message, causes=[Cause("", message)])
     failure.reason = denial.reason

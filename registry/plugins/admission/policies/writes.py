@@ -1,4 +1,4 @@
-"""Writes: everything about one write that its policies need, found out once and only when one of them matches."""
+"""Writes: the inputs that admission policies need for one write, computed when the first policy matches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,12 +19,12 @@ from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = GroupKind("", "Namespace")
 _STEP = "validate"
-"""What conditions are recorded under, those of mutating policies too."""
+"""The `type` label of match conditions in the metrics, also for mutating policies."""
 
 
 @dataclass(slots=True)
 class Write:
-    """One write on its way past the policies."""
+    """One write, shared by all policies that look at it."""
 
     attributes: Attributes
     matcher: Matcher
@@ -47,7 +47,7 @@ class Write:
         has_namespace: bool = True,
         current: Object | None = None,
     ) -> Inputs:
-        """What the expressions of a policy see. `current`: the object as earlier policies have left it, in this form.
+        """The inputs for the expressions of a policy. `current`: the object after earlier policies, in this form.
 
         Raises StatusError, StorageError.
         """
@@ -63,7 +63,7 @@ class Write:
         )
 
     async def matches_conditions(self, policy: Policy, seen: Inputs) -> bool:
-        """Whether all conditions of a policy hold. Raises Undetermined."""
+        """Whether all match conditions of a policy hold. Raises Undetermined."""
         conditions = [expression for _, expression in policy.conditions]
         recorder = ConditionRecorder(self.metrics, self.clock, policy.name, "policy", _STEP, self.attributes.operation)
         ignores_failures = policy.ignores_failures
@@ -79,7 +79,7 @@ class Write:
         return self._shown[key]
 
     async def _namespace(self) -> Object | None:
-        """The namespace of the write, as far as expressions may see it; none of a Namespace, or beyond namespaces."""
+        """`namespaceObject`: the namespace of the write. None for a Namespace and for cluster-scoped objects."""
         if not self._namespaces:
             self._namespaces.append(await self._found_namespace())
         return self._namespaces[0]

@@ -1,6 +1,6 @@
-"""Answers: what webhooks say to a review, checked, with kube-apiserver's words for what is wrong.
+"""Answers: checks the AdmissionReview that a webhook returns, with kube-apiserver's error messages.
 
-Pure. Must hold: nothing that a webhook sends is believed before its type is right.
+Pure. Must hold: each member of the response is checked for its type before it is used.
 """
 
 import base64
@@ -29,15 +29,15 @@ _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
 
 
 class Undecodable(Exception):
-    """The answer is no AdmissionReview."""
+    """The response is not an AdmissionReview."""
 
 
 class Invalid(Exception):
-    """The answer is an AdmissionReview that says something wrong."""
+    """The response is an AdmissionReview with wrong content."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a webhook says. `status` is why it says no."""
+    """The response of a webhook. `status` holds the reason of a denial."""
 
     is_allowed: bool
     patch: bytes = b""
@@ -48,7 +48,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool) -> Answer:
-    """The answer to a review. Raises Undecodable, Invalid."""
+    """The checked response of a webhook. Raises UndecodableReview, InvalidReview."""
     _check_kind(value, version)
     response = _member(value, "AdmissionReview", "response", _is_object, "v1.AdmissionResponse")
     if response is None:
@@ -70,7 +70,7 @@ def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool
 
 
 def _check_kind(value: Object, version: str) -> None:
-    """Whether a value can be an AdmissionReview at all; one that does not say what it is can be. Raises Undecodable."""
+    """Check apiVersion and kind. A response without them passes here. Raises UndecodableReview."""
     wanted = reviews.api_version(version)
     api_version, kind = (
         _text(value, name) or default for name, default in (("apiVersion", wanted), ("kind", reviews.KIND))
@@ -122,7 +122,7 @@ def _check_patch(patch: bytes, patch_type: str | None, *, mutates: bool) -> None
 
 
 def _typed(response: Mapping[str, Any], types: Catalog) -> tuple[Answer, str, str | None]:
-    """The members of a response, each of the right type: the answer, its uid, and the type of its patch."""
+    """The members of a response with their types checked: the answer, its uid, and the type of its patch."""
     status = _response_member(response, "status", _is_object, "v1.Status")
     answer = Answer(
         is_allowed=bool(_response_member(response, "allowed", lambda one: isinstance(one, bool), "bool")),
@@ -136,7 +136,7 @@ def _typed(response: Mapping[str, Any], types: Catalog) -> tuple[Answer, str, st
 
 
 def _annotations(response: Mapping[str, Any]) -> Mapping[str, str]:
-    """What is to be noted in the record of the request: texts by texts."""
+    """The audit annotations of a response."""
     annotations = _response_member(response, "auditAnnotations", _is_object, "map[string]string") or {}
     for value in annotations.values():
         if not isinstance(value, str | None):
@@ -184,7 +184,7 @@ def _response_member(response: Mapping[str, Any], name: str, is_right: Callable[
 def _member(
     value: Mapping[str, Any], struct: str, name: str, is_right: Callable[[Any], bool], wanted: str, *, path: str = ""
 ) -> Any:
-    """A member, or None. Raises Undecodable when it is of another type."""
+    """A member, or None. Raises UndecodableReview when its type is wrong."""
     member = value.get(name)
     if member is not None and not is_right(member):
         raise _mismatch(struct, path or name, member, wanted)

@@ -1,7 +1,7 @@
-"""Calls: one webhook is sent the review of one write, and answers.
+"""Calls: sends the AdmissionReview of one write to one webhook, and reads the response.
 
-Must hold: a webhook with side effects is not called on a dry run, whatever its failure policy; warnings reach the
-client even with a no.
+Must hold: a webhook with side effects is not called on a dry run, whatever its failurePolicy. Warnings of a webhook
+reach the client also when the webhook denies the request.
 """
 
 import uuid
@@ -24,7 +24,7 @@ _NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1bet
 
 
 class Caller:
-    """Calls webhooks for one plugin. `mutates`: they may answer with patches."""
+    """Calls webhooks for one plugin. `mutates`: responses may contain patches."""
 
     def __init__(self, plugin: str, given: Foundation, *, mutates: bool) -> None:
         self._plugin = plugin
@@ -34,7 +34,7 @@ class Caller:
         self._mutates = mutates
 
     async def ask(self, webhook: Webhook, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Answer:
-        """What a webhook says to a write that was made in its own form. Raises CallFailed, Denied, BadRequest."""
+        """Call a webhook for a write. Raises CallFailed, WebhookDenied, BadRequest."""
         if attributes.is_dry_run:
             _check_side_effects(webhook)
         version = reviews.version_of(webhook.review_versions)
@@ -62,7 +62,7 @@ class Caller:
         return answer
 
     def _seconds(self, webhook: Webhook, attributes: Attributes) -> float:
-        """How long to wait for a webhook: no longer than somebody waits for the write."""
+        """The timeout of a call: that of the webhook, and not longer than the request's own deadline."""
         if not attributes.deadline:
             return webhook.seconds
         return min(webhook.seconds, max(_LEAST_SECONDS, attributes.deadline - self._patience.monotonic()))

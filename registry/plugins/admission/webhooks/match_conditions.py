@@ -1,4 +1,4 @@
-"""Conditions: the expressions under which a webhook is called at all, compiled once."""
+"""Match conditions: the CEL match conditions of a webhook, compiled once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
 
 
 class Conditions:
-    """Those of one webhook."""
+    """The match conditions of one webhook."""
 
     def __init__(self, stated: Sequence[Mapping[str, Any]], *, ignores_failures: bool) -> None:
         self._expressions = [_compiled(one.get("expression") or "") for one in stated]
@@ -33,7 +33,9 @@ class Conditions:
         access: Authorizer,
         recorder: ConditionRecorder,
     ) -> bool:
-        """Whether all hold for a write that was made in its own form and is shown in another. Raises Forbidden."""
+        """Whether all conditions hold for a write. `own` is the form of the request, `shown` the write in the matched
+        form. Raises Forbidden.
+        """
         answers = Answers(access)
         seen = inputs(
             obj=shown.obj,

@@ -1,7 +1,7 @@
-"""MutatingAdmissionWebhook: webhooks change writes, one after the other.
+"""Mutating: the admission plugin MutatingAdmissionWebhook, which calls webhooks one after the other.
 
-Must hold: each webhook sees what those before it have made, with its defaults; when something has changed that an
-earlier webhook wants to see again, it is asked once more, after all other plugins; nobody is asked more than twice.
+Must hold: each webhook sees the changes of the webhooks before it, with defaults. A webhook with reinvocationPolicy
+IfNeeded is called again after later changes, once all other plugins have run. A webhook is called twice at most.
 """
 
 from msgspec import Struct, field
@@ -27,10 +27,10 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class _Notes(Struct):
-    """What is remembered from the first round to the second.
+    """The state that the first round leaves for the second.
 
-    waiting: webhooks that have been asked and want to be asked again after a change; wanted: those to which that
-    happened; last: the object as it was left.
+    waiting: called webhooks that want reinvocation; wanted: those of them that a later change concerns; last: the
+    object after the round.
     """
 
     waiting: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ class _Notes(Struct):
 
 
 class MutatingAdmissionWebhook(Plugin):
-    """Lets all webhooks that match change the object."""
+    """Calls all matching webhooks and applies their patches."""
 
     name = "MutatingAdmissionWebhook"
 
@@ -94,12 +94,13 @@ class MutatingAdmissionWebhook(Plugin):
             work.notes.waiting.add(webhook.uid)
 
     async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown, place: str) -> bool:
-        """Whether a webhook has changed the object. Raises CallFailed, StatusError."""
+        """Call a webhook and apply its patch. Returns whether the object has changed. Raises CallFailed, StatusError.
+        """
         answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
         operations = patching.operations_of(webhook, answer)
         if not operations:
             return False
-        # Patching uses the operations up.
+        # # Patching modifies the operations.
         stated = objects.clone(operations)
         parsed = patching.patched(webhook, answer, operations, form=current.form, obj=current.obj)
         is_changed = parsed != current.obj
@@ -109,7 +110,7 @@ class MutatingAdmissionWebhook(Plugin):
 
 
 class _Round:
-    """One round of all webhooks on one write. `current` is how it was shown last."""
+    """One round of all webhooks for one write. `current` is the write in the form that was used last."""
 
     def __init__(self, attributes: Attributes, notes: _Notes) -> None:
         self._attributes = attributes
@@ -118,13 +119,13 @@ class _Round:
 
     @property
     def seen_attributes(self) -> Attributes:
-        """The write with its object as it has become."""
+        """The attributes with the object as changed so far."""
         if self.current is None:
             return self._attributes
         return replace(self._attributes, obj=self.current.obj)
 
     async def show(self, form: AdmissionForm) -> Shown:
-        """The write in a form, as it has become."""
+        """The write in a form, as changed so far."""
         if self.current is None:
             self.current = await shown(self._attributes, form)
         elif self.current.form.kind != form.kind:

@@ -1,6 +1,6 @@
-"""Notes: what the record of a request says of the webhooks that were asked about it.
+"""Notes: the audit annotations about the webhooks of a request.
 
-Must hold: what webhooks have made of an object is noted only where objects are recorded.
+Must hold: patches are recorded from the audit level Request on.
 """
 
 import logging
@@ -22,12 +22,12 @@ _PATCH = "patch.webhook.admission.k8s.io/"
 
 
 def place_of(attributes: Attributes, index: int) -> str:
-    """The turn of a webhook."""
+    """The round and index of a webhook, as audit annotations name them."""
     return f"round_{int(attributes.reinvocation.is_again)}_index_{index}"
 
 
 def note_own(attributes: Attributes, webhook: Webhook, annotations: Mapping[str, str]) -> None:
-    """What a webhook itself wants to have noted."""
+    """Add the audit annotations that a webhook returned."""
     for name, value in annotations.items():
         key = f"{webhook.name}/{name}"
         if "/" in name or names.check_qualified_name(key):
@@ -37,13 +37,13 @@ def note_own(attributes: Attributes, webhook: Webhook, annotations: Mapping[str,
 
 
 def note_mutation(attributes: Attributes, webhook: Webhook, place: str, *, is_changed: bool) -> None:
-    """Whether a webhook has changed the object."""
+    """Record whether a webhook has changed the object."""
     said = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": is_changed}
     attributes.annotate(f"{MUTATION}{place}", orjson.dumps(said).decode())
 
 
 def note_patch(attributes: Attributes, webhook: Webhook, place: str, operations: Sequence[Any]) -> None:
-    """How a webhook has changed the object."""
+    """Record the patch of a webhook."""
     said = {
         "configuration": webhook.configuration,
         "webhook": webhook.name,
@@ -54,5 +54,5 @@ def note_patch(attributes: Attributes, webhook: Webhook, place: str, operations:
 
 
 def note_failure(attributes: Attributes, webhook: Webhook, place: str, step: str) -> None:
-    """A webhook was left out, because its failures are ignored."""
+    """Record that a failing webhook was ignored."""
     attributes.annotate(f"failed-open.{step}{place}", webhook.name)

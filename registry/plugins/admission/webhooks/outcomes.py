@@ -1,6 +1,6 @@
-"""Outcomes: what becomes of a write after a webhook was asked about it, and what is recorded of that.
+"""Outcomes: applies failurePolicy to the call of a webhook, and records metrics and audit annotations.
 
-Must hold: only a failure to call a webhook can be ignored; its no, and what goes wrong here, never are.
+Must hold: failurePolicy Ignore covers failed calls. It does not cover denials and errors of this server.
 """
 
 import logging
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Outcomes:
-    """Those of one step."""
+    """The outcomes of one step: `admit` or `validating`."""
 
     def __init__(self, metrics: WebhookMetrics, clock: Clock, step: str) -> None:
         self._metrics = metrics
@@ -34,7 +34,7 @@ class Outcomes:
         self._step = step
 
     async def of(self, webhook: Webhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
-        """What comes of asking a webhook in its turn; None when its failure is ignored. Raises StatusError."""
+        """The result of a webhook's call; None when a failure is ignored. Raises StatusError."""
         began = self._clock.monotonic()
         code, refused = _GOOD, ""
         try:

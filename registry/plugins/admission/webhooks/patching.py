@@ -1,4 +1,4 @@
-"""Patching: what the patch of a webhook makes of the object that it was shown. Pure."""
+"""Patching: applies the JSON patch of a webhook's response to the object. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{schem
 
 
 def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
-    """The operations of the patch of an answer, if it has any. Raises CallFailed."""
+    """The operations of the response's patch, if there is one. Raises CallFailed."""
     return _operations(webhook, answer.patch) if answer.patch else ()
 
 
@@ -70,7 +70,7 @@ def _parsed(value: Any, form: AdmissionForm) -> Object:
 
 
 def _check_kind(value: Object, form: AdmissionForm) -> None:
-    """Whether an object is still what it was: what it does not say, it is."""
+    """Check that a patch keeps kind and apiVersion. A missing one counts as unchanged."""
     kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
     if (kind, api_version) != (form.kind.kind, form.kind.api_version):
         scheme = scheme_of(form.kind.group)

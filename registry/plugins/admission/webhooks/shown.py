@@ -1,7 +1,7 @@
-"""Shown: a write as webhooks see it, in the version that their rules name.
+"""Shown: a write in the version that a webhook's rules name.
 
-Must hold: what one webhook has made is what the next one sees, whatever its version; the hub object changes only when
-it has to be seen in another version, and in the end.
+Must hold: a webhook sees the changes of the webhooks before it, in any version. The hub object is updated when another
+version is needed, and at the end.
 """
 
 from collections.abc import Awaitable
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Shown(Struct):
-    """The objects of a write in one form. `is_changed`: `obj` is ahead of the write's own."""
+    """The objects of a write in one form. `is_changed`: `obj` has changes that the write's own object lacks."""
 
     form: AdmissionForm
     obj: Object | None
@@ -28,12 +28,12 @@ class Shown(Struct):
     is_changed: bool = False
 
     def take(self, parsed: Object) -> None:
-        """Go on with what a webhook has made, with its defaults."""
+        """Set the changed object, with defaults."""
         self.obj = self.form.defaulted(parsed)
         self.is_changed = True
 
     async def write_back(self, attributes: Attributes) -> None:
-        """Bring the write up to what was made. Raises InternalError."""
+        """Copy the changes into the write's own object. Raises InternalError."""
         if not self.is_changed:
             return
         assert attributes.obj is not None

@@ -1,7 +1,6 @@
-"""ValidatingAdmissionWebhook: webhooks refuse writes.
+"""Validating: the admission plugin ValidatingAdmissionWebhook, which calls webhooks at the same time.
 
-Must hold: all webhooks that hear of a write are asked at the same time, and all answers are waited for; of several
-refusals that of the first webhook is told.
+Must hold: all responses are awaited. Of several denials the client gets that of the first webhook.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown, shown
 
 
 class ValidatingAdmissionWebhook(Plugin):
-    """Asks all webhooks that match."""
+    """Calls all matching webhooks."""
 
     name = "ValidatingAdmissionWebhook"
 
@@ -60,7 +59,7 @@ class ValidatingAdmissionWebhook(Plugin):
 
 
 class _Views:
-    """A write in every form in which somebody wants to see it, made once."""
+    """A write in each form that a webhook wants, converted once for each kind."""
 
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
@@ -70,5 +69,5 @@ class _Views:
         view = self._made.get(form.kind)
         if view is None:
             view = self._made[form.kind] = await shown(self._attributes, form)
-        # Two resources may have objects of one kind.
+        # # Two resources may have objects of one kind.
         return view if view.form is form else Shown(form, view.obj, view.old)
