@@ -1,7 +1,7 @@
-"""Commands: what can be asked of the writer, each as one step of a transaction.
+"""Commands: the commands of the writer, each one step of a transaction.
 
-They run on the writer's thread, in order of their coming, each on what those before have left. A command that raises
-has changed nothing and disturbs no other of its group.
+They run on the writer's thread, in order of arrival. Each sees the effects of those before it. A command that raises
+has changed nothing, and the others of its group go on.
 """
 
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from aio_apiserver.storage.kv.sqlite.schema import first_id
 from aio_apiserver.storage.kv.sqlite.transaction import Transaction
 
 _SWEEP_ROWS = 256
-"""Rows of the log per step of a sweep: some milliseconds, within which nobody else writes."""
+"""The rows of the log in one step of a sweep: some milliseconds, in which no other write runs."""
 
 _DELETE_SUPERSEDED = """
 DELETE FROM records WHERE id IN (SELECT previous FROM records WHERE id > :swept AND id <= :last)
@@ -28,18 +28,18 @@ _DELETE_DELETED = "DELETE FROM records WHERE id > :swept AND id <= :last AND ver
 
 
 class Command(Protocol):
-    """A step. `size` is the bytes that it carries, to bound a group by."""
+    """One step of a transaction. `size`: the bytes that it carries, to limit the size of a group."""
 
     @property
     def size(self) -> int: ...
 
     def apply(self, transaction: Transaction) -> Any:
-        """Make the changes; what comes back is the command's result if the transaction is committed."""
+        """Make the changes. The return value is the command's result if the transaction is committed."""
         ...
 
 
 class Put(Struct, frozen=True):
-    """Compare-and-set; expecting 0 creates."""
+    """Compare-and-set. An expected revision of 0 creates the key."""
 
     key: bytes
     value: bytes
@@ -76,7 +76,7 @@ class Delete(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """A new lease; its id is never used again."""
+    """Create a lease. Its id is not used again."""
 
     ttl: int
     expires: float
@@ -91,7 +91,7 @@ class Grant(Struct, frozen=True):
 
 
 class Revoke(Struct, frozen=True):
-    """The end of a lease and of all its keys, in key order and in one revision."""
+    """End a lease and delete its keys, in key order and in one revision."""
 
     lease: int
     size = 0
@@ -107,7 +107,7 @@ class Revoke(Struct, frozen=True):
 
 
 class Compact(Struct, frozen=True):
-    """History below the revision cannot be read any more; sweeps remove it."""
+    """Compact: history below the revision cannot be read any more. Sweeps remove it."""
 
     revision: int
     size = 0
@@ -122,10 +122,10 @@ class Compact(Struct, frozen=True):
 
 
 class Sweep(Struct, frozen=True):
-    """Remove a part of what no kept revision shows: True when nothing is left to remove.
+    """Remove some rows that no kept revision shows. The result is True when none is left.
 
-    It goes along the log up to the compact revision. Whatever a row there supersedes goes, and so does a deletion
-    itself, with the key's head if nothing came behind it.
+    It goes along the log up to the compact revision. It removes what a row there supersedes, and deletions themselves,
+    with the key's head if no later row exists.
     """
 
     size = 0
@@ -145,7 +145,7 @@ class Sweep(Struct, frozen=True):
 
 
 class Probe(Struct, frozen=True):
-    """To see whether the writer answers and, with `is_write`, whether the disk takes what it writes."""
+    """Check whether the writer answers and, with `is_write`, whether the disk accepts writes."""
 
     is_write: bool
     size = 0

@@ -1,9 +1,8 @@
-"""SqliteKV: the kv contract on one SQLite file, for servers that need no cluster.
+"""Engine: SqliteKV, the kv contract on one SQLite file, for a server without a cluster.
 
-Puts the neighbouring modules together and owns their threads, tasks and files. One process per data directory.
-
-Must hold: what the contract says; a write that returned is synced to the disk; nothing that touches the disk runs on
-the event loop; `close` leaves no thread, no task and no lock.
+It puts the neighbouring modules together, and owns their threads, tasks and files. One process uses a data directory.
+Must hold: the kv contract. A write that returned is synced to the disk. No disk access runs on the event loop. `close`
+leaves no thread, no task and no lock.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ from aio_apiserver.storage.kv.watcher import Watcher
 from aio_apiserver.storage.tasks import Tasks
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
-"""A group is prepared in memory within the first wait; behind it there is little to do but to come back."""
+"""A group is prepared in memory within the first wait. After that, the thread only has to return."""
 _GETS = Patience(first=0.001, later=0.0005, pause=0.002)
 _RANGES = Patience(first=0.001, later=0.001, pause=0.004)
 
@@ -41,7 +40,7 @@ _HEALTH_SECONDS = 3.0
 
 
 class SqliteKV:
-    """A store in a directory; `open` makes one."""
+    """A store in a directory. `open` creates one."""
 
     has_reliable_progress = True
 
@@ -74,7 +73,7 @@ class SqliteKV:
 
     @classmethod
     async def open(cls, directory: Path, *, clock: Clock | None = None) -> Self:
-        """The store in the directory, made if there is none.
+        """Open the store in the directory, or create it.
 
         Raises DataDirLocked, Corrupt for a file that is no store or one of a newer release, NoSpace, Unavailable.
         """

@@ -1,8 +1,8 @@
-"""Faults: what SQLite and the file system report, in storage's words. One table.
+"""Faults: a table of the errors of SQLite and of the file system, as errors of storage.
 
-Pure. Must hold: a failure that may have left a write behind is DeadlineExceeded, never Unavailable. When a commit fails
-for want of room, its last page, which makes it count, has not been written. When it fails with an I/O error, all of
-it may be on the disk: the next commit overwrites it, but a crash before that would bring it back.
+Pure. Must hold: a failure after which a write may exist is DeadlineExceeded and not Unavailable. When a commit fails
+because the disk is full, its last page, which makes it valid, is not written. When it fails with an I/O error, all of
+it may be on the disk. The next commit overwrites it, but a crash before that would bring it back.
 """
 
 import errno
@@ -40,19 +40,21 @@ _BY_SQLITE_CODE: dict[int, Translation] = {
     sqlite3.SQLITE_NOTADB: _corrupt,
     sqlite3.SQLITE_TOOBIG: _too_large,
 }
-"""By extended code where there is an entry, else by primary code; all others (I/O, busy, memory) are Unavailable."""
+"""By extended code where there is an entry, else by primary code. All others (I/O, busy, memory) are Unavailable."""
 
 _BY_ERRNO: dict[int, Translation] = {errno.ENOSPC: _no_space, errno.EDQUOT: _no_space}
 
 
 class Faults:
-    """Translates for the store whose database is at `path`."""
+    """Translates errors of the store whose database is at `path`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def translate(self, failure: Exception, *, is_commit: bool = False) -> Exception:
-        """A new error that says what the failure means; what neither SQLite nor a file raised stays as it is."""
+        """A new exception with the meaning of the failure. Other exceptions than those of SQLite and files stay as they
+        are.
+        """
         if not isinstance(failure, sqlite3.Error | OSError):
             return failure
         code = getattr(failure, "sqlite_errorcode", 0)

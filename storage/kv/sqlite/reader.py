@@ -1,7 +1,7 @@
-"""Reader: who runs the reads. Gets have a thread of their own, so that no long range is in front of them.
+"""Reader: runs reads on threads. Gets have a thread of their own, so that no long range delays them.
 
-On the event loop's side. All gets of one turn of the loop go to the thread together: one hand-over, one snapshot, one
-way back, which costs less than the reading. Ranges and replays go one by one to a few threads.
+It lives on the event loop. All gets of one iteration of the loop go to the thread together, on one snapshot: a
+hand-over costs more than a read. Ranges and replays go to a few threads, one by one.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ class Reader:
         return await self._run(lambda connection: reads.replay(connection, wanted))
 
     async def stop(self) -> None:
-        """Finish what was asked for, and end the threads."""
+        """Finish the pending reads, and end the threads."""
         self._hand_over()
         await self._get_workers.stop()
         await self._range_workers.stop()
