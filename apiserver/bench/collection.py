@@ -1,8 +1,8 @@
-"""Collection: holds off the search for garbage while a server starts or goes back to a state.
+"""Collection: turns Python's garbage collector off while a server starts or restores a snapshot.
 
-Both make many objects at once, at which Python looks through all that there is: in the process of a big test suite that
-takes longer than the work itself. Must hold: who has switched collection off finds it switched off afterwards; several
-threads may do this at the same time.
+Both create many objects, which makes the collector search all objects of the process. In a big test suite that takes
+longer than the work itself. Must hold: a collector that was off before stays off. Several threads may do this at the
+same time.
 """
 
 import gc
@@ -17,7 +17,7 @@ _was_enabled = False
 
 @contextmanager
 def held_off() -> Iterator[None]:
-    """No garbage is looked for while the context is open."""
+    """The garbage collector is off while the context is open."""
     _hold()
     try:
         yield

@@ -1,22 +1,22 @@
-"""/testing: the bench over HTTP, for tests in any language.
+"""Endpoints: the test tools over HTTP below /testing/, for tests in any language.
 
-    GET, POST, DELETE  /testing/faults                    the rules; add some (YAML or JSON); take all back
+    GET, POST, DELETE  /testing/faults                  the rules; add some (YAML or JSON); remove all
     DELETE             /testing/faults/ID
     GET                /testing/snapshots
-    PUT, DELETE        /testing/snapshots/NAME            make or replace one; forget it
-    POST               /testing/snapshots/NAME/restore    with ?expires=true, open watches end with 410
-    POST               /testing/reset                     be as a new server is
-    GET                /testing/requests?verb=patch&...   what clients have asked for
-    POST               /testing/settle                    answer when controllers have done all that there is to do
-    GET                /testing/clock                     the server's time
-    POST               /testing/clock/hold                ?at=2030-01-01T00:00:00Z; stand there, or now
-    POST               /testing/clock/advance?by=1h30m    let time pass, and answer when all has happened in it
-    POST               /testing/clock/set?to=2030-...     be there at once
-    POST               /testing/clock/release             go on from here
+    PUT, DELETE        /testing/snapshots/NAME          make or replace one; delete it
+    POST               /testing/snapshots/NAME/restore  with ?expires=true, open watches end with 410
+    POST               /testing/reset                   return to the state of a new server
+    GET                /testing/requests?verb=patch&... the requests of clients
+    POST               /testing/settle                  answers when the controllers have settled
+    GET                /testing/clock                   the server's time
+    POST               /testing/clock/hold              ?at=2030-01-01T00:00:00Z; hold there, or now
+    POST               /testing/clock/advance?by=1h30m  let time pass; answers when all due work is done
+    POST               /testing/clock/set?to=2030-...   go there at once
+    POST               /testing/clock/release           run again
     GET                /testing/
 
-Authorization has said yes before: with RBAC, to system:masters and to whom a role names these paths. Must hold: nobody
-who has not said who he is gets in.
+Authorization runs before: RBAC allows system:masters, and users whose role names these paths. Must hold: anonymous
+users are refused.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ def _known(name: str) -> Iterator[None]:
 
 
 class Endpoints:
-    """Of one bench."""
+    """The endpoints of one bench."""
 
     def __init__(self, bench: "Bench") -> None:
         self._bench = bench
@@ -73,7 +73,7 @@ class Endpoints:
         }
 
     async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        """Do what method and path say."""
+        """Dispatch by method and path."""
         if context.user == ANONYMOUS:
             raise errors.Unauthorized
         parts = context.path.split("/")[2:]

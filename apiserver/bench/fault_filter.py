@@ -1,7 +1,7 @@
-"""Faults: requests that fail on purpose, for those who test what their clients do then.
+"""Fault filter: injects the faults of --testing into requests, for tests of clients.
 
-Only in the chain of a server that was started for testing. Innermost, so that users, rights and resources are known and
-metrics count what clients see. Must hold: every fault is logged, and marked on every answer that there is.
+It is in the filter chain of servers with --testing alone. It is the innermost filter, so that user, rights and resource
+are known, and metrics count what clients see. Must hold: every fault is logged, and marked in the response headers.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _REASONS = {500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 
 
 class FaultFilter:
-    """Does to each request what the rules say."""
+    """Applies the active rules to each request."""
 
     def __init__(self, faults: Faults, served: ServedPaths, clock: Clock) -> None:
         self._faults = faults
@@ -37,7 +37,7 @@ class FaultFilter:
         self._clock = clock
 
     def with_faults(self, handler: Handler) -> Handler:
-        """Let things go wrong in front of a handler, behind it, and in what it streams."""
+        """Wrap a handler: faults before it, after it, and in the events of its watch."""
 
         async def faulty(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             met = list(self._faults.of_request(context.info, context.user.name))
@@ -57,7 +57,7 @@ class FaultFilter:
     async def _before(
         self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active]
     ) -> StatusError | None:
-        """What the request waits for, and why it fails if it does. Raises ConnectionResetError."""
+        """Apply latency and cuts. Returns the error of the request, if a rule has one. Raises ConnectionResetError."""
         await self._clock.patience.sleep(
             sum(active.rule.seconds for active in met if active.rule.fault is Fault.LATENCY)
         )
@@ -98,14 +98,14 @@ def _has(met: Sequence[Active], fault: Fault) -> bool:
 
 
 def _cut(request: web.BaseRequest) -> ConnectionResetError:
-    """Break the connection."""
+    """Abort the connection."""
     if request.transport is not None:
         request.transport.abort()
     return ConnectionResetError("the connection was cut by a fault")
 
 
 def _failure(active: Active, context: RequestContext) -> StatusError | None:
-    """What a fault answers, if it is one that answers."""
+    """The error of a rule; None when its fault is not an error."""
     info, rule = context.info, active.rule
     if rule.fault is Fault.CONFLICT:
         return errors.Conflict(GroupResource(info.group, info.resource), info.name, why=MODIFIED)
@@ -118,7 +118,7 @@ def _failure(active: Active, context: RequestContext) -> StatusError | None:
 
 
 class _Broken(StatusError):
-    """A 5xx."""
+    """A 5xx error."""
 
     def __init__(self, active: Active) -> None:
         rule = active.rule

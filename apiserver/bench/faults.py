@@ -1,7 +1,7 @@
-"""Faults: the rules that hold at the moment, and how often each was kept.
+"""Faults: the active fault rules, and how often each was injected.
 
-On the server's event loop. Must hold: a fault that is put into a request is counted once and logged; chance comes from
-one seeded source, so that a run can be repeated.
+It runs on the server's event loop. Must hold: a fault is counted once. Probabilities use one seeded source, so that a
+run can be repeated.
 """
 
 import logging
@@ -18,16 +18,16 @@ logger = logging.getLogger(__name__)
 
 
 class Active(Struct):
-    """A rule that holds."""
+    """An active rule."""
 
     rule: Rule
     passed: int = 0
-    """Requests or events that were let through first."""
+    """The requests or events that passed first, because of `after`."""
     injected: int = 0
 
     @property
     def mark(self) -> str:
-        """What answers and logs say of it."""
+        """The name of the fault in responses and logs."""
         return f"{self.rule.id}: {self.rule.fault.value}"
 
     @property
@@ -39,7 +39,7 @@ Changed = Callable[[], None]
 
 
 class Faults:
-    """Of one server."""
+    """The active rules of one server."""
 
     def __init__(self, *, seed: int = 0) -> None:
         self._active: dict[str, Active] = {}
@@ -52,7 +52,7 @@ class Faults:
         return self._active.values()
 
     def add(self, rule: Rule) -> Active:
-        """Let a rule hold from now on. Raises ValueError when there is one of its id."""
+        """Activate a rule. Raises ValueError when its id is in use."""
         named = rule if rule.id else rule.model_copy(update={"id": self._free_id()})
         if named.id in self._active:
             raise ValueError(f"there is a fault {named.id!r} already")
@@ -62,35 +62,35 @@ class Faults:
         return active
 
     def remove(self, rule_id: str) -> Active:
-        """Let a rule hold no more. Raises KeyError."""
+        """Deactivate a rule. Raises KeyError."""
         return self._active.pop(rule_id)
 
     def clear(self) -> None:
-        """Let nothing go wrong any more."""
+        """Deactivate all rules."""
         self._active.clear()
 
     def listen(self, changed: Changed) -> Callable[[], None]:
-        """Have `changed` called when a rule is added. Returns what takes it back."""
+        """Call `changed` when a rule is added. Returns the function that stops that."""
         self._listeners.add(changed)
         return lambda: self._listeners.discard(changed)
 
     def of_request(self, info: RequestInfo, user: str) -> Iterator[Active]:
-        """The faults that meet a request at its beginning, each counted as it is taken."""
+        """The faults for a new request. Each is counted."""
         return self._taken(info, user, is_event=False)
 
     def of_event(self, info: RequestInfo, user: str) -> Iterator[Active]:
-        """The faults that meet events of a watch, each counted as it is taken."""
+        """The faults for a watch event. Each is counted."""
         return self._taken(info, user, is_event=True)
 
     def cutting(self, info: RequestInfo, user: str) -> Active | None:
-        """The fault that ends a watch at once, without an event; it is counted."""
+        """The fault that ends a watch at once, without an event. It is counted."""
         for active in self._fitting(info, user):
             if active.rule.fault in (Fault.CUT_WATCH, Fault.GONE) and not active.rule.after and self._happens(active):
                 return active
         return None
 
     def concern(self, info: RequestInfo, user: str) -> bool:
-        """Whether there are rules for a watch."""
+        """Whether a rule may match a watch."""
         return bool(self._active) and bool(self._fitting(info, user))
 
     def _taken(self, info: RequestInfo, user: str, *, is_event: bool) -> Iterator[Active]:

@@ -1,8 +1,8 @@
-"""Found: requests that fit a question, as a list that tests compare with lines.
+"""Found: a list of requests that tests compare with lines of text.
 
     assert server.requests.matching(verb="patch") == ["patch deployments.apps default/web", "patch pods default/web-*"]
 
-Pure. Must hold: a comparison that fails can be read: what came too much, what is missing, and in which order.
+Pure. Must hold: a failed comparison shows what is surplus, what is missing, and in which order.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +15,7 @@ _MOST_LINES = 60
 
 
 class Found(list[Seen]):
-    """Requests, oldest first. Equal to lines, or patterns for lines, when all of them fit in their order."""
+    """Requests, oldest first. They equal a list of lines, or of patterns, when all match in order."""
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Sequence) and _are_lines(other):
@@ -27,12 +27,12 @@ class Found(list[Seen]):
 
     @property
     def lines(self) -> list[str]:
-        """What was done to what."""
+        """The requests as lines: verb, resource and name."""
         return [one.line for one in self]
 
     @property
     def bodies(self) -> list[Any]:
-        """What was sent."""
+        """The bodies of the requests."""
         return [one.body for one in self]
 
     @property
@@ -40,12 +40,12 @@ class Found(list[Seen]):
         return [one.status for one in self]
 
     def difference(self, expected: Sequence[str]) -> list[str]:
-        """What is there (+), what is missing (-), and what is as it should be."""
+        """A diff: surplus (+), missing (-) and matching lines."""
         return list(_difference(self.lines, expected))
 
 
 def table(requests: Collection[Seen], fitting: Collection[int] = ()) -> list[str]:
-    """The requests, one a line, under a heading; those that fit are marked."""
+    """The requests as a table. Those whose numbers are in `fitting` are marked."""
     rows = [("", "status", "request", "user", "user agent")]
     for one in list(requests)[-_MOST_LINES:]:
         mark = ">" if one.number in fitting else " "
@@ -57,7 +57,7 @@ def table(requests: Collection[Seen], fitting: Collection[int] = ()) -> list[str
 
 
 def _difference(made: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
-    """By the longest common sequence, in which a pattern fits a line."""
+    """A diff by the longest common subsequence, in which patterns match lines."""
     lengths = _common_lengths(made, expected)
     i = j = 0
     while i < len(made) or j < len(expected):
@@ -73,7 +73,7 @@ def _difference(made: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
 
 
 def _common_lengths(made: Sequence[str], expected: Sequence[str]) -> list[list[int]]:
-    """The length of the longest common sequence of what begins at i in one and at j in the other."""
+    """The lengths of the longest common subsequences of all suffixes: from i in one and j in the other."""
     lengths = [[0] * (len(expected) + 1) for _ in range(len(made) + 1)]
     for i in reversed(range(len(made))):
         for j in reversed(range(len(expected))):
@@ -83,7 +83,7 @@ def _common_lengths(made: Sequence[str], expected: Sequence[str]) -> list[list[i
 
 
 def explain(left: object, right: object) -> list[str] | None:
-    """Why requests are not those that a test expects; None when this is about something else."""
+    """The explanation of a failed comparison; None when neither side is a list of requests."""
     if isinstance(left, Found) and isinstance(right, Sequence) and _are_lines(right):
         return [f"{len(left)} made, {len(right)} expected (+ made, - expected):", *left.difference(right)]
     if isinstance(right, Found) and _are_lines(left):

@@ -1,9 +1,8 @@
-"""Moving: lets the time of a server pass, step by step, and waits at each step until what was due has run.
+"""Moving: lets the time of a server pass step by step, and waits at each step until all due work is done.
 
-An hour passes as it does on a server that runs, in as long as the work of an hour takes: each sleeper wakes at its own
-moment, sees that moment on the clock, and what it causes (writes, what controllers make of them, and of that) is done
-before the next one wakes. Must hold: the same state and the same steps give the same order; who never settles is named
-in an error, not waited for without end.
+An hour passes as on a running server, in the time that the work of an hour takes. Each sleeper wakes at its own time.
+Its writes, and the reactions of the controllers, are done before the next sleeper wakes. Must hold: the same state and
+the same steps give the same order. A task that does not settle is named in an error.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 
 _QUIET_TURNS = 12
-"""Turns of the event loop without anything new, behind which nobody who has been told of something is still at it."""
+"""Iterations of the event loop without anything new, after which all tasks have reacted."""
 MOST_SECONDS = 30.0
 _BUSY_SECONDS = 0.1
 _PAUSE_SECONDS = 0.001
@@ -23,27 +22,27 @@ IsIdle = Callable[[], bool]
 
 
 class NotSettled(Exception):
-    """What was woken goes on and on."""
+    """The woken tasks do not settle."""
 
 
 class Moving:
-    """Of one server. `is_idle` tells of its controllers, once it has any."""
+    """Moves the clock of one server. `is_idle`: whether its controllers are idle."""
 
     def __init__(self, clock: MovableClock, storage: StorageFactory) -> None:
         self._clock = clock
         self._storage = storage
         self._is_alone = asyncio.Lock()
         self._shown = 0
-        """The revision that everybody has been shown."""
+        """The revision that all caches have seen."""
         self.is_idle: IsIdle = lambda: True
 
     async def settle(self) -> None:
-        """Let everything happen that follows from what was written, but for what time brings. Raises NotSettled."""
+        """Wait until all reactions to writes are done, except those that wait for time. Raises NotSettled."""
         async with self._is_alone:
             await self._settle()
 
     async def advance(self, seconds: float) -> None:
-        """Let so much time pass, and everything happen in it that is due. Raises ValueError, NotSettled."""
+        """Let time pass, with everything that is due in it. Raises ValueError, NotSettled."""
         if seconds < 0:
             raise ValueError("time does not run backwards; it can be set to an earlier moment")
         async with self._standing():
@@ -55,7 +54,7 @@ class Moving:
             self._clock.move_to(end)
 
     async def set(self, now: float) -> None:
-        """Be at a moment at once: who was due by then wakes there, once. Raises NotSettled."""
+        """Go to a moment at once. Sleepers that are due by then wake there, once. Raises NotSettled."""
         async with self._standing():
             await self._settle()
             seconds = now - self._clock.now()
@@ -67,7 +66,7 @@ class Moving:
 
     @asynccontextmanager
     async def _standing(self) -> AsyncIterator[None]:
-        """One moves the clock at a time, and it does not run meanwhile."""
+        """Hold the clock, for one caller at a time."""
         async with self._is_alone:
             was_held = self._clock.is_held
             self._clock.hold()
@@ -78,13 +77,13 @@ class Moving:
                     self._clock.release()
 
     async def _settle(self) -> None:
-        """Return when nothing goes on but what waits for time or for somebody else."""
+        """Return when all tasks wait for time or for a client."""
         while (revision := await self._be_quiet()) != self._shown:
             await self._storage.catch_up(revision)
             self._shown = revision
 
     async def _be_quiet(self) -> int:
-        """Return when nobody has anything to do; the revision of the store then."""
+        """Wait until no task has work. Returns the revision of the store then."""
         patience = self._clock.patience
         began, revision, quiet = patience.monotonic(), 0, 0
         while quiet < _QUIET_TURNS or not self.is_idle():

@@ -1,10 +1,10 @@
-"""Requests: what clients have asked for, for tests that ask what an operator did.
+"""Requests: the record of all requests, for tests of what a client or an operator did.
 
     server.requests.matching(verb="patch", resource="pods")
     server.requests.assert_made(verb="patch", resource="pods", count=2)
 
-Written on the server's event loop, read from any thread. Must hold: what is remembered is bounded, bodies too; of the
-headers only who asks and what is in the body are remembered, no credentials.
+Written on the server's event loop, read from any thread. Must hold: the record is bounded, also in bytes of bodies. Of
+the headers, User-Agent and Content-Type are kept. Credentials are not.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ _KEPT_BYTES = 64 * 1024 * 1024
 _SECONDS = 10.0
 
 Pattern = str | int | Collection[str | int]
-"""A value, with `*` if it is text; or several, of which one has to fit."""
+"""A value, with `*` in text; or several, of which one has to match."""
 
 FIELDS = frozenset(Seen.__struct_fields__) - {"number", "at", "data", "_body"} | {"line"}
-"""What requests are asked for by."""
+"""The fields that requests are selected by."""
 
 
 class Requests:
-    """Of one server, oldest first."""
+    """The record of one server, oldest first."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -48,18 +48,18 @@ class Requests:
 
     @property
     def count(self) -> int:
-        """How many there were so far."""
+        """The number of requests so far."""
         return self._count
 
     def matching(self, *, since: int = 0, **patterns: Pattern) -> Found:
-        """Those behind the first `since` whose fields fit: verb, resource, name, user, status, line ...
+        """The requests after number `since` whose fields match: verb, resource, name, user, status, line ...
 
-        Raises TypeError for a field that requests do not have.
+        Raises TypeError for an unknown field.
         """
         return self.selected(patterns, since=since)
 
     def selected(self, patterns: Mapping[str, Pattern], *, since: int = 0) -> Found:
-        """The same, by a table."""
+        """The same as `matching`, with the patterns in a mapping."""
         if unknown := sorted(patterns.keys() - FIELDS):
             raise TypeError(f"requests have no {', '.join(unknown)}; they have {', '.join(sorted(FIELDS))}")
         wanted = {field: _texts(pattern) for field, pattern in patterns.items()}
@@ -67,7 +67,7 @@ class Requests:
 
     @contextmanager
     def recorded(self, **patterns: Pattern) -> Iterator[Found]:
-        """What fits and is made while the context is open; the list is filled when it ends."""
+        """The matching requests that are made while the context is open. The list is filled at its end."""
         since, made = self._count, Found()
         try:
             yield made
@@ -75,7 +75,7 @@ class Requests:
             made.extend(self.matching(since=since, **patterns))
 
     def assert_made(self, *, count: int | None = None, since: int = 0, **patterns: Pattern) -> Found:
-        """Fail unless there are such requests: so many, or any. Returns them."""
+        """Fail unless there are matching requests: `count` of them, or any. Returns them."""
         made = self.matching(since=since, **patterns)
         if len(made) == count or (count is None and made):
             return made
@@ -83,11 +83,11 @@ class Requests:
         raise AssertionError(self._told(f"{len(made)} requests fit {_shown(patterns)}, expected {wanted}", made, since))
 
     def assert_none(self, *, since: int = 0, **patterns: Pattern) -> None:
-        """Fail if there are such requests."""
+        """Fail if there are matching requests."""
         self.assert_made(count=0, since=since, **patterns)
 
     def wait_for(self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern) -> Found:
-        """Those that fit, as soon as so many are answered; watches, as soon as they are asked for.
+        """Wait for `count` matching requests that have a response. A watch counts when it has begun.
 
         Raises AssertionError when time is over.
         """
@@ -106,17 +106,17 @@ class Requests:
     async def wait_for_async(
         self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern
     ) -> Found:
-        """The same, for tests whose event loop must run on meanwhile."""
+        """The same, for tests whose event loop must run meanwhile."""
         return await asyncio.to_thread(self.wait_for, count=count, since=since, within=within, **patterns)
 
     def clear(self) -> None:
-        """Forget them; numbers go on."""
+        """Delete the record. The numbering goes on."""
         self._seen.clear()
         self._with_body.clear()
         self._bytes = 0
 
     def with_recording(self, handler: Handler) -> Handler:
-        """Remember what comes, and how it ends."""
+        """The filter that records requests and their status."""
 
         async def recorded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             seen = self._began(request, context)
@@ -135,7 +135,7 @@ class Requests:
         return [one for one in tuple(self._seen) if one.number > number]
 
     def _told(self, what: str, made: Found, since: int) -> str:
-        """A message for people: what is wrong, and everything that was asked."""
+        """A message for people: what is wrong, and all requests."""
         numbers = {one.number for one in made}
         return "\n".join([what, *found.table(self._since(since), numbers)])
 
@@ -171,7 +171,7 @@ class Requests:
             self._changed.notify_all()
 
     def _keep(self, seen: Seen, size: int) -> None:
-        """Make room for a body: the oldest ones go."""
+        """Count a body, and drop the oldest bodies when there are too many."""
         self._with_body.append(seen)
         self._bytes += size
         while self._bytes > _KEPT_BYTES:

@@ -1,14 +1,14 @@
-"""Rules: which faults are put into which requests. One model for Python, files and HTTP.
+"""Rules: which faults are injected into which requests. One model for Python, files and HTTP.
 
-Pure. A rule without a verb, a resource ... is for all of them; patterns are those of the shell (`team-*`).
+Pure. A rule without a verb, a resource ... matches all of them. Patterns are those of the shell (`team-*`).
 
-    fault: throttle            # 429 with Retry-After
+    fault: throttle          # 429 with Retry-After
     verb: [create, patch]
     resource: deployments.apps
     seconds: 2
-    count: 3                   # three times, then never again
+    count: 3                 # three times, then no more
 
-Must hold: what makes no sense is refused when the rule is made, not when it meets a request.
+Must hold: an invalid rule is refused when it is made.
 """
 
 from collections.abc import Sequence
@@ -24,30 +24,30 @@ from aio_apiserver.registry.machinery.serializers import yaml
 
 
 class Fault(Enum):
-    """What can go wrong."""
+    """The kinds of faults."""
 
     LATENCY = "latency"
-    """The answer takes `seconds` longer."""
+    """The response comes `seconds` later."""
     CONFLICT = "conflict"
-    """409: somebody else was faster."""
+    """409: another client has changed the object."""
     THROTTLE = "throttle"
     """429, with `seconds` as Retry-After."""
     ERROR = "error"
-    """The `code`, a 5xx, with `seconds` as Retry-After if there are any."""
+    """The `code`, a 5xx, with `seconds` as Retry-After if given."""
     CUT_BEFORE = "cut-before"
-    """The connection breaks, and nothing has happened."""
+    """The connection breaks before the request is executed."""
     CUT_AFTER = "cut-after"
-    """The connection breaks, and what was asked for has happened."""
+    """The connection breaks after the request was executed."""
     GONE = "gone"
-    """410: the resource version is too old; a watch that is open ends with it."""
+    """410: the resource version is too old. An open watch ends with it."""
     STALE = "stale"
     """Gets and lists show the state of `version`, or of the moment at which the rule was made."""
     CUT_WATCH = "cut-watch"
-    """The connection of a watch breaks, an open one's too."""
+    """The connection of a watch breaks, also of an open one."""
     DUPLICATE = "duplicate"
     """Events of a watch come twice."""
     DELAY = "delay"
-    """Events of a watch, and all behind them, come `seconds` later."""
+    """Events of a watch, and all after them, come `seconds` later."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -55,7 +55,7 @@ class Fault(Enum):
 
 
 OF_WATCHES = frozenset({Fault.GONE, Fault.CUT_WATCH, Fault.DUPLICATE, Fault.DELAY})
-"""What happens to the events of watches."""
+"""The faults of watch events."""
 _OF_WATCHES_ALONE = OF_WATCHES - {Fault.GONE}
 _READING = frozenset({"get", "list"})
 _TIMED = frozenset({Fault.LATENCY, Fault.DELAY})
@@ -69,11 +69,11 @@ Patterns = Annotated[tuple[str, ...], BeforeValidator(_many)]
 
 
 class Rule(BaseModel):
-    """One fault, and where it goes.
+    """One fault, and the requests that it is for.
 
     verb: get, list, watch, create, update, patch, delete, deletecollection. resource: `pods`, `deployments.apps`,
-    `pods/status`. after: so many requests (of a watch: events) pass first. count: how often it happens, without end if
-    that is not said.
+    `pods/status`. after: the number of requests (of a watch: events) that pass first. count: how often it is injected;
+    without it there is no limit.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,7 +101,7 @@ class Rule(BaseModel):
         return self
 
     def is_for(self, info: RequestInfo, user: str) -> bool:
-        """Whether a request is one of those that the rule means."""
+        """Whether the rule matches a request."""
         return (
             info.is_resource
             and self._fits_verb(info.verb)
@@ -139,7 +139,7 @@ def parse(text: bytes, where: str) -> Sequence[Rule]:
 
 
 def _names(info: RequestInfo) -> Sequence[str]:
-    """By what a rule may call the resource of a request: a part of an object only by its own name."""
+    """The names by which a rule may call the resource of a request. A subresource has its own name alone."""
     full = f"{info.resource}.{info.group}" if info.group else info.resource
     if info.subresource:
         return (f"{info.resource}/{info.subresource}", f"{full}/{info.subresource}")

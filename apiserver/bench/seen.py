@@ -1,12 +1,11 @@
-"""Seen: one request that a client has made, and the line that stands for it.
+"""Seen: one recorded request, and its line of text.
 
     create pods default/web-0
     patch deployments.apps/status default/web
     list nodes
     get /version
 
-Must hold: a line tells requests apart as their author does, by what was done to what; it says nothing of versions and
-of parameters.
+Must hold: a line has the verb, the resource and the name. It does not contain API versions and query parameters.
 """
 
 from collections.abc import Mapping
@@ -19,13 +18,13 @@ from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import yaml
 
 _ANY_SUFFIX = "?????"
-"""What the server puts behind a `generateName`."""
+"""The pattern for the suffix that the server adds to a `generateName`."""
 
 
 class Seen(Struct):
-    """One request. `status` is 0 as long as it has no answer: while it runs, or when its connection broke.
+    """One request. `status` is 0 while it has no response: it runs, or its connection broke.
 
-    name: of an object that is created, the one in its body; with `generateName`, a pattern that fits what came of it.
+    name: for a create, the name in the body; with `generateName`, a pattern that matches the generated name.
     """
 
     number: int
@@ -44,7 +43,7 @@ class Seen(Struct):
     status: int = 0
     fault: str = ""
     data: bytes = b""
-    """The body as it came. Empty when it was not read, or when much has come since."""
+    """The raw body. Empty when it was not read, or was dropped from the record."""
     _body: Any = None
 
     def __str__(self) -> str:
@@ -56,7 +55,7 @@ class Seen(Struct):
 
     @property
     def line(self) -> str:
-        """The request in short."""
+        """The request as a line."""
         if not self.resource:
             return f"{self.verb} {self.path.partition('?')[0]}"
         resource = f"{self.resource}.{self.group}" if self.group else self.resource
@@ -66,19 +65,19 @@ class Seen(Struct):
 
     @property
     def body(self) -> Any:
-        """What was sent, read: an object, a list of JSON patches, the options of a deletion. None without a body."""
+        """The decoded body: an object, a list of JSON patches, the options of a deletion. None without a body."""
         if self._body is None and self.data:
             self._body = _read(self.data, self.content_type)
         return self._body
 
     def answered(self, status: int, data: bytes) -> None:
-        """The answer has begun."""
+        """Record the response."""
         self.status, self.data = status, data
         if self.verb == "create" and not self.name and isinstance(self.body, dict):
             self.name = _name_in(self.body)
 
     def shown(self) -> Mapping[str, Any]:
-        """For JSON."""
+        """The request as JSON."""
         hidden = ("data", "_body")
         facts = {name: getattr(self, name) for name in self.__struct_fields__ if name not in hidden}
         return {**facts, "line": self.line, "body": self.body}
@@ -93,7 +92,7 @@ def _name_in(body: Mapping[str, Any]) -> str:
 
 
 def _read(data: bytes, content_type: str) -> Any:
-    """The value of a body; text that cannot be read is given as it is."""
+    """The decoded value of a body, or its text when it cannot be decoded."""
     try:
         return _READERS.get(content_type.partition(";")[0].strip(), orjson.loads)(data)
     except ValueError:
@@ -113,7 +112,7 @@ def _from_protobuf(data: bytes) -> Any:
 
 
 def _said(value: Any) -> Any:
-    """A value without the empty texts and parts that Go writes where nothing was said."""
+    """A value without the empty strings and parts that Go's encoder writes for unset fields."""
     if isinstance(value, dict):
         parts = {name: _said(part) for name, part in value.items()}
         return {name: part for name, part in parts.items() if part not in ("", None, {}, [])}

@@ -1,6 +1,6 @@
-"""Stale reads: gets and lists answered from the past, as from a cache that lags.
+"""Stale: gets and lists of an old resource version, as from a cache that lags.
 
-Must hold: what is answered was true at the version that it names; a watch from there goes on without a gap.
+Must hold: the response is the state at the resource version that it names. A watch from that version has no gap.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ _NEWEST = ("resourceVersion", "resourceVersionMatch")
 
 
 def listing(context: RequestContext, version: int) -> RequestContext:
-    """The request with another version to list. What pages are left of a list goes on where it began."""
+    """The context with another resource version to list. Further pages of a list keep their own version."""
     if parameters.text(context.query, "continue"):
         return context
     others = {name: values for name, values in context.query.items() if name not in _NEWEST}
@@ -33,7 +33,7 @@ def listing(context: RequestContext, version: int) -> RequestContext:
 async def get(
     request: web.BaseRequest, context: RequestContext, *, served: ServedPaths, version: int
 ) -> web.StreamResponse:
-    """Answer with an object as it was."""
+    """Respond with an object at an old version."""
     info = context.info
     path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
     one = served.get((info.group, info.version, path))

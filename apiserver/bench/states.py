@@ -1,7 +1,7 @@
-"""States: what becomes of one object, as it happens, for tests that wait for something.
+"""States: the states of one object as they happen, for tests that wait for something.
 
-Reads the server's caches from within: it is no request, so that it is in no record and meets no fault. Must hold: the
-first state is the present one; then every state that a watch would show is shown, in order.
+It reads the server's caches directly: that is no request, so it is not recorded and gets no faults. Must hold: the
+first state is the present one. Then come all states that a watch would show, in order.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.tasks import Tasks
 
 _PAUSE_SECONDS = 0.1
-"""Between two watches: one may end, by a restore or a fault."""
+"""The pause between two watches. A restore or a fault may end one."""
 
 Show = Callable[[Object | None], None]
-"""Takes an object as a GET would show it; None when it is not there."""
+"""Called with an object as a GET would return it; None when it does not exist."""
 
 
 class States:
-    """Of the objects of one server."""
+    """The states of objects of one server."""
 
     def __init__(self, served: ServedPaths, patience: Clock) -> None:
         self._served = served
@@ -60,7 +60,7 @@ class States:
             await self._patience.sleep(_PAUSE_SECONDS)
 
     def _find(self, resource: str) -> Served[Any]:
-        """A resource by its plural and its group, in the version that is preferred."""
+        """A resource by its plural and its group, in the preferred version."""
         plural, _, group = resource.partition(".")
         versions = self._served.told_groups.get(group, {}).values()
         found = next((paths[plural] for paths in versions if plural in paths), None)
@@ -72,7 +72,7 @@ class States:
 
 
 class _Sink:
-    """Picks the states of one object out of a watch of all."""
+    """Selects the states of one object from a watch of all objects."""
 
     def __init__(self, key: str, show: Callable[[StoredObject | None], None]) -> None:
         self.has_begun = asyncio.Event()
@@ -83,7 +83,7 @@ class _Sink:
         self._is_first = True
 
     def begin(self) -> None:
-        """A watch begins, with the present state."""
+        """A watch begins, with its initial events."""
         self.has_ended.clear()
         self._first, self._is_first = None, True
 

@@ -1,7 +1,7 @@
-"""Background: an event loop in a thread of its own, and a server on it from start to stop.
+"""Background: an event loop in a thread of its own, which runs one server from start to stop.
 
-The thread of a test may block, sleep or run loops as it likes: the server goes on. Must hold: when `ended` is done,
-loop, sockets and tasks are gone; what fails in the start is raised by `started`.
+The thread of a test may block, sleep or run loops: the server goes on. Must hold: when `ended` is done, the loop, its
+sockets and its tasks are gone. `started` raises what fails in the start.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Background:
-    """Runs one server, which begins with a state, if one is given."""
+    """Runs one server, which starts with the state of a snapshot, if one is given."""
 
     def __init__(self, settings: Settings, clock: MovableClock, beginning: Snapshot | None) -> None:
         self.started: Future[Server] = Future()
@@ -37,18 +37,18 @@ class Background:
         self._thread = threading.Thread(target=self._main, name="apiserver", daemon=True)
 
     def start(self) -> None:
-        """Begin, and do not wait."""
+        """Start, without waiting."""
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the server's loop and wait for what it returns. From any thread but the loop's own."""
+        """Run a coroutine on the server's loop and wait for its result. Not to be called on that loop."""
         if self._loop is None or threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("the server does not run" if self._loop is None else "the server cannot wait for itself")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def stop(self) -> None:
-        """Begin to end, and do not wait. Safe to call twice, and before the loop is there."""
+        """Begin to stop, without waiting. It may be called twice, and before the loop exists."""
         self._shall_stop.set()
         loop = self._loop
         if loop is not None:
@@ -56,7 +56,7 @@ class Background:
                 loop.call_soon_threadsafe(self._stopping.set)
 
     def join(self) -> None:
-        """Wait until the thread is gone, too."""
+        """Wait until the thread has ended."""
         self._thread.join()
 
     def _main(self) -> None:
@@ -83,7 +83,7 @@ class Background:
                 await _end(running)
 
     async def _begin(self) -> Server | None:
-        """The server, when it is ready; None when it could not be started."""
+        """The server, when it is ready; None when it could not start."""
         try:
             async with AsyncExitStack() as undoing:
                 running = await server.start(self._settings, clock=self._clock, beginning=self._beginning)

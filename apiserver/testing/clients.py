@@ -1,7 +1,7 @@
-"""Clients: the libraries that people use, each connected to one server as its administrator.
+"""Clients: ready clients of Python's Kubernetes libraries, connected to one server as its administrator.
 
-Imports a library when somebody asks for it. Must hold: no environment variable and no configuration of this machine
-counts; closing a client is its user's duty, as its library says.
+A library is imported when its client is requested. Must hold: environment variables and kubeconfigs of this machine do
+not count. The caller closes a client as its library says.
 """
 
 from importlib import import_module
@@ -13,7 +13,9 @@ from msgspec import Struct
 
 
 class Clients(Struct, frozen=True):
-    """Of the server of a kubeconfig file. What is returned belongs to the library that the method is called after."""
+    """Clients for the server of a kubeconfig file. Each method is named after its library, and returns the library's
+    own class.
+    """
 
     kubeconfig: Path
 
@@ -22,7 +24,7 @@ class Clients(Struct, frozen=True):
         return import_module("kubernetes.config").new_client_from_config(config_file=str(self.kubeconfig))
 
     async def kubernetes_asyncio(self) -> Any:
-        """An ApiClient of the asynchronous one."""
+        """An ApiClient of the official client's asyncio version."""
         return await import_module("kubernetes_asyncio.config").new_client_from_config(config_file=str(self.kubeconfig))
 
     def kr8s(self) -> Any:
@@ -30,7 +32,7 @@ class Clients(Struct, frozen=True):
         return import_module("kr8s").api(kubeconfig=str(self.kubeconfig))
 
     async def kr8s_asyncio(self) -> Any:
-        """An Api of kr8s."""
+        """An Api of kr8s, for asyncio."""
         return await import_module("kr8s.asyncio").api(kubeconfig=str(self.kubeconfig))
 
     def lightkube(self) -> Any:
@@ -49,7 +51,7 @@ class Clients(Struct, frozen=True):
         return pykube.HTTPClient(pykube.KubeConfig.from_file(str(self.kubeconfig)))
 
     def kopf(self) -> Any:
-        """What a handler of kopf's `on.login` returns."""
+        """The ConnectionInfo that a handler of kopf's `on.login` returns."""
         config = yaml.safe_load(self.kubeconfig.read_text())
         context = _current(config, "contexts", config["current-context"])["context"]
         cluster = _current(config, "clusters", context["cluster"])["cluster"]

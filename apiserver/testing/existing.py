@@ -1,7 +1,6 @@
-"""Existing: a cluster that is there already, in the place of a test's own server.
+"""Existing: runs the tests against an existing cluster instead of a server of their own.
 
-The same test then runs against both. Must hold: what needs a server of one's own (faults, snapshots, the record of
-requests) says so, and the test is skipped.
+Must hold: a test that needs its own server (faults, snapshots, the record of requests) is skipped with a message.
 """
 
 from pathlib import Path
@@ -26,7 +25,7 @@ class Existing(Struct, frozen=True):
 
     @property
     def clients(self) -> Any:
-        """Ready clients of the libraries that are installed."""
+        """Ready clients of the installed libraries."""
         from aio_apiserver.apiserver.testing.clients import Clients
 
         return Clients(self.kubeconfig)
