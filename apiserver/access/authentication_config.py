@@ -1,4 +1,4 @@
-"""AuthenticationConfiguration: the file behind --authentication-config, as data.
+"""Authentication config: AuthenticationConfiguration, the file of --authentication-config, as data.
 
     apiVersion: apiserver.config.k8s.io/v1
     kind: AuthenticationConfiguration
@@ -7,7 +7,7 @@
       claimMappings: {username: {claim: sub, prefix: "oidc:"}, groups: {expression: claims.roles}}
     anonymous: {enabled: true, conditions: [{path: /livez}]}
 
-Must hold: every expression has been compiled when the file has been read.
+Must hold: reading the file compiles every CEL expression in it.
 """
 
 import re
@@ -47,7 +47,7 @@ def _check_unique(name: str, values: Collection[str]) -> None:
 
 
 class IssuerSettings(Model):
-    """Who signs."""
+    """`issuer`: who signs the tokens, and for which audiences."""
 
     url: str
     discovery_url: str = pydantic.Field("", alias="discoveryURL")
@@ -75,7 +75,7 @@ class IssuerSettings(Model):
 
 
 class Claim(Model):
-    """A claim and what is put before its value, or an expression."""
+    """A claim with a prefix for its value, or a CEL expression."""
 
     claim: str = ""
     prefix: str | None = None
@@ -93,7 +93,7 @@ class Claim(Model):
 
 
 class UidClaim(Model):
-    """The claim that holds the uid, or an expression."""
+    """The claim with the UID, or a CEL expression."""
 
     claim: str = ""
     expression: str = ""
@@ -108,7 +108,7 @@ class UidClaim(Model):
 
 
 class Extra(Model):
-    """An extra value."""
+    """One key of the user's extra values."""
 
     key: str
     value_expression: str
@@ -126,7 +126,7 @@ class Extra(Model):
 
 
 class ClaimMappings(Model):
-    """What claims become."""
+    """How claims become the attributes of a user."""
 
     username: Claim
     groups: Claim = Claim()
@@ -144,7 +144,7 @@ class ClaimMappings(Model):
 
 
 class ClaimValidationRule(Model):
-    """What a claim must be, or what must be true of all."""
+    """The required value of a claim, or a CEL expression that must be true."""
 
     claim: str = ""
     required_value: str = ""
@@ -165,7 +165,7 @@ class ClaimValidationRule(Model):
 
 
 class UserValidationRule(Model):
-    """What must be true of users."""
+    """A CEL expression about the user that must be true."""
 
     expression: str
     message: str = ""
@@ -177,7 +177,7 @@ class UserValidationRule(Model):
 
 
 class Jwt(Model):
-    """One issuer."""
+    """A JWT authenticator: one issuer."""
 
     issuer: IssuerSettings
     claim_validation_rules: tuple[ClaimValidationRule, ...] = ()
@@ -199,7 +199,7 @@ class Jwt(Model):
         return self
 
     def as_issuer(self) -> Issuer:
-        """In the words of those who verify."""
+        """The issuer for the token authenticator."""
         mappings, issuer = self.claim_mappings, self.issuer
         name, groups, uid = mappings.username, mappings.groups, mappings.uid
         return Issuer(
@@ -232,13 +232,13 @@ class Jwt(Model):
 
 
 class Condition(Model):
-    """A path that anybody may ask for."""
+    """A path that anonymous requests may use."""
 
     path: str
 
 
 class Anonymous(Model):
-    """Whether requests of nobody in particular are accepted."""
+    """Whether anonymous requests are accepted."""
 
     enabled: bool
     conditions: tuple[Condition, ...] = ()
@@ -266,7 +266,7 @@ class AuthenticationConfiguration(Model):
         return self
 
     def is_open_to_all(self, otherwise: bool) -> bool:
-        """Whether nobody in particular may ask for anything."""
+        """Whether anonymous requests are accepted on all paths."""
         return otherwise if self.anonymous is None else self.anonymous.enabled and not self.anonymous.conditions
 
 
@@ -276,7 +276,7 @@ def read(path: Path, own_issuers: Collection[str] = ()) -> AuthenticationConfigu
 
 
 def parse(data: bytes, path: Path, own_issuers: Collection[str] = ()) -> AuthenticationConfiguration:
-    """What a file holds. Nobody may issue tokens in the server's own name. Raises ValueError, with the file's name."""
+    """The content of a file. The server's own issuers are refused. Raises ValueError with the file's name."""
     config = load(data, path, AuthenticationConfiguration, kind=_KIND, versions=_VERSIONS)
     for number, one in enumerate(config.jwt):
         if wrong := issuer_urls.problem(one.issuer.url, own=own_issuers):

@@ -1,4 +1,4 @@
-"""AuthorizationConfiguration: the file behind --authorization-config, as data.
+"""Authorization config: AuthorizationConfiguration, the file of --authorization-config, as data.
 
 apiVersion: apiserver.config.k8s.io/v1
 kind: AuthorizationConfiguration
@@ -24,7 +24,7 @@ _MOST_CONDITIONS = 64
 
 
 class Connection(Model):
-    """Where a webhook is."""
+    """How a webhook is reached."""
 
     type: Literal["KubeConfigFile", "InClusterConfig"]
     kube_config_file: Path | None = None
@@ -46,18 +46,18 @@ def _checked(text: str) -> str:
 
 
 def _usual(seconds: float) -> Callable[[float], float]:
-    """No time at all means the usual one."""
+    """A duration of zero means the default."""
     return lambda given: given or seconds
 
 
 class MatchCondition(Model):
-    """An expression about the review."""
+    """A CEL expression about the SubjectAccessReview."""
 
     expression: Annotated[str, pydantic.AfterValidator(_checked)]
 
 
 class Webhook(Model):
-    """How a webhook is asked."""
+    """The settings of a webhook authorizer."""
 
     authorized_ttl: Annotated[Duration, pydantic.AfterValidator(_usual(300.0))] = pydantic.Field(
         300.0, alias="authorizedTTL"
@@ -92,7 +92,7 @@ _LONGEST_TIMEOUT = 30.0
 
 
 class Entry(Model):
-    """One authorizer."""
+    """One authorizer of the chain."""
 
     type: Literal["AlwaysAllow", "AlwaysDeny", "ABAC", "Node", "RBAC", "Webhook"]
     name: str
@@ -134,5 +134,5 @@ def read(path: Path) -> AuthorizationConfiguration:
 
 
 def parse(data: bytes, path: Path) -> AuthorizationConfiguration:
-    """What a file holds. Raises ValueError, with the file's name."""
+    """The content of a file. Raises ValueError with the file's name."""
     return load(data, path, AuthorizationConfiguration, kind=_KIND, versions=_VERSIONS)

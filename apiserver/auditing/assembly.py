@@ -1,4 +1,4 @@
-"""The auditor as the flags want it: the policy from its file, and the backends from the inside out."""
+"""Assembly: builds the auditor of the flags: the policy from its file, and the backends."""
 
 import logging
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _MEGABYTE = 1024 * 1024
 def open_audit(
     settings: Settings, clock: Clock, webhooks: WebhookClient, metrics: AuditMetrics, stack: AsyncExitStack
 ) -> Auditor | None:
-    """The auditor; None when nothing is recorded. Raises OSError, ValueError."""
+    """The auditor; None without a policy or a backend. Raises OSError, ValueError."""
     if settings.audit_policy_file is None:
         return None
     policy = _policy(settings.audit_policy_file)
@@ -59,7 +59,7 @@ def _policy(path: Path) -> Policy:
 
 
 def _read(data: bytes) -> Policy:
-    """Raises ValueError."""
+    """Parse a policy. Raises ValueError."""
     try:
         document = strict_yaml.load(data)
     except ValueError as exc:

@@ -1,4 +1,4 @@
-"""The log backend: a line for each event."""
+"""Log: the log backend of the audit, one line for each event."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from aio_apiserver.registry.generic.audit.trail import Event
 
 
 class Log:
-    """Writes lines at once. The disk's own buffer takes them: that is quicker than a thread would be."""
+    """Writes lines on the event loop. The operating system buffers them, so that a thread would be slower."""
 
     def __init__(self, output: Output, line: Callable[[Event], bytes], troubles: Troubles) -> None:
         self._output = output

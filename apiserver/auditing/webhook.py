@@ -1,4 +1,4 @@
-"""The webhook backend: events go as EventLists to where a kubeconfig file says, again when that fails."""
+"""Webhook: the webhook backend of the audit, which sends EventLists and tries again after failures."""
 
 from collections.abc import Sequence
 

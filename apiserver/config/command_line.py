@@ -1,6 +1,6 @@
-"""The command line and the settings: flags made from fields, settings made from what was given, complaints from both.
+"""Command line: makes flags from the fields of Settings, and Settings from the values of a command line.
 
-Pure. Must hold: a complaint names the flag and quotes what was given, in Go's words where Go has some.
+Pure. Must hold: an error names the flag and quotes its value, in the words of Go's flag package where it has some.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def settings_of(parsed: Parsed) -> Settings:
 
 
 def flags() -> list[Flag]:
-    """All flags that have an effect, in the order of their groups."""
+    """All flags that have an effect, in the order of the settings."""
     return [_flag_of(name, field) for name, field in Settings.model_fields.items()]
 
 
@@ -52,7 +52,7 @@ def _kind_of(field: FieldInfo) -> Kind:
 
 
 def _shown(default: Any, kind: Kind) -> str:
-    """A default as --help has it; nothing for what is empty, zero or off."""
+    """A default as --help shows it; empty for empty, zero and false values."""
     if default in (None, "", 0, False, (), {}):
         return ""
     if kind is Kind.DURATION:
@@ -67,7 +67,7 @@ def _shown(default: Any, kind: Kind) -> str:
 
 
 def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
-    """The first thing that is wrong, in Go's words."""
+    """The message of the first error, in Go's words."""
     first = error.errors()[0]
     why = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:

@@ -1,4 +1,7 @@
-"""The types of settings: how the text of a flag becomes a value, and what it must be by itself."""
+"""Setting types: the types of settings: how a flag's text becomes a value, and the checks of a single value.
+
+settings_checks.py checks several settings together.
+"""
 
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""The flags of kube-apiserver v1.36 that this server knows and does not use: given, they are read and warned about.
+"""Unused flags: flags of kube-apiserver v1.36 without an effect here. The server accepts them with a warning.
 
 A flag leaves this table when settings.py gets a field for it.
 """

@@ -20,8 +20,7 @@ class ConditionMetrics:
 
 
 class ConditionRecorder(Struct, frozen=True):
-    """Records the match conditions of one policy or webhook. `kind` is `policy` or `webhook`, `step` is the type label.
-    """
+    """Records the match conditions of one policy or webhook. `kind`: `policy` or `webhook`; `step`: the type label."""
 
     metrics: ConditionMetrics
     clock: Clock

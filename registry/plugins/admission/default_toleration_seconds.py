@@ -1,5 +1,4 @@
-"""DefaultTolerationSeconds: lets pods tolerate the taints not-ready and unreachable for a time, 300 seconds by default.
-"""
+"""DefaultTolerationSeconds: lets pods tolerate the taints not-ready and unreachable for a time, by default 300 s."""
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation

@@ -1,10 +1,10 @@
 """EventRateLimit: limits the events per second of the server, a namespace, a user, or a source and object.
 
-    limits:
-    - type: Namespace
-      qps: 50
-      burst: 100
-      cacheSize: 2000  # number of namespaces with a bucket of their own
+limits:
+- type: Namespace
+  qps: 50
+  burst: 100
+  cacheSize: 2000  # number of namespaces with a bucket of their own
 """
 
 from collections import OrderedDict

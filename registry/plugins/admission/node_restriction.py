@@ -102,8 +102,7 @@ class NodeRestriction(Plugin):
             raise refusals.forbidden(attributes, why)
 
     async def _why_no_owner(self, attributes: Attributes, node: str) -> str:
-        """Why the owner of a mirror pod is not this node, or which object the pod refers to; empty when both are right.
-        """
+        """Why the pod has another owner than this node, or which object it refers to; empty when both are right."""
         assert attributes.obj is not None
         (owner,) = attributes.obj["metadata"]["ownerReferences"]
         uid = (await self._known.node(node))["metadata"]["uid"]

@@ -1,8 +1,8 @@
 """PodNodeSelector: adds the node selector of the namespace, or of the configuration, to pods.
 
-    podNodeSelectorPluginConfig:
-      clusterDefaultNodeSelector: env=test  # for namespaces without the annotation
-      some-namespace: env=prod              # the labels that pods of this namespace may select
+podNodeSelectorPluginConfig:
+  clusterDefaultNodeSelector: env=test  # for namespaces without the annotation
+  some-namespace: env=prod              # the labels that pods of this namespace may select
 """
 
 from collections.abc import Mapping

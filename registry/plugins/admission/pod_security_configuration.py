@@ -1,9 +1,9 @@
 """Pod security configuration: reads PodSecurityConfiguration: default policy and exemptions.
 
-    apiVersion: pod-security.admission.config.k8s.io/v1
-    kind: PodSecurityConfiguration
-    defaults: {enforce: baseline, enforce-version: latest}
-    exemptions: {usernames: [], runtimeClasses: [], namespaces: [kube-system]}
+apiVersion: pod-security.admission.config.k8s.io/v1
+kind: PodSecurityConfiguration
+defaults: {enforce: baseline, enforce-version: latest}
+exemptions: {usernames: [], runtimeClasses: [], namespaces: [kube-system]}
 """
 
 from collections.abc import Mapping

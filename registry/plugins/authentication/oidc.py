@@ -99,7 +99,7 @@ class IssuerKeys:
             try:
                 keys[str(one.get("kid") or number)] = jwt.PyJWK.from_dict(one).key
             except (jwt.PyJWTError, AttributeError):
-                continue  # a key of a kind that nobody here verifies with
+                continue  # no supported key type
         return keys
 
 

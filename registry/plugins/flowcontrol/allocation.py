@@ -1,9 +1,9 @@
 """Allocation: divides seats among priority levels in proportion to their demand, within the bounds of each level. Pure.
 
-    level     wants   between   of 100 seats
-    system      10     5 .. 60      20   twice its target, as every level within its bounds
-    workload    90    40 .. 50      50   its upper bound
-    default     15    10 .. 60      30
+level     wants   between   of 100 seats
+system      10     5 .. 60      20   twice its target, as every level within its bounds
+workload    90    40 .. 50      50   its upper bound
+default     15    10 .. 60      30
 """
 
 from collections.abc import Sequence

@@ -24,8 +24,7 @@ requests. A plain tuple, because each request makes one.
 
 
 class Lane(NamedTuple):
-    """One flow. hand: the queues that it may use. flow: for the response headers; None while the objects have no UIDs.
-    """
+    """One flow. hand: the queues that it may use. flow: for response headers; None while the objects have no UIDs."""
 
     schema: str
     distinguisher: str

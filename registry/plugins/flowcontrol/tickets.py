@@ -13,8 +13,7 @@ SERVICE_SECONDS = 0.003
 
 
 class Work(Struct, frozen=True):
-    """The seats of a request: `initial` while it runs, `final` for `seconds` afterwards, while watchers get its event.
-    """
+    """The seats of a request: `initial` while it runs, then `final` for `seconds`, while watchers get its event."""
 
     initial: int = 1
     final: int = 0

@@ -1,11 +1,11 @@
 """Limited: resources that need a quota to be used at all, from the configuration of the plugin ResourceQuota.
 
-    limitedResources:
-    - resource: pods
-      matchScopes:        # pods of this priority need a quota with that scope
-      - {scopeName: PriorityClass, operator: In, values: [high]}
-    - resource: persistentvolumeclaims
-      matchContains: [.storageclass.storage.k8s.io/requests.storage]
+limitedResources:
+- resource: pods
+  matchScopes:        # pods of this priority need a quota with that scope
+  - {scopeName: PriorityClass, operator: In, values: [high]}
+- resource: persistentvolumeclaims
+  matchContains: [.storageclass.storage.k8s.io/requests.storage]
 """
 
 from collections.abc import Iterator, Sequence

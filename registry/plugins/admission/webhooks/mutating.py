@@ -94,8 +94,7 @@ class MutatingAdmissionWebhook(Plugin):
             work.notes.waiting.add(webhook.uid)
 
     async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown, place: str) -> bool:
-        """Call a webhook and apply its patch. Returns whether the object has changed. Raises CallFailed, StatusError.
-        """
+        """Call a webhook and apply its patch. Returns whether the object changed. Raises CallFailed, StatusError."""
         answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
         operations = patching.operations_of(webhook, answer)
         if not operations:
