@@ -32,7 +32,7 @@ class Connection(Model):
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
         if self.type != "KubeConfigFile":
-            raise ValueError("InClusterConfig is not supported: this server is no pod of the cluster")
+            raise ValueError("InClusterConfig is not supported: this server is not a pod of the cluster")
         if self.kube_config_file is None or not self.kube_config_file.is_absolute():
             raise ValueError("kubeConfigFile must be an absolute path")
         return self

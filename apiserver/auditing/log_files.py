@@ -116,7 +116,7 @@ class LogFile:
         try:
             await asyncio.to_thread(tidy, self._path, self._rotation, self._clock.now())
         except OSError as exc:
-            logger.error("cannot look after the old files of %s: %s", self._path, exc)
+            logger.error("cannot remove or compress old files of %s: %s", self._path, exc)
 
 
 def _shown(moment: datetime) -> str:

@@ -44,7 +44,11 @@ class Background:
         """Run a coroutine on the server's loop and wait for its result. Not to be called on that loop."""
         if self._loop is None or threading.current_thread() is self._thread:
             work.close()
-            raise RuntimeError("the server does not run" if self._loop is None else "the server cannot wait for itself")
+            raise RuntimeError(
+                "the server is not running"
+                if self._loop is None
+                else "the server's own thread cannot wait for its result"
+            )
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def stop(self) -> None:

@@ -247,7 +247,7 @@ class Server(Waiting):
     @property
     def _live(self) -> Running:
         if self._running is None:
-            raise RuntimeError("the server does not run")
+            raise RuntimeError("the server is not running")
         return self._running
 
     @property

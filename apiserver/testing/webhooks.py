@@ -90,9 +90,9 @@ class Webhooks:
         webhook: Mapping[str, Any],
     ) -> Hook:
         if not callable(function):
-            raise TypeError(f"a webhook is a function and the resources that it is for, not {function!r} first")
+            raise TypeError(f"the first argument of a webhook is its function, not {function!r}")
         if not resources:
-            raise ValueError("a webhook is for some resources: `pods`, `deployments.apps`, `*`")
+            raise ValueError("a webhook needs resources: `pods`, `deployments.apps`, `*`")
         named = name or self._free_name(function)
         entry = {
             "name": named,

@@ -158,7 +158,7 @@ class LegacyTokens:
         try:
             await self._secrets.guaranteed_update(f"{said.namespace}/{said.secret}", note)
         except StorageError as exc:
-            logger.warning("cannot note the use of a legacy token in secret %s: %s", said.secret, exc)
+            logger.warning("cannot write the last use of a legacy token to secret %s: %s", said.secret, exc)
 
 
 def _said(claims: Claims) -> _Said:

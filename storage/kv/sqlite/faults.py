@@ -59,7 +59,7 @@ class Faults:
             return failure
         code = getattr(failure, "sqlite_errorcode", 0)
         if is_commit and code & _PRIMARY_CODE == sqlite3.SQLITE_IOERR:
-            return DeadlineExceeded(f"{self._path}: {failure}; the write may come to light after a crash")
+            return DeadlineExceeded(f"{self._path}: {failure}; the write may reappear after a crash")
         return self._translation(failure, code)(self._path, str(failure))
 
     def _translation(self, failure: Exception, code: int) -> Translation:

@@ -84,7 +84,7 @@ class Writer:
         try:
             await self.run_chore(upkeep.truncate_log)
         except StorageError as exc:
-            logger.warning("the log stays as long as it is: %s", exc)
+            logger.warning("cannot truncate the write-ahead log: %s", exc)
         await self._workers.stop()
 
     def statistics(self) -> Mapping[str, int]:
@@ -168,7 +168,7 @@ class Writer:
         try:
             await self.run_chore(upkeep.checkpoint)
         except StorageError as exc:
-            logger.warning("checkpoint failed, the log goes on growing until one succeeds: %s", exc)
+            logger.warning("checkpoint failed, the write-ahead log grows until one succeeds: %s", exc)
 
 
 def _all_failed(failure: Exception, group: Sequence[_Request]) -> Committed:

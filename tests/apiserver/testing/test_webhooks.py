@@ -238,7 +238,7 @@ def test_a_function_on_the_loop_of_the_server_cannot_wait_for_the_server(server:
         server.settle()
 
     with (
-        pytest.raises(RuntimeError, match="the server cannot wait for itself"),
+        pytest.raises(RuntimeError, match="the server's own thread cannot wait for its result"),
         server.webhooks.validating(impatient, "configmaps"),
         pytest.raises(Refused, match="raised RuntimeError"),
     ):
