@@ -23,7 +23,7 @@ _VERSIONS = ("v1", "v1beta1", "v1alpha1")
 _MOST_CONDITIONS = 64
 
 
-class Connection(Model):
+class WebhookConnectionInfo(Model):
     """How a webhook is reached."""
 
     type: Literal["KubeConfigFile", "InClusterConfig"]
@@ -56,7 +56,7 @@ class MatchCondition(Model):
     expression: Annotated[str, pydantic.AfterValidator(_checked)]
 
 
-class Webhook(Model):
+class WebhookConfiguration(Model):
     """The settings of a webhook authorizer."""
 
     authorized_ttl: Annotated[Duration, pydantic.AfterValidator(_usual(300.0))] = pydantic.Field(
@@ -71,7 +71,7 @@ class Webhook(Model):
     subject_access_review_version: Literal["v1", "v1beta1"]
     match_condition_subject_access_review_version: Literal["v1"] | None = None
     failure_policy: Literal["NoOpinion", "Deny"]
-    connection_info: Connection
+    connection_info: WebhookConnectionInfo
     match_conditions: tuple[MatchCondition, ...] = ()
 
     @pydantic.model_validator(mode="after")
@@ -96,7 +96,7 @@ class Entry(Model):
 
     type: Literal["AlwaysAllow", "AlwaysDeny", "ABAC", "Node", "RBAC", "Webhook"]
     name: str
-    webhook: Webhook | None = None
+    webhook: WebhookConfiguration | None = None
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:

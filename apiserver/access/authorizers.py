@@ -26,7 +26,7 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from aio_apiserver.apiserver.access.authorization_config import AuthorizationConfiguration, Webhook
+    from aio_apiserver.apiserver.access.authorization_config import AuthorizationConfiguration, WebhookConfiguration
 
 _ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
 """Modes without background work, which a reload may add."""
@@ -148,7 +148,7 @@ class Authorizers:
         webhook = self._out.webhooks.read(settings.authorization_webhook_config_file)
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
-    def _webhook(self, name: str, entry: "Webhook") -> Modes:
+    def _webhook(self, name: str, entry: "WebhookConfiguration") -> Modes:
         from aio_apiserver.registry.plugins.authorization import expressions
 
         remote = RemoteSettings(

@@ -32,7 +32,7 @@ class Backend(Protocol):
         ...
 
 
-class Troubles(Struct, frozen=True):
+class FailureReports(Struct, frozen=True):
     """Counts and logs failures of backends."""
 
     metrics: AuditMetrics
@@ -81,7 +81,7 @@ class Lenient:
 class Truncating:
     """Removes bodies from events that are too big, and splits batches that are too big. Sizes are those of the JSON."""
 
-    def __init__(self, backend: Backend, troubles: Troubles, *, most_of_event: int, most_of_batch: int) -> None:
+    def __init__(self, backend: Backend, troubles: FailureReports, *, most_of_event: int, most_of_batch: int) -> None:
         self._backend = backend
         self._troubles = troubles
         self._most_of_event = most_of_event

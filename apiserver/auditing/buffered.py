@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.auditing.backends import Backend, Troubles
+from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports
 from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
@@ -34,7 +34,7 @@ class Batching(Struct, frozen=True, kw_only=True):
 class Buffered:
     """Collects events for another backend."""
 
-    def __init__(self, backend: Backend, batching: Batching, clock: Clock, troubles: Troubles) -> None:
+    def __init__(self, backend: Backend, batching: Batching, clock: Clock, troubles: FailureReports) -> None:
         self._backend = backend
         self._batching = batching
         self._clock = clock

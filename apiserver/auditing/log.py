@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from aio_apiserver.apiserver.auditing.backends import Troubles
+from aio_apiserver.apiserver.auditing.backends import FailureReports
 from aio_apiserver.apiserver.auditing.log_files import Output
 from aio_apiserver.registry.generic.audit.trail import Event
 
@@ -10,7 +10,7 @@ from aio_apiserver.registry.generic.audit.trail import Event
 class Log:
     """Writes lines on the event loop. The operating system buffers them, so that a thread would be slower."""
 
-    def __init__(self, output: Output, line: Callable[[Event], bytes], troubles: Troubles) -> None:
+    def __init__(self, output: Output, line: Callable[[Event], bytes], troubles: FailureReports) -> None:
         self._output = output
         self._line = line
         self._troubles = troubles

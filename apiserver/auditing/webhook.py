@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.apiserver.auditing.backends import Troubles
+from aio_apiserver.apiserver.auditing.backends import FailureReports
 from aio_apiserver.apiserver.outgoing.webhooks import Post
 from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 
 
-class Webhook:
+class AuditWebhook:
     """Sends lists of events."""
 
-    def __init__(self, post: Post, troubles: Troubles) -> None:
+    def __init__(self, post: Post, troubles: FailureReports) -> None:
         self._post = post
         self._troubles = troubles
 

@@ -10,33 +10,33 @@ from typing import Any
 
 from aio_apiserver.apiserver.bench import collection
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.endpoints import Endpoints
+from aio_apiserver.apiserver.bench.endpoints import BenchEndpoints
 from aio_apiserver.apiserver.bench.fault_filter import FaultFilter
-from aio_apiserver.apiserver.bench.faults import Active, Faults
-from aio_apiserver.apiserver.bench.moving import IsIdle, Moving, NotSettled
-from aio_apiserver.apiserver.bench.requests import Requests
-from aio_apiserver.apiserver.bench.rules import Fault, Rule
-from aio_apiserver.apiserver.bench.states import States
+from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
+from aio_apiserver.apiserver.bench.moving import ClockSteps, IsIdle, NotSettled
+from aio_apiserver.apiserver.bench.requests import RequestRecord
+from aio_apiserver.apiserver.bench.rules import Fault, FaultRule
+from aio_apiserver.apiserver.bench.states import ObjectStates
 from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 PREFIX = "/testing/"
-_TOO_OLD = Rule(fault=Fault.GONE, verb=("watch",))
+_TOO_OLD = FaultRule(fault=Fault.GONE, verb=("watch",))
 
 
 class Bench:
     """The test tools of one server."""
 
     def __init__(
-        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[Rule]
+        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[FaultRule]
     ) -> None:
-        self.faults = Faults()
-        self.requests = Requests(clock)
+        self.faults = ActiveFaults()
+        self.requests = RequestRecord(clock)
         self.clock = clock
-        self.moving = Moving(clock, storage)
-        self.states = States(served, clock.patience)
+        self.moving = ClockSteps(clock, storage)
+        self.states = ObjectStates(served, clock.patience)
         self.snapshots: dict[str, Snapshot] = {}
         self._clean: Snapshot | None = None
         self._has_controllers = False
@@ -61,15 +61,15 @@ class Bench:
 
     def prefixes(self) -> Mapping[str, Handler]:
         """The handlers of the bench by path prefix."""
-        return {PREFIX: Endpoints(self).handle}
+        return {PREFIX: BenchEndpoints(self).handle}
 
-    async def inject(self, rule: Rule) -> Active:
+    async def inject(self, rule: FaultRule) -> ActiveFault:
         """Activate a rule. A stale read without a version gets the present one. Raises ValueError."""
         if rule.fault is Fault.STALE and rule.version is None:
             rule = rule.model_copy(update={"version": await self._storage.current_revision()})
         return self.faults.add(rule)
 
-    async def withdraw(self, active: Active) -> None:
+    async def withdraw(self, active: ActiveFault) -> None:
         """Deactivate a rule, if it is still active."""
         if active in self.faults.active:
             self.faults.remove(active.rule.id)

@@ -50,7 +50,7 @@ def _known(name: str) -> Iterator[None]:
         raise errors.BadRequest(f"there is no {name!r}") from None
 
 
-class Endpoints:
+class BenchEndpoints:
     """The endpoints of one bench."""
 
     def __init__(self, bench: "Bench") -> None:

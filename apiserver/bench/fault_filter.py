@@ -12,7 +12,7 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.bench import stale, watch_faults
-from aio_apiserver.apiserver.bench.faults import Active, Faults
+from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.bench.rules import Fault
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
@@ -31,7 +31,7 @@ _REASONS = {500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 class FaultFilter:
     """Applies the active rules to each request."""
 
-    def __init__(self, faults: Faults, served: ServedPaths, clock: Clock) -> None:
+    def __init__(self, faults: ActiveFaults, served: ServedPaths, clock: Clock) -> None:
         self._faults = faults
         self._served = served
         self._clock = clock
@@ -55,7 +55,7 @@ class FaultFilter:
         return faulty
 
     async def _before(
-        self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active]
+        self, request: web.BaseRequest, context: RequestContext, met: Sequence[ActiveFault]
     ) -> StatusError | None:
         """Apply latency and cuts. Returns the error of the request, if a rule has one. Raises ConnectionResetError."""
         await self._clock.patience.sleep(
@@ -66,7 +66,7 @@ class FaultFilter:
         return next((failure for active in met if (failure := _failure(active, context)) is not None), None)
 
     async def _handled(
-        self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active], handler: Handler
+        self, request: web.BaseRequest, context: RequestContext, met: Sequence[ActiveFault], handler: Handler
     ) -> web.StreamResponse:
         version = next((active.rule.version for active in met if active.rule.fault is Fault.STALE), None)
         if version is not None and context.info.verb == "list":
@@ -93,7 +93,7 @@ class FaultFilter:
         return sink_of
 
 
-def _has(met: Sequence[Active], fault: Fault) -> bool:
+def _has(met: Sequence[ActiveFault], fault: Fault) -> bool:
     return any(active.rule.fault is fault for active in met)
 
 
@@ -104,7 +104,7 @@ def _cut(request: web.BaseRequest) -> ConnectionResetError:
     return ConnectionResetError("the connection was cut by a fault")
 
 
-def _failure(active: Active, context: RequestContext) -> StatusError | None:
+def _failure(active: ActiveFault, context: RequestContext) -> StatusError | None:
     """The error of a rule; None when its fault is not an error."""
     info, rule = context.info, active.rule
     if rule.fault is Fault.CONFLICT:
@@ -120,7 +120,7 @@ def _failure(active: Active, context: RequestContext) -> StatusError | None:
 class _Broken(StatusError):
     """A 5xx error."""
 
-    def __init__(self, active: Active) -> None:
+    def __init__(self, active: ActiveFault) -> None:
         rule = active.rule
         super().__init__(f"injected fault {active.mark}", details=Details(retry_after_seconds=round(rule.seconds)))
         self.code = rule.code

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from aio_apiserver.apiserver.bench.seen import Seen
+from aio_apiserver.apiserver.bench.seen import RecordedRequest
 
 _MOST_LINES = 60
 
 
-class Found(list[Seen]):
+class RequestList(list[RecordedRequest]):
     """Requests, oldest first. They equal a list of lines, or of patterns, when all match in order."""
 
     def __eq__(self, other: object) -> bool:
@@ -44,7 +44,7 @@ class Found(list[Seen]):
         return list(_difference(self.lines, expected))
 
 
-def table(requests: Collection[Seen], fitting: Collection[int] = ()) -> list[str]:
+def table(requests: Collection[RecordedRequest], fitting: Collection[int] = ()) -> list[str]:
     """The requests as a table. Those whose numbers are in `fitting` are marked."""
     rows = [("", "status", "request", "user", "user agent")]
     for one in list(requests)[-_MOST_LINES:]:
@@ -84,11 +84,11 @@ def _common_lengths(made: Sequence[str], expected: Sequence[str]) -> list[list[i
 
 def explain(left: object, right: object) -> list[str] | None:
     """The explanation of a failed comparison; None when neither side is a list of requests."""
-    if isinstance(left, Found) and isinstance(right, Sequence) and _are_lines(right):
+    if isinstance(left, RequestList) and isinstance(right, Sequence) and _are_lines(right):
         return [f"{len(left)} made, {len(right)} expected (+ made, - expected):", *left.difference(right)]
-    if isinstance(right, Found) and _are_lines(left):
+    if isinstance(right, RequestList) and _are_lines(left):
         return explain(right, left)
-    if isinstance(left, Found) and right == []:
+    if isinstance(left, RequestList) and right == []:
         return [f"{len(left)} made, none expected:", *table(left)]
     return None
 

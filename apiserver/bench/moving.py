@@ -25,7 +25,7 @@ class NotSettled(Exception):
     """The woken tasks do not settle."""
 
 
-class Moving:
+class ClockSteps:
     """Moves the clock of one server. `is_idle`: whether its controllers are idle."""
 
     def __init__(self, clock: MovableClock, storage: StorageFactory) -> None:

@@ -17,8 +17,8 @@ from threading import Condition
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.bench import found
-from aio_apiserver.apiserver.bench.found import Found
-from aio_apiserver.apiserver.bench.seen import Seen
+from aio_apiserver.apiserver.bench.found import RequestList
+from aio_apiserver.apiserver.bench.seen import RecordedRequest
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.errors import StatusError
@@ -31,17 +31,17 @@ _SECONDS = 10.0
 Pattern = str | int | Collection[str | int]
 """A value, with `*` in text; or several, of which one has to match."""
 
-FIELDS = frozenset(Seen.__struct_fields__) - {"number", "at", "data", "_body"} | {"line"}
+FIELDS = frozenset(RecordedRequest.__struct_fields__) - {"number", "at", "data", "_body"} | {"line"}
 """The fields that requests are selected by."""
 
 
-class Requests:
+class RequestRecord:
     """The record of one server, oldest first."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seen: deque[Seen] = deque(maxlen=_KEPT)
-        self._with_body: deque[Seen] = deque()
+        self._seen: deque[RecordedRequest] = deque(maxlen=_KEPT)
+        self._with_body: deque[RecordedRequest] = deque()
         self._bytes = 0
         self._count = 0
         self._changed = Condition()
@@ -51,30 +51,30 @@ class Requests:
         """The number of requests so far."""
         return self._count
 
-    def matching(self, *, since: int = 0, **patterns: Pattern) -> Found:
+    def matching(self, *, since: int = 0, **patterns: Pattern) -> RequestList:
         """The requests after number `since` whose fields match: verb, resource, name, user, status, line ...
 
         Raises TypeError for an unknown field.
         """
         return self.selected(patterns, since=since)
 
-    def selected(self, patterns: Mapping[str, Pattern], *, since: int = 0) -> Found:
+    def selected(self, patterns: Mapping[str, Pattern], *, since: int = 0) -> RequestList:
         """The same as `matching`, with the patterns in a mapping."""
         if unknown := sorted(patterns.keys() - FIELDS):
             raise TypeError(f"requests have no {', '.join(unknown)}; they have {', '.join(sorted(FIELDS))}")
         wanted = {field: _texts(pattern) for field, pattern in patterns.items()}
-        return Found(one for one in self._since(since) if _fits(one, wanted))
+        return RequestList(one for one in self._since(since) if _fits(one, wanted))
 
     @contextmanager
-    def recorded(self, **patterns: Pattern) -> Iterator[Found]:
+    def recorded(self, **patterns: Pattern) -> Iterator[RequestList]:
         """The matching requests that are made while the context is open. The list is filled at its end."""
-        since, made = self._count, Found()
+        since, made = self._count, RequestList()
         try:
             yield made
         finally:
             made.extend(self.matching(since=since, **patterns))
 
-    def assert_made(self, *, count: int | None = None, since: int = 0, **patterns: Pattern) -> Found:
+    def assert_made(self, *, count: int | None = None, since: int = 0, **patterns: Pattern) -> RequestList:
         """Fail unless there are matching requests: `count` of them, or any. Returns them."""
         made = self.matching(since=since, **patterns)
         if len(made) == count or (count is None and made):
@@ -86,12 +86,12 @@ class Requests:
         """Fail if there are matching requests."""
         self.assert_made(count=0, since=since, **patterns)
 
-    def wait_for(self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern) -> Found:
+    def wait_for(self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern) -> RequestList:
         """Wait for `count` matching requests that have a response. A watch counts when it has begun.
 
         Raises AssertionError when time is over.
         """
-        made = Found()
+        made = RequestList()
 
         def is_enough() -> bool:
             made[:] = (one for one in self.matching(since=since, **patterns) if one.status or one.verb == "watch")
@@ -105,7 +105,7 @@ class Requests:
 
     async def wait_for_async(
         self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern
-    ) -> Found:
+    ) -> RequestList:
         """The same, for tests whose event loop must run meanwhile."""
         return await asyncio.to_thread(self.wait_for, count=count, since=since, within=within, **patterns)
 
@@ -131,18 +131,18 @@ class Requests:
 
         return recorded
 
-    def _since(self, number: int) -> list[Seen]:
+    def _since(self, number: int) -> list[RecordedRequest]:
         return [one for one in tuple(self._seen) if one.number > number]
 
-    def _told(self, what: str, made: Found, since: int) -> str:
+    def _told(self, what: str, made: RequestList, since: int) -> str:
         """A message for people: what is wrong, and all requests."""
         numbers = {one.number for one in made}
         return "\n".join([what, *found.table(self._since(since), numbers)])
 
-    def _began(self, request: web.BaseRequest, context: RequestContext) -> Seen:
+    def _began(self, request: web.BaseRequest, context: RequestContext) -> RecordedRequest:
         self._count += 1
         info = context.info
-        seen = Seen(
+        seen = RecordedRequest(
             number=self._count,
             at=self._clock.now(),
             method=request.method,
@@ -162,7 +162,7 @@ class Requests:
             self._changed.notify_all()
         return seen
 
-    def _ended(self, seen: Seen, status: int, request: web.BaseRequest) -> None:
+    def _ended(self, seen: RecordedRequest, status: int, request: web.BaseRequest) -> None:
         data = request.get(bodies.BODY, b"")
         if data:
             self._keep(seen, len(data))
@@ -170,7 +170,7 @@ class Requests:
             seen.answered(status, data)
             self._changed.notify_all()
 
-    def _keep(self, seen: Seen, size: int) -> None:
+    def _keep(self, seen: RecordedRequest, size: int) -> None:
         """Count a body, and drop the oldest bodies when there are too many."""
         self._with_body.append(seen)
         self._bytes += size
@@ -184,7 +184,7 @@ def _texts(pattern: Pattern) -> Collection[str]:
     return [str(pattern)] if isinstance(pattern, str | int) else list(map(str, pattern))
 
 
-def _fits(one: Seen, wanted: Mapping[str, Collection[str]]) -> bool:
+def _fits(one: RecordedRequest, wanted: Mapping[str, Collection[str]]) -> bool:
     return all(
         any(fnmatchcase(str(getattr(one, field)), pattern) for pattern in patterns)
         for field, patterns in wanted.items()

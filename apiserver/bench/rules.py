@@ -68,7 +68,7 @@ def _many(value: Any) -> Any:
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_many)]
 
 
-class Rule(BaseModel):
+class FaultRule(BaseModel):
     """One fault, and the requests that it is for.
 
     verb: get, list, watch, create, update, patch, delete, deletecollection. resource: `pods`, `deployments.apps`,
@@ -119,21 +119,21 @@ class Rule(BaseModel):
         return _fits(self.verb, verb)
 
 
-_RULES: TypeAdapter[list[Rule]] = TypeAdapter(list[Rule])
+_RULES: TypeAdapter[list[FaultRule]] = TypeAdapter(list[FaultRule])
 
 
-def read(path: Path) -> Sequence[Rule]:
+def read(path: Path) -> Sequence[FaultRule]:
     """The rules of a file: a list in YAML or JSON. Raises OSError, ValueError."""
     return parse(path.read_bytes(), str(path))
 
 
-def parse(text: bytes, where: str) -> Sequence[Rule]:
+def parse(text: bytes, where: str) -> Sequence[FaultRule]:
     """The rules of a text: a list or a single one. Raises ValueError."""
     document = yaml.read(text).json
     try:
         if document.startswith(b"["):
             return _RULES.validate_json(document)
-        return [Rule.model_validate_json(document)]
+        return [FaultRule.model_validate_json(document)]
     except ValueError as exc:
         raise ValueError(f"{where}: {exc}") from exc
 

@@ -21,7 +21,7 @@ _ANY_SUFFIX = "?????"
 """The pattern for the suffix that the server adds to a `generateName`."""
 
 
-class Seen(Struct):
+class RecordedRequest(Struct):
     """One request. `status` is 0 while it has no response: it runs, or its connection broke.
 
     name: for a create, the name in the body; with `generateName`, a pattern that matches the generated name.

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.moving import Moving
+from aio_apiserver.apiserver.bench.moving import ClockSteps
 from aio_apiserver.registry.base.golang import durations
 
 Duration = float | str | timedelta
@@ -41,7 +41,9 @@ def epoch_of(given: Moment) -> float:
 class ServerClock:
     """The clock of one server. It runs with the system's time unless it is held."""
 
-    def __init__(self, clock: MovableClock, moving: Moving, call: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(
+        self, clock: MovableClock, moving: ClockSteps, call: Callable[[Coroutine[Any, Any, None]], None]
+    ) -> None:
         self._clock = clock
         self._moving = moving
         self._call = call
@@ -93,7 +95,7 @@ class ServerClock:
         self._clock.release()
 
 
-async def hold(clock: MovableClock, moving: Moving, at: Moment | None) -> None:
+async def hold(clock: MovableClock, moving: ClockSteps, at: Moment | None) -> None:
     """Hold a clock, at a moment if one is given."""
     wanted = epoch_of(at) if at is not None else None
     clock.hold()

@@ -25,7 +25,7 @@ Show = Callable[[Object | None], None]
 """Called with an object as a GET would return it; None when it does not exist."""
 
 
-class States:
+class ObjectStates:
     """The states of objects of one server."""
 
     def __init__(self, served: ServedPaths, patience: Clock) -> None:

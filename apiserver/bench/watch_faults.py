@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from aio_apiserver.apiserver.bench.faults import Active, Faults
+from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.bench.rules import Fault
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
@@ -37,7 +37,7 @@ class _Due(NamedTuple):
 class FaultyStream:
     """The sink of one watch, in front of its stream."""
 
-    def __init__(self, stream: WatchStream, context: RequestContext, faults: Faults, clock: Clock) -> None:
+    def __init__(self, stream: WatchStream, context: RequestContext, faults: ActiveFaults, clock: Clock) -> None:
         self._stream = stream
         self._context = context
         self._faults = faults
@@ -106,7 +106,7 @@ class FaultyStream:
         await self._clock.sleep(seconds)
         self.end(None)
 
-    def _end_by(self, active: Active) -> None:
+    def _end_by(self, active: ActiveFault) -> None:
         self._is_over = True
         log(active, self._context)
         if active.rule.fault is Fault.GONE:
@@ -131,7 +131,7 @@ class FaultyStream:
             del self._queue[0]
 
 
-def log(active: Active, context: RequestContext) -> None:
+def log(active: ActiveFault, context: RequestContext) -> None:
     """Log an injected fault, and add an audit annotation."""
     info = context.info
     place = "/".join(filter(None, (info.namespace, info.resource, info.name, info.subresource)))

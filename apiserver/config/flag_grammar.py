@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
 
 
-class Kind(Enum):
+class FlagType(Enum):
     """The type of a flag's value. The text is the type's name in --help."""
 
     STRING = "string"
@@ -33,7 +33,7 @@ class Flag(Struct, frozen=True):
     """One flag. `default` is the text for --help; empty when there is none."""
 
     name: str
-    kind: Kind
+    kind: FlagType
     group: str
     help: str
     default: str = ""
@@ -56,11 +56,11 @@ class UsageError(ValueError):
     """A command line with an error."""
 
 
-HELP = Flag("help", Kind.BOOL, "Global", "help for apiserver", shorthand="h")
-VERSION = Flag("version", Kind.BOOL, "Global", "--version, --version=raw prints version information and quits")
+HELP = Flag("help", FlagType.BOOL, "Global", "help for apiserver", shorthand="h")
+VERSION = Flag("version", FlagType.BOOL, "Global", "--version, --version=raw prints version information and quits")
 
 
-def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, Kind]) -> Parsed:
+def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType]) -> Parsed:
     """Parse a command line. `unused`: known flags without an effect. Raises UsageError."""
     reader = _Reader(arguments, flags, unused)
     while reader.has_more:
@@ -71,7 +71,7 @@ def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, 
 class _Reader:
     """Reads the arguments in order."""
 
-    def __init__(self, arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, Kind]) -> None:
+    def __init__(self, arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType]) -> None:
         known = (*flags, HELP, VERSION)
         self._flags = {flag.name: flag for flag in known}
         self._shorthands = {flag.shorthand: flag for flag in known if flag.shorthand}
@@ -117,7 +117,7 @@ class _Reader:
         if kind is None:
             raise UsageError(f"unknown flag: --{given}")
         if not has_value:
-            text = "true" if kind is Kind.BOOL else self._argument_of(f"--{given}")
+            text = "true" if kind is FlagType.BOOL else self._argument_of(f"--{given}")
         self._take(name, text)
 
     def _read_short(self, argument: str) -> None:
@@ -125,7 +125,7 @@ class _Reader:
         flag = self._shorthands.get(letter)
         if flag is None:
             raise UsageError(f"unknown shorthand flag: {letter!r} in {argument}")
-        if flag.kind is Kind.BOOL and not rest.startswith("="):
+        if flag.kind is FlagType.BOOL and not rest.startswith("="):
             self._take(flag.name, "true")
             if rest:
                 self._left.append(f"-{rest}")
@@ -148,9 +148,9 @@ class _Reader:
 
 def _value(flag: Flag, texts: Sequence[str]) -> Value:
     """The last text, or all texts of a flag with several values."""
-    if flag.kind is Kind.LIST:
+    if flag.kind is FlagType.LIST:
         return tuple(item for text in texts for item in _split(flag, text))
-    if flag.kind is Kind.MAP:
+    if flag.kind is FlagType.MAP:
         return dict(_pair(flag, item) for text in texts for item in _split(flag, text))
     return texts[-1]
 

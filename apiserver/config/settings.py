@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from aio_apiserver.apiserver.config import emulated_versions, settings_checks
-from aio_apiserver.apiserver.config.flag_grammar import Kind
+from aio_apiserver.apiserver.config.flag_grammar import FlagType
 from aio_apiserver.apiserver.config.setting_types import (
     Address,
     CacheSizes,
@@ -450,7 +450,7 @@ class Settings(BaseModel):
         "If provided, all groups will be prefixed with this value to prevent conflicts with other authentication "
         "strategies.",
     )
-    oidc_required_claim: Annotated[dict[str, str], Kind.MAP] = _flag(
+    oidc_required_claim: Annotated[dict[str, str], FlagType.MAP] = _flag(
         _AUTHENTICATION,
         {},
         "A key=value pair that describes a required claim in the ID Token. If set, the claim is verified to be present "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line
-from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, Kind
+from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, FlagType
 from aio_apiserver.apiserver.config.settings import BETA_VERSIONS, ENVIRONMENT
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.registry.base.deferred import Deferred
@@ -106,7 +106,7 @@ def _layout(flags: Sequence[Flag], columns: int) -> str:
 
 def _head(flag: Flag) -> str:
     short = f"  -{flag.shorthand}, " if flag.shorthand else "      "
-    kind = "" if flag.kind is Kind.BOOL else f" {flag.kind.value}"
+    kind = "" if flag.kind is FlagType.BOOL else f" {flag.kind.value}"
     return f"{short}--{flag.name}{kind}"
 
 

@@ -21,7 +21,7 @@ from aio_apiserver.storage.kv.snapshot import Snapshot
 T = TypeVar("T")
 
 
-class Background:
+class ServerThread:
     """Runs one server, which starts with the state of a snapshot, if one is given."""
 
     def __init__(self, settings: Settings, clock: MovableClock, beginning: Snapshot | None) -> None:

@@ -20,7 +20,7 @@ class Refused(Exception):
         self.status = status
 
 
-class Client:
+class BlockingClient:
     """One connection, authenticated by token, else by the client certificate of its TLS context."""
 
     def __init__(self, port: int, tls: ssl.SSLContext, token: str) -> None:

@@ -11,7 +11,7 @@ import yaml
 from msgspec import Struct
 
 
-class Existing(Struct, frozen=True):
+class ExistingCluster(Struct, frozen=True):
     """The cluster of a kubeconfig file's current context."""
 
     kubeconfig: Path

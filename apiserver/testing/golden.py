@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
-from aio_apiserver.apiserver.bench.seen import Seen
+from aio_apiserver.apiserver.bench.seen import RecordedRequest
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 """The default verbs of a recording. Reads are left out, because their number depends on timing."""
@@ -33,14 +33,16 @@ Replacements = Mapping[str, str]
 """Regular expressions with their replacements."""
 
 
-def text_of(requests: Iterable[Seen], replace: Replacements | None = None) -> str:
+def text_of(requests: Iterable[RecordedRequest], replace: Replacements | None = None) -> str:
     """The recording of requests."""
     made = list(requests)
     names = _Names(made, replace or {})
     return _dump([_entry(one, names) for one in made])
 
 
-def check(path: Path, requests: Iterable[Seen], *, update: bool = False, replace: Replacements | None = None) -> None:
+def check(
+    path: Path, requests: Iterable[RecordedRequest], *, update: bool = False, replace: Replacements | None = None
+) -> None:
     """Compare a recording with its file, or write the file with `update`. Raises AssertionError."""
     text = text_of(requests, replace)
     if update:
@@ -55,7 +57,7 @@ def check(path: Path, requests: Iterable[Seen], *, update: bool = False, replace
         raise AssertionError("\n".join(["requests differ from their recording:", *lines]))
 
 
-def _entry(one: Seen, names: "_Names") -> dict[str, Any]:
+def _entry(one: RecordedRequest, names: "_Names") -> dict[str, Any]:
     entry: dict[str, Any] = {"request": names.replaced(one.line), "status": one.status}
     options = {
         name: names.replaced(value)
@@ -72,7 +74,7 @@ def _entry(one: Seen, names: "_Names") -> dict[str, Any]:
 class _Names:
     """The replacements of one recording."""
 
-    def __init__(self, requests: list[Seen], replace: Replacements) -> None:
+    def __init__(self, requests: list[RecordedRequest], replace: Replacements) -> None:
         self._known: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._replace = [(re.compile(pattern), text) for pattern, text in replace.items()]
@@ -116,7 +118,7 @@ class _Names:
         return name_of
 
 
-def _generated(one: Seen) -> str:
+def _generated(one: RecordedRequest) -> str:
     """The generateName of a request."""
     metadata = one.body.get("metadata") if one.verb == "create" and isinstance(one.body, dict) else None
     return str(metadata.get("generateName") or "") if isinstance(metadata, dict) else ""

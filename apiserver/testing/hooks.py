@@ -16,7 +16,7 @@ import orjson
 from aiohttp import web
 from msgspec import Struct
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.reviews import Object
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.wire.listeners import Listener
@@ -27,44 +27,44 @@ _GRACE_SECONDS = 0.0
 _OUR_END = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
 
 
-class Asked(NamedTuple):
+class HookCall(NamedTuple):
     """One call of a hook: the request and the response of the review."""
 
     request: Mapping[str, Any]
     response: Mapping[str, Any]
 
 
-class Host(Struct, frozen=True):
+class HookHost(Struct, frozen=True):
     """The server that hooks are registered with. `settle` returns when it has seen all writes."""
 
     run: Callable[[Coroutine[Any, Any, Any]], Any]
     settle: Callable[[], Coroutine[Any, Any, None]]
-    client: Callable[[], Client]
+    client: Callable[[], BlockingClient]
     pki: Pki
 
 
-class Place(NamedTuple):
+class HookAddress(NamedTuple):
     """The URL of a hook, and the certificate authority of its server in PEM."""
 
     url: str
     authority: str
 
 
-class Registration(Protocol):
+class HookRegistration(Protocol):
     """Registers a hook with the API server, and removes the registration."""
 
-    def put(self, client: Client, place: Place) -> None: ...
+    def put(self, client: BlockingClient, place: HookAddress) -> None: ...
 
-    def withdraw(self, client: Client) -> None: ...
+    def withdraw(self, client: BlockingClient) -> None: ...
 
 
 class Hook:
     """One function as a webhook. `answer` makes the response from the function's result or exception."""
 
     def __init__(
-        self, host: Host, registration: Registration, answer: "Answer", over: Callable[["Hook"], None]
+        self, host: HookHost, registration: HookRegistration, answer: "Answer", over: Callable[["Hook"], None]
     ) -> None:
-        self.calls: list[Asked] = []
+        self.calls: list[HookCall] = []
         """Its calls, oldest first."""
         self._host = host
         self._registration = registration
@@ -128,7 +128,7 @@ class Hook:
         context.load_cert_chain(pki.server.certificate, pki.server.key)
         listener: Listener = self._host.run(Listener.open(self._handle, "127.0.0.1", 0, tls=context))
         self._listener = listener
-        place = Place(f"https://127.0.0.1:{listener.port}/", pki.authority.read_text())
+        place = HookAddress(f"https://127.0.0.1:{listener.port}/", pki.authority.read_text())
         try:
             with self._host.client() as client:
                 self._registration.put(client, place)
@@ -140,7 +140,7 @@ class Hook:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         review = orjson.loads(await request.read())
         answer = await self._answer(self, review["request"])
-        self.calls.append(Asked(review["request"], answer["response"]))
+        self.calls.append(HookCall(review["request"], answer["response"]))
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
 
     def _raise(self) -> None:

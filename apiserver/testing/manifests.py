@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import yaml
 
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -34,7 +34,7 @@ class _Found(NamedTuple):
     where: str
 
 
-def load(client: Client, sources: Iterable[Source]) -> Sequence[Manifest]:
+def load(client: BlockingClient, sources: Iterable[Source]) -> Sequence[Manifest]:
     """Apply all objects. Returns them as stored. Raises OSError, ValueError, Refused."""
     found = [one for source in sources for one in _objects_of(source)]
     found.sort(key=lambda one: _FIRST.index(one.obj["kind"]) if one.obj["kind"] in _FIRST else len(_FIRST))
@@ -45,7 +45,7 @@ def load(client: Client, sources: Iterable[Source]) -> Sequence[Manifest]:
 class _Loader:
     """Applies objects, and remembers the discovery documents that it has read."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: BlockingClient) -> None:
         self._client = client
         self._resources: dict[str, dict[str, tuple[str, bool]]] = {}
 

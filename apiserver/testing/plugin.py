@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.bench.seen import Seen
-    from aio_apiserver.apiserver.testing.existing import Existing
+    from aio_apiserver.apiserver.bench.seen import RecordedRequest
+    from aio_apiserver.apiserver.testing.existing import ExistingCluster
     from aio_apiserver.apiserver.testing.server import Server
 
 _GROUP = "apiserver"
@@ -60,13 +60,15 @@ def apiserver_settings(pytestconfig: pytest.Config) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def apiserver_session(pytestconfig: pytest.Config, apiserver_settings: dict[str, Any]) -> "Iterator[Server | Existing]":
+def apiserver_session(
+    pytestconfig: pytest.Config, apiserver_settings: dict[str, Any]
+) -> "Iterator[Server | ExistingCluster]":
     """The server of the session. A test finds what earlier tests have left."""
     existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
     if existing:
-        from aio_apiserver.apiserver.testing.existing import Existing
+        from aio_apiserver.apiserver.testing.existing import ExistingCluster
 
-        yield Existing(Path(existing))
+        yield ExistingCluster(Path(existing))
         return
     from aio_apiserver.apiserver.testing.server import Server
 
@@ -76,12 +78,12 @@ def apiserver_session(pytestconfig: pytest.Config, apiserver_settings: dict[str,
 
 @pytest.fixture
 def apiserver(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | Existing"
-) -> "Server | Existing":
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | ExistingCluster"
+) -> "Server | ExistingCluster":
     """The server of the session, reset to its start. KUBECONFIG names it during the test."""
-    from aio_apiserver.apiserver.testing.existing import Existing
+    from aio_apiserver.apiserver.testing.existing import ExistingCluster
 
-    if not isinstance(apiserver_session, Existing):
+    if not isinstance(apiserver_session, ExistingCluster):
         apiserver_session.reset()
         request.node.stash[_SEEN] = (apiserver_session, apiserver_session.requests.count)
     monkeypatch.setenv("KUBECONFIG", str(apiserver_session.kubeconfig))
@@ -94,7 +96,7 @@ def apiserver(
 
 
 @pytest.fixture
-def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existing") -> Golden:
+def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | ExistingCluster") -> Golden:
     """Compares the requests of a test with a recording, in golden/ beside the test's file.
 
     Call it with a name if a test has several recordings, and with requests to compare others than all writes.
@@ -102,7 +104,7 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
     from aio_apiserver.apiserver.testing import golden
 
     def compare(
-        name: str = "", *, requests: "Iterable[Seen] | None" = None, replace: Mapping[str, str] | None = None
+        name: str = "", *, requests: "Iterable[RecordedRequest] | None" = None, replace: Mapping[str, str] | None = None
     ) -> None:
         node = re.sub(r"[^\w.]+", "-", f"{request.node.name} {name}").strip("-")
         path = request.path.parent / "golden" / request.path.stem / f"{node}.yaml"

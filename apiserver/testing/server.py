@@ -23,18 +23,18 @@ from typing import Any, Self, TypeVar
 
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.faults import Active
-from aio_apiserver.apiserver.bench.requests import Requests
-from aio_apiserver.apiserver.bench.rules import Fault, Rule
+from aio_apiserver.apiserver.bench.faults import ActiveFault
+from aio_apiserver.apiserver.bench.requests import RequestRecord
+from aio_apiserver.apiserver.bench.rules import Fault, FaultRule
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.testing import arguments, pki, users
 from aio_apiserver.apiserver.testing import manifests as loading
-from aio_apiserver.apiserver.testing.background import Background
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.background import ServerThread
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.clients import Clients
 from aio_apiserver.apiserver.testing.folders import Folder
-from aio_apiserver.apiserver.testing.hooks import Host
+from aio_apiserver.apiserver.testing.hooks import HookHost
 from aio_apiserver.apiserver.testing.manifests import Manifest, Source
 from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
@@ -67,7 +67,7 @@ class Server(Waiting):
         )
         self._given = settings
         self._folder: Folder | None = None
-        self._background: Background | None = None
+        self._background: ServerThread | None = None
         self._running: Running | None = None
         self._webhooks: Webhooks | None = None
         self._finalizer: weakref.finalize[Any, Server] | None = None
@@ -156,9 +156,9 @@ class Server(Waiting):
         """Ready clients of the installed libraries."""
         return Clients(self.kubeconfig)
 
-    def client(self) -> Client:
+    def client(self) -> BlockingClient:
         """A connection for plain requests: `with server.client() as client: client.request("GET", "/version")`."""
-        return Client(self._live.secure.port, self.tls, self.admin_token)
+        return BlockingClient(self._live.secure.port, self.tls, self.admin_token)
 
     def user(self, name: str, *groups: str) -> User:
         """A user with this name and these groups. With authorization_mode=("RBAC",) roles give the rights.
@@ -209,12 +209,12 @@ class Server(Waiting):
     # # Requests, faults and webhooks
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> RequestRecord:
         """The requests of clients."""
         return self._bench.requests
 
     @contextmanager
-    def fault(self, fault: Fault | str, **where: Any) -> Iterator[Active]:
+    def fault(self, fault: Fault | str, **where: Any) -> Iterator[ActiveFault]:
         """Inject a fault while the context is open: `with server.fault("throttle", verb="patch", count=2):`.
 
         `injected` of the yielded object counts how often the fault was injected.
@@ -225,15 +225,15 @@ class Server(Waiting):
         finally:
             self._call(self._bench.withdraw(active))
 
-    def inject(self, fault: Fault | str, **where: Any) -> Active:
+    def inject(self, fault: Fault | str, **where: Any) -> ActiveFault:
         """Inject a fault until `reset`, or until its count is reached. Raises ValueError."""
-        return self._call(self._bench.inject(Rule(fault=Fault(fault), **where)))
+        return self._call(self._bench.inject(FaultRule(fault=Fault(fault), **where)))
 
     @property
     def webhooks(self) -> Webhooks:
         """Functions of a test as webhooks."""
         if self._webhooks is None:
-            host = Host(self._call, self._bench.catch_up, self.client, self._live.pki)
+            host = HookHost(self._call, self._bench.catch_up, self.client, self._live.pki)
             self._webhooks = Webhooks(host)
         return self._webhooks
 
@@ -251,7 +251,7 @@ class Server(Waiting):
         return self._running
 
     @property
-    def _started(self) -> Background:
+    def _started(self) -> ServerThread:
         assert self._live
         assert self._background is not None
         return self._background
@@ -272,7 +272,9 @@ class Server(Waiting):
         self._folder = Folder()
         directory = self._folder.path
         pki.put(directory / "pki")
-        self._background = Background(arguments.settings_of(self._given, directory), self._new_clock(), self._snapshot)
+        self._background = ServerThread(
+            arguments.settings_of(self._given, directory), self._new_clock(), self._snapshot
+        )
         self._finalizer = weakref.finalize(self, _end, self._background, self._folder)
         self._background.start()
         return self._background.started
@@ -284,7 +286,7 @@ class Server(Waiting):
             self.load(*self._manifests)
             self.keep()
 
-    def _clean_up(self, background: Background) -> None:
+    def _clean_up(self, background: ServerThread) -> None:
         self._background = self._running = None
         if self._finalizer is not None:
             self._finalizer.detach()
@@ -293,7 +295,7 @@ class Server(Waiting):
         background.ended.result()
 
 
-def _end(background: Background, folder: Folder) -> None:
+def _end(background: ServerThread, folder: Folder) -> None:
     """Stop a server at the end of the process, when the test has not stopped it."""
     background.stop()
     background.join()

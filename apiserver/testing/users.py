@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from aio_apiserver.apiserver.server import Server as Running
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.clients import Clients
 from aio_apiserver.apiserver.tls import certificates, kubeconfig
 from aio_apiserver.apiserver.tls.certificates import KeyPair
@@ -36,11 +36,11 @@ class User(msgspec.Struct, frozen=True):
         """Ready clients of the installed libraries."""
         return Clients(self.kubeconfig)
 
-    def client(self) -> Client:
+    def client(self) -> BlockingClient:
         """A connection for plain requests."""
         tls = ssl.create_default_context(cafile=self._authority)
         tls.load_cert_chain(self.certificate.certificate, self.certificate.key)
-        return Client(self._port, tls, "")
+        return BlockingClient(self._port, tls, "")
 
 
 def of(running: Running, name: str, groups: Sequence[str]) -> User:

@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.apiserver.testing import hooks, reviews
-from aio_apiserver.apiserver.testing.client import Client, Refused
-from aio_apiserver.apiserver.testing.hooks import Answer, Call, Hook, Host, Place, Registration
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
+from aio_apiserver.apiserver.testing.hooks import Answer, Call, Hook, HookAddress, HookHost, HookRegistration
 from aio_apiserver.apiserver.testing.reviews import Denied, Object, Review
 
 _ROOT = "/apis/admissionregistration.k8s.io/v1"
@@ -32,7 +32,7 @@ _CREATE_UPDATE = ("CREATE", "UPDATE")
 class Webhooks:
     """The webhooks of one server."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: HookHost) -> None:
         self._host = host
         self._open: dict[Hook, str] = {}
 
@@ -103,7 +103,7 @@ class Webhooks:
         }
         return self._hook(named, _Configuration(sort, entry), _reviewing(function, answer))
 
-    def _hook(self, name: str, registration: Registration, answer: Answer) -> Hook:
+    def _hook(self, name: str, registration: HookRegistration, answer: Answer) -> Hook:
         hook = Hook(self._host, registration, answer, self._forget)
         self._open[hook] = name
         return hook
@@ -128,12 +128,12 @@ class _Configuration:
         self._path = f"{_ROOT}/{self._kind.lower()}s"
         self._webhook = webhook
 
-    def put(self, client: Client, place: Place) -> None:
+    def put(self, client: BlockingClient, place: HookAddress) -> None:
         webhook = {**self._webhook, "clientConfig": _client_config(place)}
         metadata = {"name": self._webhook["name"]}
         client.request("POST", self._path, {"kind": self._kind, "metadata": metadata, "webhooks": [webhook]})
 
-    def withdraw(self, client: Client) -> None:
+    def withdraw(self, client: BlockingClient) -> None:
         _request_if_there(client, "DELETE", f"{self._path}/{self._webhook['name']}")
 
 
@@ -144,20 +144,20 @@ class _Conversion:
         self._path = f"{_DEFINITIONS}/{definition}"
         self._before: Object = {}
 
-    def put(self, client: Client, place: Place) -> None:
+    def put(self, client: BlockingClient, place: HookAddress) -> None:
         self._before = client.request("GET", self._path)["spec"]["conversion"]
         webhook = {"clientConfig": _client_config(place), "conversionReviewVersions": ["v1"]}
         self._set(client, {"strategy": "Webhook", "webhook": webhook})
 
-    def withdraw(self, client: Client) -> None:
+    def withdraw(self, client: BlockingClient) -> None:
         if self._before:
             self._set(client, {"webhook": None, **self._before})
 
-    def _set(self, client: Client, conversion: Object) -> None:
+    def _set(self, client: BlockingClient, conversion: Object) -> None:
         _request_if_there(client, "PATCH", self._path, {"spec": {"conversion": conversion}})
 
 
-def _request_if_there(client: Client, method: str, path: str, body: Object | None = None) -> None:
+def _request_if_there(client: BlockingClient, method: str, path: str, body: Object | None = None) -> None:
     """Send a request, and ignore 404: a reset or a test may have deleted the registration already."""
     try:
         client.request(method, path, body, content_type=_MERGE if body is not None else "application/json")
@@ -166,7 +166,7 @@ def _request_if_there(client: Client, method: str, path: str, body: Object | Non
             raise
 
 
-def _client_config(place: Place) -> Object:
+def _client_config(place: HookAddress) -> Object:
     return {"url": place.url, "caBundle": base64.b64encode(place.authority.encode()).decode()}
 
 

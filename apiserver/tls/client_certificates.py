@@ -31,7 +31,7 @@ class Untrusted(Exception):
     """A certificate that may not be used. The message is for logs."""
 
 
-class Link(NamedTuple):
+class ChainCertificate(NamedTuple):
     """A certificate in a chain, and the time in which it and all before it are valid, in seconds since the epoch."""
 
     authority: bytes
@@ -50,7 +50,7 @@ class ClientCertificate(Struct, frozen=True):
     common_name: str = ""
     user: UserInfo | None = None
     ends: float = 0.0
-    links: Sequence[Link] = ()
+    links: Sequence[ChainCertificate] = ()
     flaw: str = ""
 
     def check(self, authorities: Authorities, now: float) -> None:
@@ -141,13 +141,13 @@ def _values(certificate: x509.Certificate, attribute: x509.ObjectIdentifier) -> 
     return [str(one.value) for one in certificate.subject.get_attributes_for_oid(attribute)]
 
 
-def _links(chain: Iterable[bytes]) -> Iterator[Link]:
+def _links(chain: Iterable[bytes]) -> Iterator[ChainCertificate]:
     begins, ends = float("-inf"), float("inf")
     for encoded in chain:
         certificate = x509.load_der_x509_certificate(encoded)
         begins = max(begins, certificate.not_valid_before_utc.timestamp())
         ends = min(ends, certificate.not_valid_after_utc.timestamp())
-        yield Link(authority(certificate), begins, ends)
+        yield ChainCertificate(authority(certificate), begins, ends)
 
 
 def _chain_of(tls: ssl.SSLObject) -> tuple[bytes, ...]:

@@ -29,7 +29,7 @@ from aio_apiserver.storage.kv.interface import (
 )
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.snapshot import Difference, Snapshot, difference
-from aio_apiserver.storage.kv.watcher import Watcher
+from aio_apiserver.storage.kv.watcher import LocalWatcher
 from aio_apiserver.storage.tasks import Tasks
 
 _REVISIONS_PER_TURN = 1_000
@@ -121,7 +121,7 @@ class MemoryKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = Watcher(start, end, revision=revision, feed=self._feed, replay=self._replay)
+        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self._replay)
         try:
             yield watcher
         finally:

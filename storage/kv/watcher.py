@@ -13,7 +13,7 @@ from aio_apiserver.storage.kv.interface import EventBatch
 from aio_apiserver.storage.kv.replay import Replay, Replaying
 
 
-class Watcher:
+class LocalWatcher:
     """An asynchronous iterator of batches, from `revision` on."""
 
     def __init__(self, start: bytes, end: bytes, *, revision: int, feed: Feed, replay: Replaying) -> None:

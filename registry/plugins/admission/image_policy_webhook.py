@@ -38,7 +38,7 @@ _NEVER = -1
 _MILLISECOND = 1e-3
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class ImagePolicySettings(Struct, frozen=True, kw_only=True):
     """The configuration of the plugin. Durations are in seconds."""
 
     file: Path
@@ -55,7 +55,7 @@ def make(given: Foundation) -> "ImagePolicyWebhook":
     return ImagePolicyWebhook(ask, settings, given.clock)
 
 
-def settings_of(configuration: Any) -> Settings:
+def settings_of(configuration: Any) -> ImagePolicySettings:
     """The settings in a configuration. Raises ValueError."""
     if configuration is None:
         raise ValueError("no config specified")
@@ -67,7 +67,7 @@ def settings_of(configuration: Any) -> Settings:
     denied = _duration(given, "denyTTL", unit=1, default=30.0, bounds=(1.0, 1800.0))
     if not given.get("kubeConfigFile"):
         raise ValueError("imagePolicy.kubeConfigFile: no configuration has been provided")
-    return Settings(
+    return ImagePolicySettings(
         file=Path(str(given["kubeConfigFile"])),
         allowed_seconds=allowed,
         denied_seconds=denied,
@@ -101,7 +101,7 @@ class ImagePolicyWebhook(Plugin):
     name = "ImagePolicyWebhook"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, ask: Ask, settings: Settings, clock: Clock) -> None:
+    def __init__(self, ask: Ask, settings: ImagePolicySettings, clock: Clock) -> None:
         self._ask = ask
         self._settings = settings
         self._clock = clock

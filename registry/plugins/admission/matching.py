@@ -58,7 +58,7 @@ def is_beyond_policies(attributes: Attributes) -> bool:
     return attributes.resource in _BEYOND_POLICIES
 
 
-class Rule(Struct, frozen=True):
+class RuleWithOperations(Struct, frozen=True):
     """Operations on resources, as in `rules`. Without `names` it matches objects of every name."""
 
     operations: Collection[str]
@@ -98,10 +98,10 @@ def _has(values: Collection[str], value: str) -> bool:
     return value in values or _ANY in values
 
 
-def rule_of(given: Mapping[str, Any]) -> Rule:
+def rule_of(given: Mapping[str, Any]) -> RuleWithOperations:
     """The rule of a RuleWithOperations."""
     parts = [text.partition("/") for text in given.get("resources") or ()]
-    return Rule(
+    return RuleWithOperations(
         frozenset(given.get("operations") or ()),
         frozenset(given.get("apiGroups") or ()),
         frozenset(given.get("apiVersions") or ()),
@@ -116,8 +116,8 @@ class Criteria(Struct, frozen=True, kw_only=True):
     Exact.
     """
 
-    rules: Sequence[Rule] | None
-    excluded: Sequence[Rule] = ()
+    rules: Sequence[RuleWithOperations] | None
+    excluded: Sequence[RuleWithOperations] = ()
     namespace_selector: Selector = field(default_factory=dict)
     object_selector: Selector = field(default_factory=dict)
     is_exact: bool = False
@@ -195,7 +195,7 @@ class Matcher:
 
 
 def _wanted(
-    rules: Sequence[Rule], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
+    rules: Sequence[RuleWithOperations], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
 ) -> AdmissionForm | None:
     """The form that a rule matches: first the form of the request, then other forms in the order of the rules."""
     own, *others = forms

@@ -27,7 +27,7 @@ from aio_apiserver.registry.plugins.admission import pod_security_configuration
 from aio_apiserver.registry.plugins.admission.pod_security_configuration import Configuration
 from aio_apiserver.registry.plugins.admission.pods import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
-from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
+from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, NamespacePolicy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object
@@ -63,11 +63,11 @@ _TIME_LIMIT = 1.0
 class _Labelled(NamedTuple):
     """The policy in the labels of a namespace, and the errors in these labels."""
 
-    policy: Policy
+    policy: NamespacePolicy
     errors: Sequence[FieldError] = ()
 
 
-_FREE = _Labelled(Policy())
+_FREE = _Labelled(NamespacePolicy())
 """The policy of exempt requests."""
 
 
@@ -210,7 +210,7 @@ class PodSecurity(Plugin):
             for warning in await self._violations(name, new.policy.enforce):
                 attributes.warn(warning)
 
-    def _of_no_effect(self, name: str, policy: Policy, labels: Mapping[str, str]) -> str:
+    def _of_no_effect(self, name: str, policy: NamespacePolicy, labels: Mapping[str, str]) -> str:
         """The warning that the labels of an exempt namespace have no effect; empty when they would demand nothing."""
         if policy.is_privileged or policy.is_like(self._configuration.defaults):
             return ""

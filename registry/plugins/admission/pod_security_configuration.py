@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.plugins.podsecurity.policies import Policy, configured
+from aio_apiserver.registry.plugins.podsecurity.policies import NamespacePolicy, configured
 
 _GROUP = "pod-security.admission.config.k8s.io"
 _VERSIONS = frozenset(f"{_GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
@@ -23,7 +23,7 @@ _EXEMPTIONS = frozenset({"usernames", "runtimeClasses", "namespaces"})
 class Configuration(Struct, frozen=True):
     """A PodSecurityConfiguration. Each of the three sets exempts a request."""
 
-    defaults: Policy = field(default_factory=Policy)
+    defaults: NamespacePolicy = field(default_factory=NamespacePolicy)
     usernames: frozenset[str] = frozenset()
     runtime_classes: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()

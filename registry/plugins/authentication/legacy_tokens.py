@@ -57,7 +57,7 @@ _AUTO_GENERATED = (
 )
 
 
-class _Said(Struct, frozen=True):
+class _LegacyClaims(Struct, frozen=True):
     """The claims of a legacy token."""
 
     namespace: str
@@ -108,7 +108,7 @@ class LegacyTokens:
         }
         return Authenticated(user, common, (_AUTO_GENERATED,) if is_generated else (), annotations)
 
-    async def _secret(self, said: _Said, token: str) -> Object:
+    async def _secret(self, said: _LegacyClaims, token: str) -> Object:
         try:
             found = await self._bound_objects.find(SECRETS, said.namespace, said.secret)
         except errors.StatusError as exc:
@@ -119,7 +119,7 @@ class LegacyTokens:
             raise BadToken("Token does not match server's copy")
         return found.obj
 
-    async def _account(self, said: _Said) -> Object:
+    async def _account(self, said: _LegacyClaims) -> Object:
         try:
             found = await self._bound_objects.find(SERVICEACCOUNTS, said.namespace, said.account, uid=said.uid)
         except errors.StatusError as exc:
@@ -130,7 +130,7 @@ class LegacyTokens:
             raise BadToken(f"ServiceAccount UID ({found.uid}) does not match claim ({said.uid})")
         return found.obj
 
-    async def _check_validity(self, said: _Said, secret: Object) -> None:
+    async def _check_validity(self, said: _LegacyClaims, secret: Object) -> None:
         labels = objects.get(secret, "metadata.labels", {})
         await self._note_use(said, labels)
         if labels.get(_INVALID_SINCE):
@@ -141,7 +141,7 @@ class LegacyTokens:
                 f"'{_INVALID_SINCE}' label from the secret to temporarily allow use of this token"
             )
 
-    async def _note_use(self, said: _Said, labels: Mapping[str, str]) -> None:
+    async def _note_use(self, said: _LegacyClaims, labels: Mapping[str, str]) -> None:
         """Label the secret with the day, once a day. Tomorrow's day counts too, so that servers with different clocks
         do not alternate.
         """
@@ -161,7 +161,7 @@ class LegacyTokens:
             logger.warning("cannot write the last use of a legacy token to secret %s: %s", said.secret, exc)
 
 
-def _said(claims: Claims) -> _Said:
+def _said(claims: Claims) -> _LegacyClaims:
     """The claims of a token. Raises BadToken when one is missing or `sub` names another account."""
     if not claims.get("sub"):
         raise BadToken("sub claim is missing")
@@ -169,7 +169,7 @@ def _said(claims: Claims) -> _Said:
     for name, title in _CLAIMS.items():
         if not isinstance(values[name], str) or not values[name]:
             raise BadToken(f"{title} claim is missing")
-    said = _Said(*(str(value) for value in values.values()))
+    said = _LegacyClaims(*(str(value) for value in values.values()))
     if split_service_account(str(claims["sub"])) != (said.namespace, said.account):
         raise BadToken("sub claim is invalid")
     return said

@@ -29,7 +29,7 @@ _READING = ("get", "list", "watch")
 _NO_MATCH = Decision(Verdict.NO_OPINION, "No policy matched.")
 
 
-class Policy(Struct, frozen=True, kw_only=True):
+class ABACPolicy(Struct, frozen=True, kw_only=True):
     """One line of the file. An empty member matches an empty attribute. `*` matches all; as a user, all authenticated
     ones.
     """
@@ -68,7 +68,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 class ABAC:
     """The authorization mode ABAC."""
 
-    def __init__(self, policies: Sequence[Policy]) -> None:
+    def __init__(self, policies: Sequence[ABACPolicy]) -> None:
         self._policies = policies
 
     async def authorize(self, attributes: Attributes) -> Decision:
@@ -89,7 +89,7 @@ class ABAC:
         )
 
 
-def parse(text: str, source: str) -> list[Policy]:
+def parse(text: str, source: str) -> list[ABACPolicy]:
     """The policies of a file. Raises ValueError with the source and the line."""
     policies = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -102,7 +102,7 @@ def parse(text: str, source: str) -> list[Policy]:
     return policies
 
 
-def _policy(value: Any) -> Policy:
+def _policy(value: Any) -> ABACPolicy:
     if not isinstance(value, dict):
         raise ValueError("not an object")
     if "apiVersion" not in value and "kind" not in value:
@@ -111,7 +111,7 @@ def _policy(value: Any) -> Policy:
         raise ValueError(f"must be a Policy of {_VERSION}")
     spec = value.get("spec") or {}
     user, group = _subject(_text(spec, "user"), _text(spec, "group"))
-    return Policy(
+    return ABACPolicy(
         user=user,
         group=group,
         namespace=_text(spec, "namespace"),
@@ -122,12 +122,12 @@ def _policy(value: Any) -> Policy:
     )
 
 
-def _unversioned(value: dict[str, Any]) -> Policy:
+def _unversioned(value: dict[str, Any]) -> ABACPolicy:
     """A line in the oldest format, without a version. A missing member matches all."""
     named = _text(value, "user"), _text(value, "group")
     user, group = _subject(*named) if any(named) else ("", ALL_AUTHENTICATED)
     resource = _text(value, "resource")
-    return Policy(
+    return ABACPolicy(
         user=user,
         group=group,
         namespace=_text(value, "namespace") or _ALL,

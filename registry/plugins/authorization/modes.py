@@ -9,7 +9,7 @@ from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.plugins.authorization.node import Node
+from aio_apiserver.registry.plugins.authorization.node import NodeAuthorizer
 from aio_apiserver.registry.plugins.authorization.rbac import RBAC
 from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
 from aio_apiserver.storage.clock import Clock
@@ -48,7 +48,7 @@ def own(mode: str, storage_for: ReaderFor, name: str = "") -> Modes:
             feed = RBACFeed(storage_for)
             return Modes(mode, named, RBAC(feed), (feed.run,), feed.wait_until_seen)
         case "Node":
-            node = Node(storage_for)
+            node = NodeAuthorizer(storage_for)
             return Modes(mode, named, node, (node.run,))
         case _:
             raise ValueError(f"{mode} needs a configuration")

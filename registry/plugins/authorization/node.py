@@ -59,7 +59,7 @@ _FOLLOWED: Sequence[tuple[Kind, Callable[[StoredObject], Reach | None]]] = (
 )
 
 
-class Node:
+class NodeAuthorizer:
     """The authorization mode Node, on objects from watches."""
 
     def __init__(self, storage_for: ReaderFor) -> None:

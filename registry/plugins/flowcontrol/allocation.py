@@ -20,20 +20,20 @@ class Wish(NamedTuple):
     target: float
 
 
-class Allocation(NamedTuple):
+class SeatAllocation(NamedTuple):
     """The seats of each level, and the factor on the targets of levels within their bounds."""
 
     seats: Sequence[float]
     proportion: float
 
 
-def allocate(total: float, wishes: Sequence[Wish]) -> Allocation | None:
+def allocate(total: float, wishes: Sequence[Wish]) -> SeatAllocation | None:
     """Divide all seats; None when the bounds make that impossible."""
     wishes = [wish._replace(target=max(wish.target, _LEAST_TARGET)) for wish in wishes]
     if not sum(wish.lower for wish in wishes) <= total <= sum(wish.upper for wish in wishes):
         return None
     proportion = _proportion(total, wishes)
-    return Allocation([_bounded(wish, proportion) for wish in wishes], proportion)
+    return SeatAllocation([_bounded(wish, proportion) for wish in wishes], proportion)
 
 
 def _proportion(total: float, wishes: Sequence[Wish]) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches, Watched
+from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches, WatchScope
 from aio_apiserver.storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
@@ -64,7 +64,7 @@ class Estimator:
             return ONE_SEAT
         return self._seats(sizes, lane, name, query, is_cached=True)
 
-    def of_write(self, lane: Lane, written: Watched, subresource: str) -> Work:
+    def of_write(self, lane: Lane, written: WatchScope, subresource: str) -> Work:
         """The work of a write."""
         if subresource == "token" and written.resource == "serviceaccounts":
             return ONE_SEAT

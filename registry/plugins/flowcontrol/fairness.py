@@ -20,7 +20,7 @@ from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Asked, Lane, Lanes
 from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig
-from aio_apiserver.registry.plugins.flowcontrol.levels import PERIOD_SECONDS, Levels
+from aio_apiserver.registry.plugins.flowcontrol.levels import PERIOD_SECONDS, PriorityLevels
 from aio_apiserver.registry.plugins.flowcontrol.retries import RetryAfter
 from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
@@ -41,7 +41,7 @@ class Fairness:
         self.estimator = Estimator(clock, self.watches, sizes_of, weighs_bytes=weighs_bytes)
         self._clock = clock
         self._alarms = Alarms(clock)
-        self.levels = Levels(clock, self._alarms, seats)
+        self.levels = PriorityLevels(clock, self._alarms, seats)
         self._lanes = Lanes((), self.levels.by_name, self.metrics)
         self._retries: dict[str, RetryAfter] = {}
         self._schemas = Following(storage_for(resource_of(FLOWSCHEMAS)), _read_schema, self._note_change)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.flowcontrol.classification import Classifier, Flow, FlowSchema
-from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.level import PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics, FlowSeries
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 
@@ -28,7 +28,7 @@ class Lane(NamedTuple):
 
     schema: str
     distinguisher: str
-    level: Level
+    level: PriorityLevel
     hand: Sequence[Queue]
     series: FlowSeries
     flow: Flow | None
@@ -37,7 +37,9 @@ class Lane(NamedTuple):
 class Lanes:
     """Lanes for one state of the configuration."""
 
-    def __init__(self, schemas: Iterable[FlowSchema], levels: Mapping[str, Level], metrics: FlowMetrics) -> None:
+    def __init__(
+        self, schemas: Iterable[FlowSchema], levels: Mapping[str, PriorityLevel], metrics: FlowMetrics
+    ) -> None:
         self._levels = levels
         self._classifier = Classifier(schemas, levels)
         self._metrics = metrics

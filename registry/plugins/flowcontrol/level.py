@@ -81,7 +81,7 @@ class Demand(Struct):
         self.smoothed = max(envelope, _SMOOTHING * self.smoothed + (1 - _SMOOTHING) * envelope)
 
 
-class Level:
+class PriorityLevel:
     """A level of one server. is_leaving: its object is deleted, and it finishes its requests."""
 
     def __init__(self, config: LevelConfig, queues: QueueSet) -> None:

@@ -10,7 +10,7 @@ from aio_apiserver.registry.groups.flowcontrol import mandatory
 from aio_apiserver.registry.plugins.flowcontrol import level as levels
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.allocation import Wish, allocate
-from aio_apiserver.registry.plugins.flowcontrol.level import Level, LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig, PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet
 from aio_apiserver.storage.clock import Clock
 
@@ -19,20 +19,20 @@ CATCH_ALL = "catch-all"
 _MANDATORY = (levels.EXEMPT, CATCH_ALL)
 
 
-class Levels:
+class PriorityLevels:
     """The levels of a server with this number of seats."""
 
     def __init__(self, clock: Clock, alarms: Alarms, seats: int) -> None:
         self._clock = clock
         self._alarms = alarms
         self._seats = seats
-        self._levels: dict[str, Level] = {}
+        self._levels: dict[str, PriorityLevel] = {}
         self.fair_share = 0.0
         """The factor on the targets of the levels that are within their bounds."""
         self.configure(())
 
     @property
-    def by_name(self) -> Mapping[str, Level]:
+    def by_name(self) -> Mapping[str, PriorityLevel]:
         return self._levels
 
     @property
@@ -73,9 +73,9 @@ class Levels:
         assert config is not None
         return config
 
-    def _level(self, config: LevelConfig, present: Level | None, now: float) -> Level:
+    def _level(self, config: LevelConfig, present: PriorityLevel | None, now: float) -> PriorityLevel:
         if present is None:
-            return Level(config, QueueSet(self._alarms, now, is_exempt=config.is_exempt))
+            return PriorityLevel(config, QueueSet(self._alarms, now, is_exempt=config.is_exempt))
         present.config, present.is_leaving = config, False
         return present
 
@@ -98,7 +98,7 @@ class Levels:
         for level, seats in zip(limited, self._limits(limited, left), strict=True):
             self._set(level, seats, now)
 
-    def _limits(self, limited: list[Level], left: int) -> list[int]:
+    def _limits(self, limited: list[PriorityLevel], left: int) -> list[int]:
         """The seats of each limited level, when the exempt level leaves `left`."""
         for level in limited:
             level.target = max(float(level.least), level.demand.smoothed)
@@ -116,7 +116,7 @@ class Levels:
         self.fair_share = found.proportion
         return [_rounded(seats) for seats in found.seats]
 
-    def _set(self, level: Level, seats: int, now: float) -> None:
+    def _set(self, level: PriorityLevel, seats: int, now: float) -> None:
         level.set_limit(seats, now, denominator=seats or max(1, _rounded(self._seats / 10)))
 
 

@@ -26,7 +26,7 @@ from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.tickets import SERVICE_SECONDS, Queue, Ticket, Work
 
 
-class State(NamedTuple):
+class QueueSetState(NamedTuple):
     """Running requests, their seats, waiting requests, and the seats that these need."""
 
     executing: int
@@ -156,11 +156,11 @@ class QueueSet:
         self._drop(ticket, queue)
         decision.set_result(False)
 
-    def take_spent(self, now: float) -> Mapping[State, float]:
+    def take_spent(self, now: float) -> Mapping[QueueSetState, float]:
         """The seconds in each state since the last call."""
         self._advance(now)
         spent, self._spent = self._spent, {}
-        return {State(*state): seconds for state, seconds in spent.items()}
+        return {QueueSetState(*state): seconds for state, seconds in spent.items()}
 
     # # Internal
 

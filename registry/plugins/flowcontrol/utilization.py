@@ -4,7 +4,7 @@ Its histograms count nanoseconds: one second in a state adds a thousand million 
 a part refers to was valid for all of the time that is added.
 """
 
-from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing, State
+from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSetState, Queuing
 from aio_apiserver.storage.measures import Histogram
 
 _REQUESTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1)
@@ -30,7 +30,7 @@ class Utilization:
         self._seats = seats
         self._places = max(1, queuing.queues * queuing.length_limit) if queuing is not None else 1
 
-    def add(self, state: State, seconds: float) -> None:
+    def add(self, state: QueueSetState, seconds: float) -> None:
         """Add the time in a state."""
         times = round(seconds * _NANOSECONDS)
         self.executing.observe_many(state.executing / self._seats, times)

@@ -14,7 +14,7 @@ from aio_apiserver.storage.selection import Operator
 _INDEXED = {"pods": "spec.nodeName"}
 
 
-class Watched(NamedTuple):
+class WatchScope(NamedTuple):
     """The scope of a watch: a resource, and in it a namespace or an object."""
 
     group: str
@@ -27,9 +27,9 @@ class OpenWatches:
     """Counts open watches by scope."""
 
     def __init__(self) -> None:
-        self._open: dict[Watched, int] = {}
+        self._open: dict[WatchScope, int] = {}
 
-    def opened(self, watched: Watched, field_selector: str) -> Callable[[], None]:
+    def opened(self, watched: WatchScope, field_selector: str) -> Callable[[], None]:
         """Count a watch. Returns the function that ends it."""
         if field_selector and _is_indexed(watched.resource, field_selector):
             return _nothing
@@ -44,15 +44,15 @@ class OpenWatches:
 
         return closed
 
-    def reached(self, written: Watched) -> int:
+    def reached(self, written: WatchScope) -> int:
         """The number of watches that a write reaches."""
         counts = self._open
         if not counts:
             return 0
         group, resource, namespace, name = written
-        found = counts.get(Watched(group, resource), 0)
+        found = counts.get(WatchScope(group, resource), 0)
         if namespace:
-            found += counts.get(Watched(group, resource, namespace), 0)
+            found += counts.get(WatchScope(group, resource, namespace), 0)
         if name:
             found += counts.get(written, 0)
         return found

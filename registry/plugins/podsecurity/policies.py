@@ -42,7 +42,7 @@ class Standard(NamedTuple):
         return self == other or self.level == other.level == PRIVILEGED
 
 
-class Policy(Struct, frozen=True):
+class NamespacePolicy(Struct, frozen=True):
     """The standards to enforce, to record in the audit log, and to warn about."""
 
     enforce: Standard = field(default_factory=Standard)
@@ -54,11 +54,11 @@ class Policy(Struct, frozen=True):
         """Whether the policy allows all pods without warnings."""
         return all(one.level == PRIVILEGED for one in (self.enforce, self.audit, self.warn))
 
-    def is_like(self, other: "Policy") -> bool:
+    def is_like(self, other: "NamespacePolicy") -> bool:
         return all(getattr(self, mode).is_like(getattr(other, mode)) for mode in _MODES)
 
 
-def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, Sequence[FieldError]]:
+def policy_of(labels: Mapping[str, str], defaults: NamespacePolicy) -> tuple[NamespacePolicy, Sequence[FieldError]]:
     """The policy in the labels of a namespace, and the errors in these labels."""
     errors: list[FieldError] = []
     enforce = _standard(labels, "enforce", defaults.enforce, errors, fallback=RESTRICTED)
@@ -68,7 +68,7 @@ def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, Sequ
     if is_set and enforce.strictness > warn.strictness:
         minor = warn.minor if f"{PREFIX}warn-version" in labels else enforce.minor
         warn = Standard(enforce.level, minor)
-    return Policy(enforce, audit, warn), errors
+    return NamespacePolicy(enforce, audit, warn), errors
 
 
 def _standard(
@@ -89,11 +89,11 @@ def _standard(
     return standard
 
 
-def configured(defaults: Mapping[str, str]) -> Policy:
+def configured(defaults: Mapping[str, str]) -> NamespacePolicy:
     """The default policy of a configuration. Raises ValueError."""
     labels = {f"{PREFIX}{mode}": value for mode, value in defaults.items()}
     errors: list[FieldError] = []
     standards = [_standard(labels, mode, Standard(), errors, fallback=PRIVILEGED) for mode in _MODES]
     if errors:
         raise ValueError(f"defaults of PodSecurity: {errors[0].body}")
-    return Policy(*standards)
+    return NamespacePolicy(*standards)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import Compacted, FutureRevision, LeaseNotFound
 from aio_apiserver.storage.kv.interface import WriteResult
 from aio_apiserver.storage.kv.sqlite.schema import first_id
-from aio_apiserver.storage.kv.sqlite.transaction import Transaction
+from aio_apiserver.storage.kv.sqlite.transaction import WriteTransaction
 
 _SWEEP_ROWS = 256
 """The rows of the log in one step of a sweep: some milliseconds, in which no other write runs."""
@@ -33,7 +33,7 @@ class Command(Protocol):
     @property
     def size(self) -> int: ...
 
-    def apply(self, transaction: Transaction) -> Any:
+    def apply(self, transaction: WriteTransaction) -> Any:
         """Make the changes. The return value is the command's result if the transaction is committed."""
         ...
 
@@ -50,7 +50,7 @@ class Put(Struct, frozen=True):
     def size(self) -> int:
         return len(self.value)
 
-    def apply(self, transaction: Transaction) -> WriteResult:
+    def apply(self, transaction: WriteTransaction) -> WriteResult:
         current = transaction.current(self.key)
         if self.expected_mod_revision != (current.mod_revision if current else 0):
             return WriteResult(False, transaction.revision, current)
@@ -67,7 +67,7 @@ class Delete(Struct, frozen=True):
     expected_mod_revision: int
     size = 0
 
-    def apply(self, transaction: Transaction) -> WriteResult:
+    def apply(self, transaction: WriteTransaction) -> WriteResult:
         current = transaction.current(self.key)
         if current is None or current.mod_revision != self.expected_mod_revision:
             return WriteResult(False, transaction.revision, current)
@@ -82,7 +82,7 @@ class Grant(Struct, frozen=True):
     expires: float
     size = 0
 
-    def apply(self, transaction: Transaction) -> int:
+    def apply(self, transaction: WriteTransaction) -> int:
         cursor = transaction.connection.execute(
             "INSERT INTO leases (ttl, expires) VALUES (?, ?)", (self.ttl, self.expires)
         )
@@ -96,7 +96,7 @@ class Revoke(Struct, frozen=True):
     lease: int
     size = 0
 
-    def apply(self, transaction: Transaction) -> None:
+    def apply(self, transaction: WriteTransaction) -> None:
         _check_lease(transaction, self.lease)
         transaction.flush()
         transaction.connection.execute("DELETE FROM leases WHERE id = ?", (self.lease,))
@@ -112,7 +112,7 @@ class Compact(Struct, frozen=True):
     revision: int
     size = 0
 
-    def apply(self, transaction: Transaction) -> None:
+    def apply(self, transaction: WriteTransaction) -> None:
         if self.revision <= transaction.compact_revision:
             raise Compacted(self.revision, transaction.compact_revision)
         if self.revision > transaction.revision:
@@ -130,7 +130,7 @@ class Sweep(Struct, frozen=True):
 
     size = 0
 
-    def apply(self, transaction: Transaction) -> bool:
+    def apply(self, transaction: WriteTransaction) -> bool:
         transaction.flush()
         connection = transaction.connection
         (swept,) = connection.execute("SELECT swept FROM state").fetchone()
@@ -150,18 +150,18 @@ class Probe(Struct, frozen=True):
     is_write: bool
     size = 0
 
-    def apply(self, transaction: Transaction) -> None:
+    def apply(self, transaction: WriteTransaction) -> None:
         if self.is_write:
             transaction.connection.execute("UPDATE state SET swept = swept")
 
 
-def _check_lease(transaction: Transaction, lease: int) -> None:
+def _check_lease(transaction: WriteTransaction, lease: int) -> None:
     found = transaction.connection.execute("SELECT 1 FROM leases WHERE id = ?", (lease,)).fetchone()
     if found is None:
         raise LeaseNotFound(f"lease {lease} has expired or never existed")
 
 
-def _end_of_step(transaction: Transaction, swept: int) -> tuple[int, bool]:
+def _end_of_step(transaction: WriteTransaction, swept: int) -> tuple[int, bool]:
     end = first_id(transaction.compact_revision)
     row = transaction.connection.execute(
         "SELECT id FROM records WHERE id > ? AND id < ? ORDER BY id LIMIT 1 OFFSET ?", (swept, end, _SWEEP_ROWS - 1)

@@ -14,12 +14,12 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite.commands import Command
-from aio_apiserver.storage.kv.sqlite.faults import Faults
-from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, State
-from aio_apiserver.storage.kv.sqlite.transaction import Transaction
+from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, StoreRevisions
+from aio_apiserver.storage.kv.sqlite.transaction import WriteTransaction
 
 
-class Failure(Struct, frozen=True):
+class CommandFailure(Struct, frozen=True):
     """Why a command failed. Each waiting caller gets a new exception."""
 
     cause: Exception
@@ -46,13 +46,13 @@ class Committed(Struct, frozen=True):
     @property
     def is_failure_of_store(self) -> bool:
         """Whether the store failed, and not just one command."""
-        return any(isinstance(result, Failure) and result.is_of_store for result in self.results)
+        return any(isinstance(result, CommandFailure) and result.is_of_store for result in self.results)
 
 
 class Committer:
     """Commits groups. `before_commit` is called when the COMMIT, with its fsync, is all that is left."""
 
-    def __init__(self, state: State, faults: Faults, *, before_commit: Callable[[], None]) -> None:
+    def __init__(self, state: StoreRevisions, faults: ErrorTranslator, *, before_commit: Callable[[], None]) -> None:
         self._revision = state.revision
         self._compact_revision = state.compact_revision
         self._faults = faults
@@ -64,7 +64,7 @@ class Committer:
         When the disk is full, or a command is invalid, each command is tried again alone, because a small one may
         succeed. After any other failure of the disk all fail: a second try would only make the callers wait longer.
         """
-        transaction = Transaction(connection, revision=self._revision, compact_revision=self._compact_revision)
+        transaction = WriteTransaction(connection, revision=self._revision, compact_revision=self._compact_revision)
         changes_before = connection.total_changes
         is_commit = False
         try:
@@ -78,7 +78,7 @@ class Committer:
             _roll_back(connection)
             if len(commands) > 1 and self._is_worth_a_retry(exc):
                 return self._commit_each(connection, commands)
-            return Committed([Failure(exc, is_commit)] * len(commands), (), self._revision)
+            return Committed([CommandFailure(exc, is_commit)] * len(commands), (), self._revision)
         self._revision = transaction.revision
         self._compact_revision = transaction.compact_revision
         changes = connection.total_changes - changes_before
@@ -99,11 +99,11 @@ class Committer:
         return not isinstance(failure, sqlite3.Error) or isinstance(self._faults.translate(failure), NoSpace)
 
 
-def _apply(command: Command, transaction: Transaction) -> Any:
+def _apply(command: Command, transaction: WriteTransaction) -> Any:
     try:
         return command.apply(transaction)
     except StorageError as exc:
-        return Failure(exc)
+        return CommandFailure(exc)
 
 
 def _begin(connection: Connection) -> None:

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 _RETRY_SECONDS = 30.0
 
 
-class Compactor:
+class RowSweeper:
     """One background task, which runs while there are rows to remove."""
 
     def __init__(self, writer: Writer, *, clock: Clock, tasks: Tasks) -> None:

@@ -19,15 +19,15 @@ from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetR
 from aio_apiserver.storage.kv.sqlite import reads, schema
 from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
 from aio_apiserver.storage.kv.sqlite.committer import Committer
-from aio_apiserver.storage.kv.sqlite.compaction import Compactor
+from aio_apiserver.storage.kv.sqlite.compaction import RowSweeper
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
-from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.leases import LeaseTimers
 from aio_apiserver.storage.kv.sqlite.reader import Reader
-from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, State
+from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, StoreRevisions
 from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from aio_apiserver.storage.kv.sqlite.writer import Writer
-from aio_apiserver.storage.kv.watcher import Watcher
+from aio_apiserver.storage.kv.watcher import LocalWatcher
 from aio_apiserver.storage.tasks import Tasks
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
@@ -45,9 +45,9 @@ class SqliteKV:
     has_reliable_progress = True
 
     def __init__(
-        self, data_dir: DataDir, workers: Workers, *, clock: Clock, state: State, leases: Sequence[Lease]
+        self, data_dir: DataDir, workers: Workers, *, clock: Clock, state: StoreRevisions, leases: Sequence[Lease]
     ) -> None:
-        faults = Faults(data_dir.database)
+        faults = ErrorTranslator(data_dir.database)
         self._data_dir = data_dir
         self._clock = clock
         self._tasks = Tasks()
@@ -64,7 +64,7 @@ class SqliteKV:
             ranges=Workers("sqlite-range", self._connect, patience=_RANGES, threads=_RANGE_THREADS),
             faults=faults,
         )
-        self._compactor = Compactor(self._writer, clock=clock.patience, tasks=self._tasks)
+        self._compactor = RowSweeper(self._writer, clock=clock.patience, tasks=self._tasks)
         self._timers = LeaseTimers(self._end_lease, clock=clock, tasks=self._tasks)
         self._closing: asyncio.Task[None] | None = None
         for lease in leases:  # no longer than granted, should the system's clock have been set back
@@ -92,7 +92,7 @@ class SqliteKV:
             await workers.stop()
             data_dir.release()
             if isinstance(exc, sqlite3.Error | OSError):
-                raise Faults(data_dir.database).translate(exc) from exc
+                raise ErrorTranslator(data_dir.database).translate(exc) from exc
             raise
         return cls(data_dir, workers, clock=clock or SystemClock(), state=state, leases=leases)
 
@@ -144,7 +144,7 @@ class SqliteKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = Watcher(start, end, revision=revision, feed=self._feed, replay=self._reader.replay)
+        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self._reader.replay)
         try:
             yield watcher
         finally:

@@ -45,7 +45,7 @@ _BY_SQLITE_CODE: dict[int, Translation] = {
 _BY_ERRNO: dict[int, Translation] = {errno.ENOSPC: _no_space, errno.EDQUOT: _no_space}
 
 
-class Faults:
+class ErrorTranslator:
     """Translates errors of the store whose database is at `path`."""
 
     def __init__(self, path: Path) -> None:

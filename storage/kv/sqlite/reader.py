@@ -14,7 +14,7 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import GetResult, RangeResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.sqlite import reads
-from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers
 
@@ -26,7 +26,7 @@ _Waiting = tuple[reads.Get, asyncio.Future[GetResult]]
 class Reader:
     """Reads on two sets of workers."""
 
-    def __init__(self, *, gets: Workers, ranges: Workers, faults: Faults) -> None:
+    def __init__(self, *, gets: Workers, ranges: Workers, faults: ErrorTranslator) -> None:
         self._loop = asyncio.get_running_loop()
         self._get_workers = gets
         self._range_workers = ranges

@@ -14,7 +14,7 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import Compacted, StorageError
 from aio_apiserver.storage.kv.interface import Event, EventType, GetResult, RangeResult, Record
 from aio_apiserver.storage.kv.replay import Replay, Replayed
-from aio_apiserver.storage.kv.sqlite.schema import POSITION_BITS, Connection, State, first_id, read_state
+from aio_apiserver.storage.kv.sqlite.schema import POSITION_BITS, Connection, StoreRevisions, first_id, read_state
 
 _REPLAY_ROWS = 1_000
 _REPLAY_BYTES = 4 << 20
@@ -129,7 +129,7 @@ def replay(connection: Connection, wanted: Replay) -> Replayed:
 
 
 @contextlib.contextmanager
-def _snapshot(connection: Connection) -> Iterator[State]:
+def _snapshot(connection: Connection) -> Iterator[StoreRevisions]:
     connection.execute("BEGIN")
     try:
         yield read_state(connection)
@@ -138,7 +138,7 @@ def _snapshot(connection: Connection) -> Iterator[State]:
             connection.execute("ROLLBACK")
 
 
-def _get(connection: Connection, get: Get, state: State) -> GetResult | StorageError:
+def _get(connection: Connection, get: Get, state: StoreRevisions) -> GetResult | StorageError:
     try:
         if get.revision:
             state.check_kept(get.revision)

@@ -83,7 +83,7 @@ COMMIT;
 _READ_STATE = f"SELECT (SELECT max(id) FROM records) >> {POSITION_BITS}, compact_revision FROM state"
 
 
-class State(Struct, frozen=True):
+class StoreRevisions(Struct, frozen=True):
     """The revisions of the store."""
 
     revision: int
@@ -110,10 +110,10 @@ def first_id(revision: int) -> int:
     return revision << POSITION_BITS
 
 
-def read_state(connection: Connection) -> State:
+def read_state(connection: Connection) -> StoreRevisions:
     """The state as the connection's transaction sees it."""
     revision, compact_revision = connection.execute(_READ_STATE).fetchone()
-    return State(revision or 1, compact_revision)
+    return StoreRevisions(revision or 1, compact_revision)
 
 
 def read_leases(connection: Connection) -> Sequence[Lease]:

@@ -33,7 +33,7 @@ class Head(NamedTuple):
 _NO_HEAD = Head(0, None)
 
 
-class Transaction:
+class WriteTransaction:
     """Runs after `BEGIN`. `revision` and `compact_revision` advance with each write, ahead of the store's own."""
 
     def __init__(self, connection: Connection, *, revision: int, compact_revision: int) -> None:

@@ -19,8 +19,8 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite import upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Command
-from aio_apiserver.storage.kv.sqlite.committer import Committed, Committer, Failure
-from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.committer import CommandFailure, Committed, Committer
+from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers, settling
 from aio_apiserver.storage.tasks import Tasks
@@ -43,7 +43,7 @@ class Writer:
     """Owns `workers`, which has one thread."""
 
     def __init__(
-        self, workers: Workers, committer: Committer, *, faults: Faults, publish: Publish, tasks: Tasks
+        self, workers: Workers, committer: Committer, *, faults: ErrorTranslator, publish: Publish, tasks: Tasks
     ) -> None:
         self.is_doubtful = False
         """Whether the last write failed on the disk."""
@@ -153,7 +153,7 @@ class Writer:
     def _answer(self, future: asyncio.Future[Any], result: Any) -> None:
         if future.done():
             return  # the caller was cancelled; its write stays
-        if isinstance(result, Failure):
+        if isinstance(result, CommandFailure):
             future.set_exception(self._faults.translate(result.cause, is_commit=result.is_commit))
         else:
             future.set_result(result)
@@ -172,7 +172,7 @@ class Writer:
 
 
 def _all_failed(failure: Exception, group: Sequence[_Request]) -> Committed:
-    return Committed([Failure(failure)] * len(group), (), 0)
+    return Committed([CommandFailure(failure)] * len(group), (), 0)
 
 
 def _nothing(_connection: Connection) -> None:

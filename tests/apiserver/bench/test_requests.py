@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.bench.found import Found, explain
-from aio_apiserver.apiserver.bench.seen import Seen
+from aio_apiserver.apiserver.bench.found import RequestList, explain
+from aio_apiserver.apiserver.bench.seen import RecordedRequest
 from aio_apiserver.apiserver.testing import golden
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.registry.machinery import media_types, schema
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.testing import Server
@@ -16,14 +16,16 @@ POD = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}}
 APPLY = "application/apply-patch+yaml"
 
 
-def seen(line: str, number: int = 1, status: int = 200) -> Seen:
+def seen(line: str, number: int = 1, status: int = 200) -> RecordedRequest:
     """A request, from the line that stands for it."""
     verb, resource, place = line.split()
     namespace, _, name = place.rpartition("/")
-    return Seen(number, 0.0, "", "", verb, "", resource, "", namespace, name, "me", "test/1.0", status=status)
+    return RecordedRequest(
+        number, 0.0, "", "", verb, "", resource, "", namespace, name, "me", "test/1.0", status=status
+    )
 
 
-def test_requests_are_equal_to_the_lines_that_stand_for_them(server: Server, client: Client) -> None:
+def test_requests_are_equal_to_the_lines_that_stand_for_them(server: Server, client: BlockingClient) -> None:
     make(client, "web")
     client.request("GET", f"{CONFIG_MAPS}/web")
     client.request("GET", "/apis/apps/v1/deployments")
@@ -39,7 +41,7 @@ def test_requests_are_equal_to_the_lines_that_stand_for_them(server: Server, cli
     assert server.requests.matching() != ["create configmaps default/web"]
 
 
-def test_what_was_sent_is_remembered(server: Server, client: Client) -> None:
+def test_what_was_sent_is_remembered(server: Server, client: BlockingClient) -> None:
     make(client, "web", colour="blue")
     applied = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": "1"}}
     client.request("PATCH", f"{CONFIG_MAPS}/web?fieldManager=me", applied, content_type=APPLY)
@@ -80,13 +82,13 @@ def test_a_body_that_cannot_be_read_is_shown_as_it_came() -> None:
     assert one.body == "{"
 
 
-def test_objects_are_found_by_the_names_that_they_get(server: Server, client: Client) -> None:
+def test_objects_are_found_by_the_names_that_they_get(server: Server, client: BlockingClient) -> None:
     client.request("POST", CONFIG_MAPS, {"metadata": {"generateName": "web-"}})
 
     assert server.requests.matching(name="web-*", verb=["create", "update"]) == ["create configmaps default/web-?????"]
 
 
-def test_what_is_made_in_a_context_is_told_apart(server: Server, client: Client) -> None:
+def test_what_is_made_in_a_context_is_told_apart(server: Server, client: BlockingClient) -> None:
     make(client, "before")
     with server.requests.recorded(verb="create") as made:
         make(client, "within")
@@ -96,7 +98,7 @@ def test_what_is_made_in_a_context_is_told_apart(server: Server, client: Client)
     assert made == ["create configmaps default/within"]
 
 
-def test_what_should_have_been_made_is_told_with_what_was(server: Server, client: Client) -> None:
+def test_what_should_have_been_made_is_told_with_what_was(server: Server, client: BlockingClient) -> None:
     make(client, "web")
 
     (made,) = server.requests.assert_made(verb="create", count=1)
@@ -112,7 +114,7 @@ def test_what_should_have_been_made_is_told_with_what_was(server: Server, client
     ]
 
 
-async def test_what_an_operator_will_do_is_waited_for(server: Server, client: Client) -> None:
+async def test_what_an_operator_will_do_is_waited_for(server: Server, client: BlockingClient) -> None:
     make(client, "web")
 
     assert await server.requests.wait_for_async(verb="create") == ["create configmaps default/web"]
@@ -126,7 +128,7 @@ def test_fields_that_requests_do_not_have_are_refused(server: Server) -> None:
 
 
 def test_a_difference_says_what_came_too_much_and_what_is_missing() -> None:
-    made = Found(map(seen, ["get pods a/one", "patch pods a/one", "patch pods a/two"]))
+    made = RequestList(map(seen, ["get pods a/one", "patch pods a/one", "patch pods a/two"]))
 
     assert explain(made, ["patch pods a/*", "delete pods a/one", "patch pods a/two"]) == [
         "3 made, 3 expected (+ made, - expected):",
@@ -138,7 +140,7 @@ def test_a_difference_says_what_came_too_much_and_what_is_missing() -> None:
 
 
 def test_what_nobody_expected_is_shown_as_a_table() -> None:
-    assert explain(Found([seen("get pods a/one", status=404)]), []) == [
+    assert explain(RequestList([seen("get pods a/one", status=404)]), []) == [
         "1 made, none expected:",
         "   status  request         user  user agent",
         "   404     get pods a/one  me    test/1.0",
@@ -149,7 +151,7 @@ def test_other_comparisons_are_left_to_others() -> None:
     assert explain([1], [2]) is None
 
 
-def test_the_record_is_asked_for_over_http(client: Client) -> None:
+def test_the_record_is_asked_for_over_http(client: BlockingClient) -> None:
     make(client, "web", colour="blue")
 
     (found,) = client.request("GET", "/testing/requests?verb=create&line=create+configmaps*")["requests"]
@@ -158,7 +160,7 @@ def test_the_record_is_asked_for_over_http(client: Client) -> None:
     assert found["body"]["data"] == {"colour": "blue"}
 
 
-def test_a_request_that_was_refused_is_remembered_with_its_body(server: Server, client: Client) -> None:
+def test_a_request_that_was_refused_is_remembered_with_its_body(server: Server, client: BlockingClient) -> None:
     with pytest.raises(Refused):
         client.request("POST", CONFIG_MAPS, {"metadata": {"name": "No Name"}})
 
@@ -169,7 +171,7 @@ def test_a_request_that_was_refused_is_remembered_with_its_body(server: Server, 
 # Golden recordings
 
 
-def reconcile(client: Client) -> None:
+def reconcile(client: BlockingClient) -> None:
     """What an operator does, with all that differs between two runs."""
     owner = make(client, "owner")["metadata"]
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["uid"]}
@@ -221,7 +223,7 @@ RECORDING = """\
 """
 
 
-def test_two_runs_of_one_client_give_one_recording(server: Server, client: Client) -> None:
+def test_two_runs_of_one_client_give_one_recording(server: Server, client: BlockingClient) -> None:
     recordings = []
     for _ in range(2):
         server.reset()
@@ -231,10 +233,12 @@ def test_two_runs_of_one_client_give_one_recording(server: Server, client: Clien
     assert recordings == [RECORDING, RECORDING]
 
 
-def test_a_run_that_differs_from_its_recording_is_told_apart(server: Server, client: Client, tmp_path: Path) -> None:
+def test_a_run_that_differs_from_its_recording_is_told_apart(
+    server: Server, client: BlockingClient, tmp_path: Path
+) -> None:
     path = tmp_path / "golden" / "run.yaml"
 
-    def made(**data: Any) -> Found:
+    def made(**data: Any) -> RequestList:
         server.reset()
         make(client, "web", **data)
         return server.requests.matching()

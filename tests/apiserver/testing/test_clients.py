@@ -13,14 +13,14 @@ from kr8s.asyncio.objects import ConfigMap as Kr8sMap
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import names
 
 MAP: Any = {"metadata": {"name": "one", "namespace": "default"}}
 
 
-async def test_kubernetes_asyncio(server: Server, client: Client) -> None:
+async def test_kubernetes_asyncio(server: Server, client: BlockingClient) -> None:
     async with await server.clients.kubernetes_asyncio() as api:
         await kubernetes_asyncio.client.CoreV1Api(api).create_namespaced_config_map("default", MAP)
 
@@ -28,7 +28,7 @@ async def test_kubernetes_asyncio(server: Server, client: Client) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Kubernetes version .* is not supported:UserWarning")
-async def test_kr8s_asyncio(server: Server, client: Client) -> None:
+async def test_kr8s_asyncio(server: Server, client: BlockingClient) -> None:
     api = await server.clients.kr8s_asyncio()
 
     await (await Kr8sMap(MAP, api=api)).create()
@@ -37,14 +37,14 @@ async def test_kr8s_asyncio(server: Server, client: Client) -> None:
     await api._session.aclose()
 
 
-def test_lightkube(server: Server, client: Client) -> None:
+def test_lightkube(server: Server, client: BlockingClient) -> None:
     with server.clients.lightkube() as api:
         api.create(ConfigMap(metadata=ObjectMeta(name="one", namespace="default")))
 
     assert names(client) == ["one"]
 
 
-async def test_lightkube_asyncio(server: Server, client: Client) -> None:
+async def test_lightkube_asyncio(server: Server, client: BlockingClient) -> None:
     async with server.clients.lightkube_asyncio() as api:
         await api.create(ConfigMap(metadata=ObjectMeta(name="one", namespace="default")))
 

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.apiserver.bench import moving
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.moving import Moving, NotSettled
+from aio_apiserver.apiserver.bench.moving import ClockSteps, NotSettled
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
@@ -125,7 +125,7 @@ async def test_each_step_is_over_before_the_next_begins() -> None:
         tasks.spawn(work("a", 20), name="a")
         tasks.spawn(work("b", 30), name="b")
         await turns()
-        await Moving(clock, storage).advance(60)
+        await ClockSteps(clock, storage).advance(60)
         await tasks.close()
 
     assert done == [(20, "a"), (30, "b"), (40, "a"), (60, "b"), (60, "a")]
@@ -145,5 +145,5 @@ async def test_what_never_settles_is_named() -> None:
         hanging = asyncio.create_task(hang(), name="the one that hangs")
         await turns()
         with pytest.raises(NotSettled, match="the one that hangs"):
-            await Moving(clock, storage).advance(60)
+            await ClockSteps(clock, storage).advance(60)
     hanging.cancel()

@@ -36,7 +36,7 @@ class Mutation(Struct, frozen=True):
     expression: Expression
 
 
-class Policy(Struct, frozen=True, kw_only=True):
+class AdmissionPolicy(Struct, frozen=True, kw_only=True):
     """A policy of either kind. `conditions` are its matchConditions by name, in order."""
 
     name: str
@@ -51,7 +51,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     is_reinvoked: bool = False
 
 
-class Binding(Struct, frozen=True, kw_only=True):
+class PolicyBinding(Struct, frozen=True, kw_only=True):
     """A binding of a policy. Without criteria it applies to all that the policy matches."""
 
     name: str
@@ -61,13 +61,13 @@ class Binding(Struct, frozen=True, kw_only=True):
     actions: Sequence[str] = ()
 
 
-def policy(obj: Object) -> Policy:
+def policy(obj: Object) -> AdmissionPolicy:
     """Read a policy."""
     metadata, spec = obj["metadata"], obj["spec"]
     param_kind = spec.get("paramKind")
     expressions = _Expressions(Composition(param_kind is not None), spec.get("variables") or ())
     match = spec.get("matchConstraints") or {}
-    return Policy(
+    return AdmissionPolicy(
         name=metadata["name"],
         criteria=criteria_of_resources(match),
         ignores_failures=spec.get("failurePolicy") == "Ignore",
@@ -87,11 +87,11 @@ def policy(obj: Object) -> Policy:
     )
 
 
-def binding(obj: Object) -> Binding:
+def binding(obj: Object) -> PolicyBinding:
     """Read a binding."""
     spec = obj["spec"]
     match = spec.get("matchResources")
-    return Binding(
+    return PolicyBinding(
         name=obj["metadata"]["name"],
         policy=spec.get("policyName", ""),
         criteria=criteria_of_resources(match) if match is not None else None,

@@ -38,7 +38,7 @@ class Expression(Struct, frozen=True):
     mistake: str = ""
 
 
-class Outcome(Struct, frozen=True):
+class ExpressionOutcome(Struct, frozen=True):
     """The value of an expression, or the reason why it failed."""
 
     value: Any = None
@@ -64,17 +64,17 @@ class Evaluation:
         self._seen = {**inputs.seen, admission.VARIABLES_NAME: _Variables(inputs.variables, self)}
         self._spent_on_variables = 0
 
-    def outcome(self, expression: Expression) -> Outcome:
+    def outcome(self, expression: Expression) -> ExpressionOutcome:
         """Evaluate an expression. Raises OutOfBudget, Undecided."""
         if expression.program is None:
-            return Outcome(failure=f"compilation error: {expression.mistake}")
+            return ExpressionOutcome(failure=f"compilation error: {expression.mistake}")
         try:
             value, cost = expression.program.evaluate(self._seen)
         except (EvaluationError, CostExceeded) as exc:
             self._charge(CALL_LIMIT if isinstance(exc, CostExceeded) else 0)
-            return Outcome(failure=f"expression '{expression.text}' resulted in error: {exc}")
+            return ExpressionOutcome(failure=f"expression '{expression.text}' resulted in error: {exc}")
         self._charge(cost)
-        return Outcome(value)
+        return ExpressionOutcome(value)
 
     def variable(self, name: str, expression: Expression) -> Any:
         """Evaluate a variable of the policy. Raises EvaluationError."""
@@ -115,7 +115,7 @@ class _Variables(dict[str, Any]):
         return iter(self._expressions)
 
 
-class Answers:
+class Decisions:
     """The authorizer's decisions for one write, as CEL expressions ask for them.
 
     Expressions cannot wait: a missing decision stops the evaluation, and `decided` gets it and starts again.

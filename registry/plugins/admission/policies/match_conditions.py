@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.errors import aggregate
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.plugins.admission.policies.evaluation import (
     CONDITIONS_BUDGET,
-    Answers,
+    Decisions,
     Expression,
     Inputs,
     OutOfBudget,
@@ -24,7 +24,7 @@ class Undetermined(Exception):
 async def hold(
     conditions: Sequence[Expression],
     seen: Inputs,
-    answers: Answers,
+    answers: Decisions,
     *,
     ignores_failures: bool,
     recorder: ConditionRecorder,

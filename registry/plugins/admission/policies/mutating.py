@@ -24,13 +24,13 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Mutation, Policy
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, Mutation, PolicyBinding
+from aio_apiserver.registry.plugins.admission.policies.evaluation import ExpressionOutcome, Inputs, OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
-from aio_apiserver.registry.plugins.admission.policies.writes import Write
+from aio_apiserver.registry.plugins.admission.policies.writes import EvaluatedWrite
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 
@@ -52,8 +52,8 @@ class _Denial(Struct, frozen=True):
 class _Invocation(Struct, frozen=True):
     """A policy that is bound to a write, with one of its parameters."""
 
-    policy: Policy
-    binding: Binding
+    policy: AdmissionPolicy
+    binding: PolicyBinding
     form: AdmissionForm
     params: Object | None
 
@@ -61,7 +61,7 @@ class _Invocation(Struct, frozen=True):
 class _Round(Struct):
     """The state of one admission pass: the write and the denials so far."""
 
-    write: Write
+    write: EvaluatedWrite
     denials: list[_Denial] = field(default_factory=list)
 
 
@@ -92,11 +92,11 @@ class MutatingAdmissionPolicy(Plugin):
         if work.denials:
             raise _refusal(attributes, work.denials)
 
-    def _write(self, attributes: Attributes) -> Write:
-        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
+    def _write(self, attributes: Attributes) -> EvaluatedWrite:
+        return EvaluatedWrite(attributes, self._matcher, self._access, self._metrics, self._clock)
 
     async def _invocations(
-        self, hooks: Sequence[tuple[Policy, Sequence[Binding]]], work: _Round
+        self, hooks: Sequence[tuple[AdmissionPolicy, Sequence[PolicyBinding]]], work: _Round
     ) -> AsyncIterator[_Invocation]:
         attributes = work.write.attributes
         for policy, bindings in hooks:
@@ -116,7 +116,9 @@ class MutatingAdmissionPolicy(Plugin):
                 for params in found:
                     yield _Invocation(policy, binding, form, params)
 
-    async def _bound(self, policy: Policy, binding: Binding, attributes: Attributes) -> Sequence[Object | None]:
+    async def _bound(
+        self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes
+    ) -> Sequence[Object | None]:
         if binding.criteria is not None and await self._matcher.match(attributes, binding.criteria) is None:
             return ()
         return await self._params.collect(policy.param_kind, binding.param_ref, attributes)
@@ -183,12 +185,12 @@ class MutatingAdmissionPolicy(Plugin):
         return current
 
 
-def _computed(seen: Inputs, mutation: Mutation) -> Outcome:
+def _computed(seen: Inputs, mutation: Mutation) -> ExpressionOutcome:
     """The value of a mutation's expression. Raises Undecided, OutOfBudget."""
     return seen.evaluation().outcome(mutation.expression)
 
 
-def _note(work: _Round, policy: Policy, binding: Binding | None, message: str, reason: str = "") -> None:
+def _note(work: _Round, policy: AdmissionPolicy, binding: PolicyBinding | None, message: str, reason: str = "") -> None:
     if not policy.ignores_failures:
         work.denials.append(_Denial(policy.name, binding.name if binding is not None else "", message, reason))
 

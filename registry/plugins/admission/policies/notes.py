@@ -8,13 +8,13 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.validation.field import escaped
 from aio_apiserver.registry.generic.audit.annotations import Annotate
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding
+from aio_apiserver.registry.plugins.admission.policies.compiled import PolicyBinding
 
 _LONGEST = 10 * 1024
 _FAILURE = "validation.policy.admission.k8s.io/validation_failure"
 
 
-class Notes(Struct, frozen=True):
+class AuditAnnotations(Struct, frozen=True):
     """The audit annotations of one policy, from all of its bindings."""
 
     _values: dict[str, list[str]] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Notes(Struct, frozen=True):
             annotate(f"{policy}/{key}", ", ".join(values))
 
 
-def note_failure(annotate: Annotate, binding: Binding, index: int, message: str) -> None:
+def note_failure(annotate: Annotate, binding: PolicyBinding, index: int, message: str) -> None:
     """Add the audit annotation for a failed validation. The first one of a request is kept, as in kube-apiserver."""
     failure = {
         "message": message,

@@ -7,9 +7,9 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.policies import compiled
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding
 
-Hook = tuple[Policy, Sequence[Binding]]
+Hook = tuple[AdmissionPolicy, Sequence[PolicyBinding]]
 
 
 class Source:
@@ -24,7 +24,7 @@ class Source:
 
     async def hooks(self) -> Sequence[Hook]:
         """Policies in the order of their names. Raises StatusError."""
-        bindings: dict[str, list[Binding]] = {}
+        bindings: dict[str, list[PolicyBinding]] = {}
         for binding in await self._bindings.list():
             bindings.setdefault(binding.policy, []).append(binding)
         if not bindings:

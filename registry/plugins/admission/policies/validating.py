@@ -21,13 +21,13 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding, Validation
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, ExpressionOutcome, OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
-from aio_apiserver.registry.plugins.admission.policies.notes import Notes, note_failure
+from aio_apiserver.registry.plugins.admission.policies.notes import AuditAnnotations, note_failure
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
-from aio_apiserver.registry.plugins.admission.policies.writes import Write
+from aio_apiserver.registry.plugins.admission.policies.writes import EvaluatedWrite
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 
@@ -75,10 +75,12 @@ class ValidatingAdmissionPolicy(Plugin):
         if denials:
             raise _refusal(attributes, denials[0])
 
-    def _write(self, attributes: Attributes) -> Write:
-        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
+    def _write(self, attributes: Attributes) -> EvaluatedWrite:
+        return EvaluatedWrite(attributes, self._matcher, self._access, self._metrics, self._clock)
 
-    async def _ask(self, policy: Policy, bindings: Sequence[Binding], write: Write) -> list[_Denial]:
+    async def _ask(
+        self, policy: AdmissionPolicy, bindings: Sequence[PolicyBinding], write: EvaluatedWrite
+    ) -> list[_Denial]:
         try:
             form = await self._matcher.match(write.attributes, policy.criteria)
         except StatusError as exc:
@@ -86,7 +88,7 @@ class ValidatingAdmissionPolicy(Plugin):
         if form is None:
             return []
         denials: list[_Denial] = []
-        notes = Notes()
+        notes = AuditAnnotations()
         for binding in bindings:
             try:
                 denials += await self._ask_bound(policy, binding, _Matched(form, write, notes))
@@ -97,7 +99,7 @@ class ValidatingAdmissionPolicy(Plugin):
         notes.publish(policy.name, write.attributes.annotate)
         return denials
 
-    async def _ask_bound(self, policy: Policy, binding: Binding, matched: "_Matched") -> list[_Denial]:
+    async def _ask_bound(self, policy: AdmissionPolicy, binding: PolicyBinding, matched: "_Matched") -> list[_Denial]:
         write = matched.write
         if binding.criteria is not None and await self._matcher.match(write.attributes, binding.criteria) is None:
             return []
@@ -107,7 +109,7 @@ class ValidatingAdmissionPolicy(Plugin):
         return denials
 
     async def _ask_with(
-        self, params: Object | None, policy: Policy, binding: Binding, matched: "_Matched"
+        self, params: Object | None, policy: AdmissionPolicy, binding: PolicyBinding, matched: "_Matched"
     ) -> list[_Denial]:
         form, write, notes = matched
         conditions = await write.inputs(policy, form, params, has_namespace=False)
@@ -124,7 +126,9 @@ class ValidatingAdmissionPolicy(Plugin):
             notes.add(key, value)
         return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
 
-    def _told(self, found: Sequence["_Found"], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
+    def _told(
+        self, found: Sequence["_Found"], policy: AdmissionPolicy, binding: PolicyBinding, write: EvaluatedWrite
+    ) -> list[_Denial]:
         """Apply the validationActions of the binding to failed validations. Returns the denials."""
         denials = []
         for index, reason, message in found:
@@ -152,11 +156,11 @@ class _Matched(NamedTuple):
     """A matched write: the form in which a policy matched it, and its audit annotations."""
 
     form: AdmissionForm
-    write: Write
-    notes: Notes
+    write: EvaluatedWrite
+    notes: AuditAnnotations
 
 
-def _judge(policy: Policy, evaluation: Evaluation) -> list[_Found]:
+def _judge(policy: AdmissionPolicy, evaluation: Evaluation) -> list[_Found]:
     """The validations that fail. Raises Undecided."""
     try:
         outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
@@ -179,11 +183,11 @@ def _message(validation: Validation, evaluation: Evaluation) -> str:
     return validation.message or f"failed expression: {validation.condition.text.strip()}"
 
 
-def _text(outcome: Outcome) -> str:
+def _text(outcome: ExpressionOutcome) -> str:
     return outcome.value.strip() if isinstance(outcome.value, str) and not outcome.failure else ""
 
 
-def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
+def _annotate(policy: AdmissionPolicy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
     """The values of the audit annotations, and the errors of their expressions. Raises Undecided."""
     try:
         outcomes = [(key, evaluation.outcome(expression)) for key, expression in policy.annotations]
@@ -194,7 +198,7 @@ def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, s
     return values, [] if policy.ignores_failures else wrong
 
 
-def _failed(policy: Policy, binding: Binding | None, message: str) -> list[_Denial]:
+def _failed(policy: AdmissionPolicy, binding: PolicyBinding | None, message: str) -> list[_Denial]:
     if policy.ignores_failures:
         return []
     return [_Denial(policy.name, binding.name if binding is not None else "", message)]

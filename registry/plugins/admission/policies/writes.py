@@ -11,8 +11,8 @@ from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
-from aio_apiserver.registry.plugins.admission.policies.compiled import Policy
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Inputs, inputs
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Decisions, Inputs, inputs
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import hold
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
@@ -23,7 +23,7 @@ _STEP = "validate"
 
 
 @dataclass(slots=True)
-class Write:
+class EvaluatedWrite:
     """One write, shared by all policies that look at it."""
 
     attributes: Attributes
@@ -33,14 +33,14 @@ class Write:
     clock: Clock
     _shown: dict[tuple[str, str], tuple[Object | None, Object | None]] = field(default_factory=dict)
     _namespaces: list[Object | None] = field(default_factory=list)
-    answers: Answers = field(init=False)
+    answers: Decisions = field(init=False)
 
     def __post_init__(self) -> None:
-        self.answers = Answers(self.access)
+        self.answers = Decisions(self.access)
 
     async def inputs(
         self,
-        policy: Policy,
+        policy: AdmissionPolicy,
         form: AdmissionForm,
         params: Object | None,
         *,
@@ -62,7 +62,7 @@ class Write:
             variables=policy.variables,
         )
 
-    async def matches_conditions(self, policy: Policy, seen: Inputs) -> bool:
+    async def matches_conditions(self, policy: AdmissionPolicy, seen: Inputs) -> bool:
         """Whether all match conditions of a policy hold. Raises Undetermined."""
         conditions = [expression for _, expression in policy.conditions]
         recorder = ConditionRecorder(self.metrics, self.clock, policy.name, "policy", _STEP, self.attributes.operation)

@@ -28,15 +28,15 @@ _STATUS = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
 
 
-class Undecodable(Exception):
+class UndecodableReview(Exception):
     """The response is not an AdmissionReview."""
 
 
-class Invalid(Exception):
+class InvalidReview(Exception):
     """The response is an AdmissionReview with wrong content."""
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class WebhookResponse(Struct, frozen=True, kw_only=True):
     """The response of a webhook. `status` holds the reason of a denial."""
 
     is_allowed: bool
@@ -47,19 +47,19 @@ class Answer(Struct, frozen=True, kw_only=True):
     status: Object | None = None
 
 
-def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool) -> Answer:
+def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool) -> WebhookResponse:
     """The checked response of a webhook. Raises UndecodableReview, InvalidReview."""
     _check_kind(value, version)
     response = _member(value, "AdmissionReview", "response", _is_object, "v1.AdmissionResponse")
     if response is None:
-        raise Invalid("webhook response was absent")
+        raise InvalidReview("webhook response was absent")
     answer, given_uid, patch_type = _typed(response, types)
     if version == "v1":
         _check_identity(value, given_uid, uid)
         _check_patch(answer.patch, patch_type, mutates=mutates)
     elif answer.patch:
         patch_type = JSON_PATCH
-    return Answer(
+    return WebhookResponse(
         is_allowed=answer.is_allowed,
         patch=answer.patch if mutates else b"",
         patch_type=patch_type or "",
@@ -80,16 +80,16 @@ def _check_kind(value: Object, version: str) -> None:
     if kind == reviews.KIND and api_version == wanted:
         return
     if kind in _IN_EVERY_GROUP or (is_here and kind in _IN_THIS_GROUP):
-        raise Undecodable(f"converting (v1.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
+        raise UndecodableReview(f"converting (v1.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
     if is_here and kind == reviews.KIND:
-        raise Undecodable(f"converting ({given}.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
-    raise Undecodable(schemes.not_registered(kind, api_version, schemes.WEBHOOK_RESPONSES))
+        raise UndecodableReview(f"converting ({given}.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
+    raise UndecodableReview(schemes.not_registered(kind, api_version, schemes.WEBHOOK_RESPONSES))
 
 
 def _text(value: Object, name: str) -> str:
     given = value.get(name)
     if not isinstance(given, str | None):
-        raise Undecodable(
+        raise UndecodableReview(
             "couldn't get version/kind; json parse error: "
             f"json: cannot unmarshal {json_type(given)} into Go struct field .{name} of type string"
         )
@@ -98,33 +98,33 @@ def _text(value: Object, name: str) -> str:
 
 def _check_identity(value: Object, given_uid: str, uid: str) -> None:
     if given_uid != uid:
-        raise Invalid(f"expected response.uid={quote(uid)}, got {quote(given_uid)}")
+        raise InvalidReview(f"expected response.uid={quote(uid)}, got {quote(given_uid)}")
     api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
     if not api_version or not kind:
         group, _, version = api_version.rpartition("/")
         wanted = f"{reviews.api_version('v1')}, Kind={reviews.KIND}"
-        raise Invalid(f"expected webhook response of {wanted}, got {group}/{version}, Kind={kind}")
+        raise InvalidReview(f"expected webhook response of {wanted}, got {group}/{version}, Kind={kind}")
 
 
 def _check_patch(patch: bytes, patch_type: str | None, *, mutates: bool) -> None:
     if not mutates:
         if patch:
-            raise Invalid("validating webhook may not return response.patch")
+            raise InvalidReview("validating webhook may not return response.patch")
         if patch_type is not None:
-            raise Invalid("validating webhook may not return response.patchType")
+            raise InvalidReview("validating webhook may not return response.patchType")
         return
     if patch and patch_type is None:
-        raise Invalid("webhook returned response.patch but not response.patchType")
+        raise InvalidReview("webhook returned response.patch but not response.patchType")
     if not patch and patch_type is not None:
-        raise Invalid("webhook returned response.patchType but not response.patch")
+        raise InvalidReview("webhook returned response.patchType but not response.patch")
     if patch_type == "":
-        raise Invalid(f"webhook returned invalid response.patchType of {quote(patch_type)}")
+        raise InvalidReview(f"webhook returned invalid response.patchType of {quote(patch_type)}")
 
 
-def _typed(response: Mapping[str, Any], types: Catalog) -> tuple[Answer, str, str | None]:
+def _typed(response: Mapping[str, Any], types: Catalog) -> tuple[WebhookResponse, str, str | None]:
     """The members of a response with their types checked: the answer, its uid, and the type of its patch."""
     status = _response_member(response, "status", _is_object, "v1.Status")
-    answer = Answer(
+    answer = WebhookResponse(
         is_allowed=bool(_response_member(response, "allowed", lambda one: isinstance(one, bool), "bool")),
         patch=_bytes(_response_member(response, "patch", _is_text, "[]uint8") or ""),
         warnings=_warnings(response),
@@ -157,7 +157,7 @@ def _status(value: Object, types: Catalog) -> Object:
         kind = types.type_of(_STATUS)
         return kind.canonical(kind.decode(value).obj)
     except DecodeError as exc:
-        raise Undecodable(exc.message) from exc
+        raise UndecodableReview(exc.message) from exc
 
 
 def _bytes(text: str) -> bytes:
@@ -166,7 +166,7 @@ def _bytes(text: str) -> bytes:
     except binascii.Error as exc:
         wrong = _NOT_BASE64.search(text.rstrip("="))
         place = wrong.start() if wrong is not None else len(text) // 4 * 4
-        raise Undecodable(f"illegal base64 data at input byte {place}") from exc
+        raise UndecodableReview(f"illegal base64 data at input byte {place}") from exc
 
 
 def _is_object(value: Any) -> bool:
@@ -191,7 +191,7 @@ def _member(
     return member
 
 
-def _mismatch(struct: str, path: str, value: Any, wanted: str) -> Undecodable:
-    return Undecodable(
+def _mismatch(struct: str, path: str, value: Any, wanted: str) -> UndecodableReview:
+    return UndecodableReview(
         f"json: cannot unmarshal {json_type(value)} into Go struct field {struct}.{path} of type {wanted}"
     )

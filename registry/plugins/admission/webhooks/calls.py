@@ -13,10 +13,10 @@ from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
 from aio_apiserver.registry.plugins.admission.webhooks import answers, notes, reviews
-from aio_apiserver.registry.plugins.admission.webhooks.answers import Answer
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks.answers import WebhookResponse
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
+from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})
@@ -33,7 +33,9 @@ class Caller:
         self._patience = given.clock.patience
         self._mutates = mutates
 
-    async def ask(self, webhook: Webhook, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Answer:
+    async def ask(
+        self, webhook: AdmissionWebhook, attributes: Attributes, own: AdmissionForm, shown: VersionedAttributes
+    ) -> WebhookResponse:
         """Call a webhook for a write. Raises CallFailed, WebhookDenied, BadRequest."""
         if attributes.is_dry_run:
             _check_side_effects(webhook)
@@ -50,25 +52,25 @@ class Caller:
             raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
         except WebhookFailed as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}", code=exc.code) from exc
-        except answers.Undecodable as exc:
+        except answers.UndecodableReview as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
-        except answers.Invalid as exc:
+        except answers.InvalidReview as exc:
             raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
         notes.note_own(attributes, webhook, answer.annotations)
         for warning in answer.warnings:
             attributes.warn(warning)
         if not answer.is_allowed:
-            raise Denied(webhook.name, answer.status)
+            raise WebhookDenied(webhook.name, answer.status)
         return answer
 
-    def _seconds(self, webhook: Webhook, attributes: Attributes) -> float:
+    def _seconds(self, webhook: AdmissionWebhook, attributes: Attributes) -> float:
         """The timeout of a call: that of the webhook, and not longer than the request's own deadline."""
         if not attributes.deadline:
             return webhook.seconds
         return min(webhook.seconds, max(_LEAST_SECONDS, attributes.deadline - self._patience.monotonic()))
 
 
-def _check_side_effects(webhook: Webhook) -> None:
+def _check_side_effects(webhook: AdmissionWebhook) -> None:
     if webhook.side_effects is None:
         raise CallFailed(webhook.name, "Webhook SideEffects is nil", code=400)
     if webhook.side_effects not in _HARMLESS:

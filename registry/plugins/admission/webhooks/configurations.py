@@ -27,7 +27,7 @@ _ANY = ListOptions(resource_version=0)
 _LONGEST_SECONDS = 30
 
 
-class Webhook(Struct, frozen=True, kw_only=True, dict=True):
+class AdmissionWebhook(Struct, frozen=True, kw_only=True, dict=True):
     """One webhook of a configuration. `uid` is unique, also among webhooks of the same name."""
 
     name: str
@@ -61,13 +61,13 @@ class Configurations:
         self._listing = Operation(kind.resource, "list")
         self._following = Following(self._storage, _webhooks_of, self._changed)
         self._is_followed = False
-        self._present: Sequence[Webhook] | None = None
+        self._present: Sequence[AdmissionWebhook] | None = None
 
     async def run(self, clock: Clock) -> None:
         """Watch until cancelled."""
         await self._following.run(clock)
 
-    async def webhooks(self) -> Sequence[Webhook]:
+    async def webhooks(self) -> Sequence[AdmissionWebhook]:
         """All webhooks, in order. Raises StatusError."""
         if self._present is not None:
             return self._present
@@ -83,15 +83,15 @@ class Configurations:
         self._present = None
 
 
-def _webhooks_of(stored: StoredObject) -> Sequence[Webhook]:
+def _webhooks_of(stored: StoredObject) -> Sequence[AdmissionWebhook]:
     return list(_each(stored.key, stored.decode().get("webhooks") or ()))
 
 
-def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator[Webhook]:
+def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator[AdmissionWebhook]:
     seen: dict[str, int] = {}
     for one in webhooks:
         name = one["name"]
-        yield Webhook(
+        yield AdmissionWebhook(
             name=name,
             configuration=configuration,
             uid=f"{configuration}/{name}/{seen.get(name, 0)}",

@@ -21,7 +21,7 @@ class CallFailed(Exception):
         return InternalError(str(self))
 
 
-class Denied(StatusError):
+class WebhookDenied(StatusError):
     """The denial of a webhook, with the Status of its response."""
 
     def __init__(self, webhook: str, status: Object | None) -> None:

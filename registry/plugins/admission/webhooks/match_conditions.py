@@ -12,9 +12,9 @@ from aio_apiserver.registry.generic.expressions.admission import Given, Unusable
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.plugins.admission import requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Decisions, Expression, inputs
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined, hold
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
 
 
 class Conditions:
@@ -28,7 +28,7 @@ class Conditions:
         self,
         attributes: Attributes,
         own: AdmissionForm,
-        shown: Shown,
+        shown: VersionedAttributes,
         *,
         access: Authorizer,
         recorder: ConditionRecorder,
@@ -36,7 +36,7 @@ class Conditions:
         """Whether all conditions hold for a write. `own` is the form of the request, `shown` the write in the matched
         form. Raises Forbidden.
         """
-        answers = Answers(access)
+        answers = Decisions(access)
         seen = inputs(
             obj=shown.obj,
             old=shown.old,

@@ -19,10 +19,10 @@ from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetr
 from aio_apiserver.registry.plugins.admission.webhooks import notes as audit
 from aio_apiserver.registry.plugins.admission.webhooks import patching
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import MUTATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown, shown
+from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes, shown
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -72,7 +72,7 @@ class MutatingAdmissionWebhook(Plugin):
             await work.current.write_back(attributes)
         notes.last = objects.clone(attributes.obj)
 
-    async def _consider(self, webhook: Webhook, work: "_Round", place: str) -> None:
+    async def _consider(self, webhook: AdmissionWebhook, work: "_Round", place: str) -> None:
         attributes = work.seen_attributes
         form = await self._selector.select(webhook, attributes, work.show)
         if form is None:
@@ -93,7 +93,9 @@ class MutatingAdmissionWebhook(Plugin):
         if webhook.is_reinvoked:
             work.notes.waiting.add(webhook.uid)
 
-    async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown, place: str) -> bool:
+    async def _ask(
+        self, webhook: AdmissionWebhook, attributes: Attributes, current: VersionedAttributes, place: str
+    ) -> bool:
         """Call a webhook and apply its patch. Returns whether the object changed. Raises CallFailed, StatusError."""
         answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
         operations = patching.operations_of(webhook, answer)
@@ -114,7 +116,7 @@ class _Round:
     def __init__(self, attributes: Attributes, notes: _Notes) -> None:
         self._attributes = attributes
         self.notes = notes
-        self.current: Shown | None = None
+        self.current: VersionedAttributes | None = None
 
     @property
     def seen_attributes(self) -> Attributes:
@@ -123,7 +125,7 @@ class _Round:
             return self._attributes
         return replace(self._attributes, obj=self.current.obj)
 
-    async def show(self, form: AdmissionForm) -> Shown:
+    async def show(self, form: AdmissionForm) -> VersionedAttributes:
         """The write in a form, as changed so far."""
         if self.current is None:
             self.current = await shown(self._attributes, form)

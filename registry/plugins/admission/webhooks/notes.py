@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.audit.levels import Level
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def place_of(attributes: Attributes, index: int) -> str:
     return f"round_{int(attributes.reinvocation.is_again)}_index_{index}"
 
 
-def note_own(attributes: Attributes, webhook: Webhook, annotations: Mapping[str, str]) -> None:
+def note_own(attributes: Attributes, webhook: AdmissionWebhook, annotations: Mapping[str, str]) -> None:
     """Add the audit annotations that a webhook returned."""
     for name, value in annotations.items():
         key = f"{webhook.name}/{name}"
@@ -36,13 +36,13 @@ def note_own(attributes: Attributes, webhook: Webhook, annotations: Mapping[str,
             attributes.annotate(key, value)
 
 
-def note_mutation(attributes: Attributes, webhook: Webhook, place: str, *, is_changed: bool) -> None:
+def note_mutation(attributes: Attributes, webhook: AdmissionWebhook, place: str, *, is_changed: bool) -> None:
     """Record whether a webhook has changed the object."""
     said = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": is_changed}
     attributes.annotate(f"{MUTATION}{place}", orjson.dumps(said).decode())
 
 
-def note_patch(attributes: Attributes, webhook: Webhook, place: str, operations: Sequence[Any]) -> None:
+def note_patch(attributes: Attributes, webhook: AdmissionWebhook, place: str, operations: Sequence[Any]) -> None:
     """Record the patch of a webhook."""
     said = {
         "configuration": webhook.configuration,
@@ -53,6 +53,6 @@ def note_patch(attributes: Attributes, webhook: Webhook, place: str, operations:
     attributes.annotate(f"{_PATCH}{place}", orjson.dumps(said).decode(), Level.REQUEST)
 
 
-def note_failure(attributes: Attributes, webhook: Webhook, place: str, step: str) -> None:
+def note_failure(attributes: Attributes, webhook: AdmissionWebhook, place: str, step: str) -> None:
     """Record that a failing webhook was ignored."""
     attributes.annotate(f"failed-open.{step}{place}", webhook.name)

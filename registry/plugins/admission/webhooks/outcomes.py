@@ -11,8 +11,8 @@ from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics, code_label
 from aio_apiserver.registry.plugins.admission.webhooks import notes
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Outcomes:
         self._clock = clock
         self._step = step
 
-    async def of(self, webhook: Webhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
+    async def of(self, webhook: AdmissionWebhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
         """The result of a webhook's call; None when a failure is ignored. Raises StatusError."""
         began = self._clock.monotonic()
         code, refused = _GOOD, ""
@@ -48,7 +48,7 @@ class Outcomes:
             notes.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
             logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
             return None
-        except Denied as exc:
+        except WebhookDenied as exc:
             code, refused = exc.code, _DENIED
             raise
         except StatusError:

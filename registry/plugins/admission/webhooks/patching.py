@@ -14,21 +14,26 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
 from aio_apiserver.registry.machinery.schema import DecodeError
-from aio_apiserver.registry.plugins.admission.webhooks.answers import JSON_PATCH, Answer
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.answers import JSON_PATCH, WebhookResponse
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed
 from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'
 
 
-def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
+def operations_of(webhook: AdmissionWebhook, answer: WebhookResponse) -> Sequence[Any]:
     """The operations of the response's patch, if there is one. Raises CallFailed."""
     return _operations(webhook, answer.patch) if answer.patch else ()
 
 
 def patched(
-    webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form: AdmissionForm, obj: Object | None
+    webhook: AdmissionWebhook,
+    answer: WebhookResponse,
+    operations: Sequence[Any],
+    *,
+    form: AdmissionForm,
+    obj: Object | None,
 ) -> Object:
     """The patched object, without defaults. Raises CallFailed, InternalError."""
     if obj is None:
@@ -40,7 +45,7 @@ def patched(
     return _parsed(_applied(objects.clone(obj), operations), form)
 
 
-def _operations(webhook: Webhook, text: bytes) -> list[Any]:
+def _operations(webhook: AdmissionWebhook, text: bytes) -> list[Any]:
     try:
         operations = orjson.loads(text)
         mistake = body_errors.operations_mismatch(operations, is_strict=False)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.plugins.admission import requests
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
 from aio_apiserver.storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"
@@ -24,7 +24,7 @@ def api_version(version: str) -> str:
     return f"{GROUP}/{version}"
 
 
-def review(version: str, uid: str, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Object:
+def review(version: str, uid: str, attributes: Attributes, own: AdmissionForm, shown: VersionedAttributes) -> Object:
     """The review of a write. `own` is the form of the request, `shown` the write in the matched form."""
     request = requests.request(attributes, own, shown.form)
     dry_run, options = request.pop("dryRun"), request.pop("options", None)

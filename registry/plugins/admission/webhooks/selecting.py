@@ -10,10 +10,10 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
 
-Show = Callable[[AdmissionForm], Awaitable[Shown]]
+Show = Callable[[AdmissionForm], Awaitable[VersionedAttributes]]
 """Returns the write in a form. Raises InternalError."""
 
 
@@ -31,7 +31,7 @@ class Selector:
         """The form of the request."""
         return self._matcher.forms(attributes)[0]
 
-    async def select(self, webhook: Webhook, attributes: Attributes, show: Show) -> AdmissionForm | None:
+    async def select(self, webhook: AdmissionWebhook, attributes: Attributes, show: Show) -> AdmissionForm | None:
         """The form in which a webhook gets a write; None when it does not match. Raises StatusError."""
         form = await self._matcher.match(attributes, webhook.criteria)
         if form is None or webhook.conditions is None:

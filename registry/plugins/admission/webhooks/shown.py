@@ -19,7 +19,7 @@ from aio_apiserver.storage.stored_object import Object
 T = TypeVar("T")
 
 
-class Shown(Struct):
+class VersionedAttributes(Struct):
     """The objects of a write in one form. `is_changed`: `obj` has changes that the write's own object lacks."""
 
     form: AdmissionForm
@@ -44,11 +44,11 @@ class Shown(Struct):
         self.is_changed = False
 
 
-async def shown(attributes: Attributes, form: AdmissionForm) -> Shown:
+async def shown(attributes: Attributes, form: AdmissionForm) -> VersionedAttributes:
     """A write in a form. Raises InternalError."""
     was = await _converted(form.shown(attributes.old)) if attributes.old is not None else None
     obj = await _converted(form.shown(attributes.obj)) if attributes.obj is not None else None
-    return Shown(form, obj, was)
+    return VersionedAttributes(form, obj, was)
 
 
 async def _converted(work: Awaitable[T]) -> T:

@@ -4,7 +4,7 @@ import asyncio
 
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
-from aio_apiserver.registry.plugins.flowcontrol.level import Level, LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig, PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet, Queuing, Refusal
 from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
@@ -24,7 +24,7 @@ class Line:
         self.queues = QueueSet(self.alarms, self.clock.monotonic(), is_exempt=is_exempt)
         queuing = Queuing(queues, hand_size, length) if queues else None
         config = LevelConfig(name="level", uid="l", shares=1, lendable_percent=0, queuing=queuing, is_exempt=is_exempt)
-        self.level = Level(config, self.queues)
+        self.level = PriorityLevel(config, self.queues)
         self.queues.configure(queuing, seats, self.clock.monotonic())
         self.metrics = FlowMetrics()
         self.entered: list[Ticket] = []

@@ -4,16 +4,16 @@ from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig, read
-from aio_apiserver.registry.plugins.flowcontrol.levels import Levels
+from aio_apiserver.registry.plugins.flowcontrol.levels import PriorityLevels
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing
 from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
 from aio_apiserver.storage.clock import ManualClock
 
 
-def fresh(clock: ManualClock) -> Levels:
+def fresh(clock: ManualClock) -> PriorityLevels:
     """The levels of a new server with 600 seats."""
-    levels = Levels(clock, Alarms(clock), 600)
+    levels = PriorityLevels(clock, Alarms(clock), 600)
     levels.configure(filter(None, map(read, builtin_objects.priority_levels())))
     return levels
 
@@ -25,7 +25,7 @@ def config(name: str, shares: int, *, lends: int = 0, borrows: int | None = None
     )
 
 
-def enter(levels: Levels, name: str, work: Work = ONE_SEAT) -> Ticket:
+def enter(levels: PriorityLevels, name: str, work: Work = ONE_SEAT) -> Ticket:
     level = levels.by_name[name]
     lane = Lane("s", "", level, level.hand("s", ""), FlowMetrics().of(name, "s"), None)
     ticket = Ticket(lane, work, 0.0)
@@ -52,7 +52,7 @@ def test_seats_are_shared_as_kube_apiserver_shares_them() -> None:
 
 
 def test_the_mandatory_levels_are_there_without_objects() -> None:
-    levels = Levels(ManualClock(), Alarms(ManualClock()), 600)
+    levels = PriorityLevels(ManualClock(), Alarms(ManualClock()), 600)
 
     assert set(levels.by_name) == {"exempt", "catch-all"}
     assert enter(levels, "catch-all").is_begun
@@ -61,7 +61,7 @@ def test_the_mandatory_levels_are_there_without_objects() -> None:
 
 async def test_what_one_level_does_not_use_another_one_borrows() -> None:
     clock = ManualClock()
-    levels = Levels(clock, Alarms(clock), 100)
+    levels = PriorityLevels(clock, Alarms(clock), 100)
     levels.configure([config("busy", 1), config("idle", 1, lends=50), config("miser", 1)])
     for _ in range(200):
         enter(levels, "busy")
@@ -78,7 +78,7 @@ async def test_what_one_level_does_not_use_another_one_borrows() -> None:
 
 async def test_nobody_borrows_more_than_he_may() -> None:
     clock = ManualClock()
-    levels = Levels(clock, Alarms(clock), 100)
+    levels = PriorityLevels(clock, Alarms(clock), 100)
     levels.configure([config("busy", 1, borrows=10), config("idle", 1, lends=100)])
     for _ in range(200):
         enter(levels, "busy")
@@ -92,7 +92,7 @@ async def test_nobody_borrows_more_than_he_may() -> None:
 
 async def test_a_level_whose_object_is_gone_goes_when_it_is_idle() -> None:
     clock = ManualClock()
-    levels = Levels(clock, Alarms(clock), 100)
+    levels = PriorityLevels(clock, Alarms(clock), 100)
     levels.configure([config("gone", 1)])
     ticket = enter(levels, "gone")
 

@@ -10,7 +10,7 @@ from aio_apiserver.registry.plugins.admission.webhooks import answers
 REVIEW = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": "u", "allowed": True}}
 
 
-def read(value: dict[str, Any], *, version: str = "v1", mutates: bool = False) -> answers.Answer:
+def read(value: dict[str, Any], *, version: str = "v1", mutates: bool = False) -> answers.WebhookResponse:
     return answers.read(value, version, "u", builtin(), mutates=mutates)
 
 
@@ -32,7 +32,7 @@ def with_response(**members: Any) -> dict[str, Any]:
     ],
 )
 def test_a_review_that_says_something_wrong_is_refused(value: dict[str, Any], why: str) -> None:
-    with pytest.raises(answers.Invalid) as raised:
+    with pytest.raises(answers.InvalidReview) as raised:
         read(value)
 
     assert str(raised.value) == why
@@ -58,7 +58,7 @@ def test_a_review_that_says_something_wrong_is_refused(value: dict[str, Any], wh
     ],
 )
 def test_what_is_no_review_is_refused(value: dict[str, Any], why: str) -> None:
-    with pytest.raises(answers.Undecodable) as raised:
+    with pytest.raises(answers.UndecodableReview) as raised:
         read(value)
 
     assert str(raised.value) == why
@@ -67,4 +67,4 @@ def test_what_is_no_review_is_refused(value: dict[str, Any], why: str) -> None:
 def test_the_old_version_of_reviews_is_not_held_to_the_rules_of_the_new_one() -> None:
     found = read({"response": {"uid": "v", "allowed": True, "patch": "W10="}}, version="v1beta1", mutates=True)
 
-    assert found == answers.Answer(is_allowed=True, patch=b"[]", patch_type="JSONPatch", warnings=[])
+    assert found == answers.WebhookResponse(is_allowed=True, patch=b"[]", patch_type="JSONPatch", warnings=[])
