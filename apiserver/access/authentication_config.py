@@ -24,7 +24,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
 from aio_apiserver.registry.plugins.authentication import oidc
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer
-from aio_apiserver.registry.plugins.authorization import expressions
+from aio_apiserver.registry.plugins.authorization import config_expressions
 
 _KIND = "AuthenticationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")
@@ -88,7 +88,7 @@ class Claim(Model):
         if self.claim and self.prefix is None:
             raise ValueError("prefix is required when claim is set; it can be empty")
         if self.expression:
-            expressions.texts_of_claims(self.expression)
+            config_expressions.texts_of_claims(self.expression)
         return self
 
 
@@ -101,7 +101,7 @@ class UidClaim(Model):
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
         if self.expression:
-            expressions.text_of_claims(self.expression)
+            config_expressions.text_of_claims(self.expression)
         if self.claim and self.expression:
             raise ValueError("expression and claim can't both be set")
         return self
@@ -121,7 +121,7 @@ class Extra(Model):
             raise ValueError("key: must be lowercase")
         if f".{self.key.partition('/')[0]}".endswith(_RESERVED):
             raise ValueError("key: k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use")
-        expressions.texts_of_claims(self.value_expression)
+        config_expressions.texts_of_claims(self.value_expression)
         return self
 
 
@@ -138,7 +138,7 @@ class ClaimMappings(Model):
         if not self.username.claim and not self.username.expression:
             raise ValueError("username: claim or expression is required")
         if self.username.expression:
-            expressions.text_of_claims(self.username.expression)
+            config_expressions.text_of_claims(self.username.expression)
         _check_unique("extra", [one.key for one in self.extra])
         return self
 
@@ -160,7 +160,7 @@ class ClaimValidationRule(Model):
         if self.expression and self.required_value:
             raise ValueError("requiredValue may not be specified when expression is set")
         if self.expression:
-            expressions.check_of_claims(self.expression, self.message)
+            config_expressions.check_of_claims(self.expression, self.message)
         return self
 
 
@@ -172,7 +172,7 @@ class UserValidationRule(Model):
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
-        expressions.check_of_user(self.expression, self.message)
+        config_expressions.check_of_user(self.expression, self.message)
         return self
 
 
@@ -208,25 +208,25 @@ class Jwt(Model):
             audiences=issuer.audiences,
             algorithms=_ALGORITHMS,
             username=(
-                expressions.text_of_claims(name.expression)
+                config_expressions.text_of_claims(name.expression)
                 if name.expression
                 else oidc.name_from(name.claim, name.prefix or "")
             ),
             groups=(
-                expressions.texts_of_claims(groups.expression)
+                config_expressions.texts_of_claims(groups.expression)
                 if groups.expression
                 else oidc.groups_from(groups.claim, groups.prefix or "")
             ),
-            uid=expressions.text_of_claims(uid.expression) if uid.expression else oidc.uid_from(uid.claim),
-            extra={one.key: expressions.texts_of_claims(one.value_expression) for one in mappings.extra},
+            uid=config_expressions.text_of_claims(uid.expression) if uid.expression else oidc.uid_from(uid.claim),
+            extra={one.key: config_expressions.texts_of_claims(one.value_expression) for one in mappings.extra},
             checks=[
-                expressions.check_of_claims(rule.expression, rule.message)
+                config_expressions.check_of_claims(rule.expression, rule.message)
                 if rule.expression
                 else oidc.requiring(rule.claim, rule.required_value)
                 for rule in self.claim_validation_rules
             ],
             user_checks=[
-                expressions.check_of_user(rule.expression, rule.message) for rule in self.user_validation_rules
+                config_expressions.check_of_user(rule.expression, rule.message) for rule in self.user_validation_rules
             ],
         )
 

@@ -24,7 +24,7 @@ from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import Boots
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
-from aio_apiserver.registry.plugins.authorization.remote import RemoteTokens
+from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteTokens
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import

@@ -16,7 +16,7 @@ import pydantic
 from aio_apiserver.apiserver.config.config_files import Duration, Model, load
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
-from aio_apiserver.registry.plugins.authorization import expressions
+from aio_apiserver.registry.plugins.authorization import config_expressions
 
 _KIND = "AuthorizationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")
@@ -41,7 +41,7 @@ class WebhookConnectionInfo(Model):
 def _checked(text: str) -> str:
     if not text.strip():
         raise ValueError("expression is required")
-    expressions.match_conditions([text])
+    config_expressions.match_conditions([text])
     return text
 
 

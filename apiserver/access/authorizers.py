@@ -21,7 +21,7 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization import abac, modes
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
-from aio_apiserver.registry.plugins.authorization.remote import RemoteAuthorizer, RemoteSettings
+from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteAuthorizer, RemoteSettings
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -149,7 +149,7 @@ class Authorizers:
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
     def _webhook(self, name: str, entry: "WebhookConfiguration") -> Modes:
-        from aio_apiserver.registry.plugins.authorization import expressions
+        from aio_apiserver.registry.plugins.authorization import config_expressions
 
         remote = RemoteSettings(
             version=entry.subject_access_review_version,
@@ -159,7 +159,7 @@ class Authorizers:
         )
         assert entry.connection_info.kube_config_file is not None
         webhook = self._out.webhooks.read(entry.connection_info.kube_config_file).within(entry.timeout)
-        applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
+        applies = config_expressions.match_conditions([condition.expression for condition in entry.match_conditions])
         return self._remote(name, webhook, remote, applies=applies)
 
     def _remote(self, name: str, webhook: FileWebhook, remote: RemoteSettings, *, applies: Applies = _always) -> Modes:

@@ -9,9 +9,9 @@ from typing import Any
 from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports, Lenient, Truncating, Union
 from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
-from aio_apiserver.apiserver.auditing.log import Log
+from aio_apiserver.apiserver.auditing.log_backend import Log
 from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
-from aio_apiserver.apiserver.auditing.webhook import AuditWebhook
+from aio_apiserver.apiserver.auditing.webhook_backend import AuditWebhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.outgoing.webhooks import Post, WebhookClient

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from aio_apiserver.apiserver.bench import collection
+from aio_apiserver.apiserver.bench import garbage_collection
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.endpoints import BenchEndpoints
+from aio_apiserver.apiserver.bench.clock_steps import ClockSteps, IsIdle, NotSettled
 from aio_apiserver.apiserver.bench.fault_filter import FaultFilter
+from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
-from aio_apiserver.apiserver.bench.moving import ClockSteps, IsIdle, NotSettled
-from aio_apiserver.apiserver.bench.requests import RequestRecord
-from aio_apiserver.apiserver.bench.rules import Fault, FaultRule
-from aio_apiserver.apiserver.bench.states import ObjectStates
+from aio_apiserver.apiserver.bench.object_states import ObjectStates
+from aio_apiserver.apiserver.bench.request_record import RequestRecord
+from aio_apiserver.apiserver.bench.testing_endpoints import BenchEndpoints
 from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.factory.factory import StorageFactory
@@ -115,7 +115,7 @@ class Bench:
                 await self.moving.advance(0)
 
     async def _put_back(self, snapshot: Snapshot) -> int:
-        with collection.held_off():
+        with garbage_collection.held_off():
             return await self._storage.restore(snapshot)
 
     def statistics(self) -> Mapping[str, Any]:

@@ -11,9 +11,9 @@ from functools import partial
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.bench import stale, watch_faults
+from aio_apiserver.apiserver.bench import stale_reads, watch_faults
+from aio_apiserver.apiserver.bench.fault_rules import Fault
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
-from aio_apiserver.apiserver.bench.rules import Fault
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
@@ -70,9 +70,9 @@ class FaultFilter:
     ) -> web.StreamResponse:
         version = next((active.rule.version for active in met if active.rule.fault is Fault.STALE), None)
         if version is not None and context.info.verb == "list":
-            context = stale.listing(context, version)
+            context = stale_reads.listing(context, version)
         elif version is not None:
-            handler = partial(stale.get, served=self._served, version=version)
+            handler = partial(stale_reads.get, served=self._served, version=version)
         async with AsyncExitStack() as stack:
             if context.info.verb == "watch":
                 context = replace(context, sink_of=self._sinks(context, stack))

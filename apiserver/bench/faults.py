@@ -11,7 +11,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.bench.rules import OF_WATCHES, Fault, FaultRule
+from aio_apiserver.apiserver.bench.fault_rules import OF_WATCHES, Fault, FaultRule
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.moving import ClockSteps
+from aio_apiserver.apiserver.bench.clock_steps import ClockSteps
 from aio_apiserver.registry.base.golang import durations
 
 Duration = float | str | timedelta

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from aio_apiserver.apiserver.bench.fault_rules import Fault
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
-from aio_apiserver.apiserver.bench.rules import Fault
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
 from aio_apiserver.registry.base import errors

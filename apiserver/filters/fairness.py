@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import WatchScope
 from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 
 PREFIX = "apiserver_flowcontrol_"
 

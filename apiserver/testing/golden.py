@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
-from aio_apiserver.apiserver.bench.seen import RecordedRequest
+from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 """The default verbs of a recording. Reads are left out, because their number depends on timing."""

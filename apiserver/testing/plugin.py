@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.bench.seen import RecordedRequest
-    from aio_apiserver.apiserver.testing.existing import ExistingCluster
+    from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
+    from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
     from aio_apiserver.apiserver.testing.server import Server
 
 _GROUP = "apiserver"
@@ -66,7 +66,7 @@ def apiserver_session(
     """The server of the session. A test finds what earlier tests have left."""
     existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
     if existing:
-        from aio_apiserver.apiserver.testing.existing import ExistingCluster
+        from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
 
         yield ExistingCluster(Path(existing))
         return
@@ -81,7 +81,7 @@ def apiserver(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | ExistingCluster"
 ) -> "Server | ExistingCluster":
     """The server of the session, reset to its start. KUBECONFIG names it during the test."""
-    from aio_apiserver.apiserver.testing.existing import ExistingCluster
+    from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
 
     if not isinstance(apiserver_session, ExistingCluster):
         apiserver_session.reset()
@@ -116,7 +116,7 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Show requests as lines in a failing comparison."""
-    found = sys.modules.get("aio_apiserver.apiserver.bench.found")
+    found = sys.modules.get("aio_apiserver.apiserver.bench.request_list")
     told: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
     return told
 

@@ -23,19 +23,19 @@ from typing import Any, Self, TypeVar
 
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
 from aio_apiserver.apiserver.bench.faults import ActiveFault
-from aio_apiserver.apiserver.bench.requests import RequestRecord
-from aio_apiserver.apiserver.bench.rules import Fault, FaultRule
+from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.testing import arguments, pki, users
 from aio_apiserver.apiserver.testing import manifests as loading
-from aio_apiserver.apiserver.testing.background import ServerThread
 from aio_apiserver.apiserver.testing.client import BlockingClient
-from aio_apiserver.apiserver.testing.clients import Clients
+from aio_apiserver.apiserver.testing.client_libraries import Clients
 from aio_apiserver.apiserver.testing.folders import Folder
 from aio_apiserver.apiserver.testing.hooks import HookHost
 from aio_apiserver.apiserver.testing.manifests import Manifest, Source
+from aio_apiserver.apiserver.testing.server_thread import ServerThread
 from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
 from aio_apiserver.apiserver.testing.webhooks import Webhooks

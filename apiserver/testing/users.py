@@ -15,7 +15,7 @@ import msgspec
 
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.testing.client import BlockingClient
-from aio_apiserver.apiserver.testing.clients import Clients
+from aio_apiserver.apiserver.testing.client_libraries import Clients
 from aio_apiserver.apiserver.tls import certificates, kubeconfig
 from aio_apiserver.apiserver.tls.certificates import KeyPair
 from aio_apiserver.registry.generic.access.users import service_account_groups, split_service_account

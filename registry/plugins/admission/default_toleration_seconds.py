@@ -2,7 +2,7 @@
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"

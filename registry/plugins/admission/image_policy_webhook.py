@@ -24,7 +24,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

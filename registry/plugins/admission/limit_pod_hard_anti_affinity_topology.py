@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.pods import PODS, is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 
 _HOSTNAME = "kubernetes.io/hostname"
 _TERMS = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"

@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.parts import pod_resources
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 

@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.stored_object import Object
 
 _NO_DELETION = "cannot set an ownerRef on a resource you can't delete"

@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.pods import PODS, is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.plugins.admission.pods import containers_with_paths
+from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 
 _VOLUMES = {

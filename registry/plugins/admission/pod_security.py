@@ -25,7 +25,7 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
 from aio_apiserver.registry.plugins.admission import pod_security_configuration
 from aio_apiserver.registry.plugins.admission.pod_security_configuration import Configuration
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, NamespacePolicy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock

@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.parts import pod_resources, toleration_texts
 from aio_apiserver.registry.plugins.admission import tolerations
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.registry.plugins.admission.tolerations import Toleration
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object

@@ -33,10 +33,10 @@ from aio_apiserver.registry.groups.events.provider import KINDS as NEWER_EVENTS
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.plugins.admission.matching import REVIEWS
-from aio_apiserver.registry.plugins.quota import charging, limited
+from aio_apiserver.registry.plugins.quota import charging, limited_resources
 from aio_apiserver.registry.plugins.quota.claims import DeviceClaims, VolumeClaims
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
-from aio_apiserver.registry.plugins.quota.limited import Limited
+from aio_apiserver.registry.plugins.quota.limited_resources import Limited
 from aio_apiserver.registry.plugins.quota.pods import Pods
 from aio_apiserver.registry.plugins.quota.services import Services
 from aio_apiserver.storage.clock import Clock
@@ -67,7 +67,7 @@ EVALUATORS: Mapping[GroupResource, Evaluator] = {
 
 def make(given: Foundation) -> "ResourceQuota":
     """The plugin as it is configured. Raises ValueError."""
-    limits = limited.configured(given.config.admission_configuration.get(ResourceQuota.name))
+    limits = limited_resources.configured(given.config.admission_configuration.get(ResourceQuota.name))
     owners = field_managers(RESOURCEQUOTAS, given.types, given.clock).of("v1", "status")
     return ResourceQuota(given.writable_storage_for(resource_of(RESOURCEQUOTAS)), given.clock, owners, limits)
 
@@ -93,7 +93,7 @@ class ResourceQuota(Plugin):
         quotas = await self._known.list(f"{attributes.namespace}/")
         if self._limits:
             now = self._clock.now()
-            if why := limited.why_uncovered(self._limits, quotas, evaluator, attributes, now=now):
+            if why := limited_resources.why_uncovered(self._limits, quotas, evaluator, attributes, now=now):
                 raise refusals.forbidden(attributes, why)
         concerned = [_key(quota) for quota in quotas if charging.looks_at(quota, evaluator, attributes.obj)]
         await self._charge_all(concerned, evaluator, attributes)

@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import tolerations
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 

@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.plugins.admission.pods import containers_with_paths
+from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.stored_object import Object
 

@@ -10,8 +10,8 @@ from math import ceil
 from typing import NamedTuple
 
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches, WatchScope
 from aio_apiserver.storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10

@@ -15,16 +15,16 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.flowcontrol.classification import FlowSchema, flow_schema
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from aio_apiserver.registry.plugins.flowcontrol import level as levels
+from aio_apiserver.registry.plugins.flowcontrol import priority_level
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Asked, Lane, Lanes
-from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig
-from aio_apiserver.registry.plugins.flowcontrol.levels import PERIOD_SECONDS, PriorityLevels
-from aio_apiserver.registry.plugins.flowcontrol.retries import RetryAfter
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PERIOD_SECONDS, PriorityLevels
+from aio_apiserver.registry.plugins.flowcontrol.retry_after import RetryAfter
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 
@@ -136,4 +136,4 @@ def _read_schema(stored: StoredObject) -> FlowSchema:
 
 
 def _read_level(stored: StoredObject) -> LevelConfig | None:
-    return levels.read(stored.decode())
+    return priority_level.read(stored.decode())

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.flowcontrol.classification import Classifier, Flow, FlowSchema
-from aio_apiserver.registry.plugins.flowcontrol.level import PriorityLevel
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics, FlowSeries
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics, FlowSeries
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 
 _MOST_REMEMBERED = 4096

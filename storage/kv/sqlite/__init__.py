@@ -3,7 +3,7 @@
     engine.py       SqliteKV: the contract, put together from the other modules
     data_dir.py     the directory and its lock
     schema.py       tables, opening and checking the file
-    faults.py       errors of SQLite and of the file system as errors of storage
+    error_codes.py  errors of SQLite and of the file system as errors of storage
     workers.py      threads, and how a busy event loop lets them run
     transaction.py  one group of writes in the making
     commands.py     the commands of the writer

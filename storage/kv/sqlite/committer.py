@@ -14,7 +14,7 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite.commands import Command
-from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, StoreRevisions
 from aio_apiserver.storage.kv.sqlite.transaction import WriteTransaction
 

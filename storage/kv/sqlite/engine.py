@@ -21,7 +21,7 @@ from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Pro
 from aio_apiserver.storage.kv.sqlite.committer import Committer
 from aio_apiserver.storage.kv.sqlite.compaction import RowSweeper
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
-from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.leases import LeaseTimers
 from aio_apiserver.storage.kv.sqlite.reader import Reader
 from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, StoreRevisions

@@ -14,7 +14,7 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import GetResult, RangeResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.sqlite import reads
-from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers
 

@@ -20,7 +20,7 @@ from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite import upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Command
 from aio_apiserver.storage.kv.sqlite.committer import CommandFailure, Committed, Committer
-from aio_apiserver.storage.kv.sqlite.faults import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers, settling
 from aio_apiserver.storage.tasks import Tasks

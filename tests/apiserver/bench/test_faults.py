@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from aio_apiserver.apiserver.bench import rules
+from aio_apiserver.apiserver.bench import fault_rules
+from aio_apiserver.apiserver.bench.fault_rules import FaultRule
 from aio_apiserver.apiserver.bench.faults import ActiveFaults
-from aio_apiserver.apiserver.bench.rules import FaultRule
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.apiserver.wire.request_info import resolve
@@ -181,7 +181,7 @@ def test_rules_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValidationError, match="latency needs seconds"):
         rule(fault="latency")
     with pytest.raises(ValueError, match="the body"):
-        rules.parse(b"- {fault: nothing}", "the body")
+        fault_rules.parse(b"- {fault: nothing}", "the body")
 
 
 def test_faults_need_a_server_for_testing() -> None:

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from aio_apiserver.apiserver.bench import moving
+from aio_apiserver.apiserver.bench import clock_steps
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.moving import ClockSteps, NotSettled
+from aio_apiserver.apiserver.bench.clock_steps import ClockSteps, NotSettled
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
@@ -138,7 +138,7 @@ async def test_what_never_settles_is_named() -> None:
 
     async def hang() -> None:
         await clock.sleep(1)
-        patience.advance(moving.MOST_SECONDS + 1)
+        patience.advance(clock_steps.MOST_SECONDS + 1)
         await for_ever.wait()
 
     async with StorageFactory(StorageConfig()) as storage:

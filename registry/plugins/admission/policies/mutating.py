@@ -25,12 +25,12 @@ from aio_apiserver.registry.plugins.admission.condition_metrics import Condition
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
 from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, Mutation, PolicyBinding
+from aio_apiserver.registry.plugins.admission.policies.evaluated_write import EvaluatedWrite
 from aio_apiserver.registry.plugins.admission.policies.evaluation import ExpressionOutcome, Inputs, OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
-from aio_apiserver.registry.plugins.admission.policies.writes import EvaluatedWrite
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 

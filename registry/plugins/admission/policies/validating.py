@@ -21,13 +21,13 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
+from aio_apiserver.registry.plugins.admission.policies.audit_annotations import AuditAnnotations, note_failure
 from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding, Validation
+from aio_apiserver.registry.plugins.admission.policies.evaluated_write import EvaluatedWrite
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, ExpressionOutcome, OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
-from aio_apiserver.registry.plugins.admission.policies.notes import AuditAnnotations, note_failure
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
-from aio_apiserver.registry.plugins.admission.policies.writes import EvaluatedWrite
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 

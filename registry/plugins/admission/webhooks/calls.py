@@ -12,11 +12,11 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
-from aio_apiserver.registry.plugins.admission.webhooks import answers, notes, reviews
-from aio_apiserver.registry.plugins.admission.webhooks.answers import WebhookResponse
+from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations, responses, reviews
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
-from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
+from aio_apiserver.registry.plugins.admission.webhooks.responses import WebhookResponse
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})
@@ -47,16 +47,16 @@ class Caller:
         seconds = self._seconds(webhook, attributes)
         try:
             value = await self._call(webhook.client, review, seconds=seconds, plugin=self._plugin)
-            answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
+            answer = responses.read(value, version, uid, self._types, mutates=self._mutates)
         except Unusable as exc:
             raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
         except WebhookFailed as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}", code=exc.code) from exc
-        except answers.UndecodableReview as exc:
+        except responses.UndecodableReview as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
-        except answers.InvalidReview as exc:
+        except responses.InvalidReview as exc:
             raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
-        notes.note_own(attributes, webhook, answer.annotations)
+        audit_annotations.note_own(attributes, webhook, answer.annotations)
         for warning in answer.warnings:
             attributes.warn(warning)
         if not answer.is_allowed:

@@ -10,11 +10,11 @@ from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.admission import Given, UnusableExpression
 from aio_apiserver.registry.machinery.cel import types
-from aio_apiserver.registry.plugins.admission import requests
+from aio_apiserver.registry.plugins.admission import admission_requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Decisions, Expression, inputs
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined, hold
-from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 
 
 class Conditions:
@@ -40,7 +40,7 @@ class Conditions:
         seen = inputs(
             obj=shown.obj,
             old=shown.old,
-            request=requests.request(attributes, own, shown.form),
+            request=admission_requests.request(attributes, own, shown.form),
             namespace=None,
             params=None,
             access=answers.variables(attributes),

@@ -16,13 +16,13 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigur
 )
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
-from aio_apiserver.registry.plugins.admission.webhooks import notes as audit
+from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations as audit
 from aio_apiserver.registry.plugins.admission.webhooks import patching
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import MUTATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes, shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, shown
 from aio_apiserver.storage.stored_object import Object
 
 

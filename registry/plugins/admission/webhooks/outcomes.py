@@ -10,7 +10,7 @@ from typing import TypeVar
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics, code_label
-from aio_apiserver.registry.plugins.admission.webhooks import notes
+from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.storage.clock import Clock
@@ -18,7 +18,7 @@ from aio_apiserver.storage.clock import Clock
 logger = logging.getLogger(__name__)
 
 MUTATING, VALIDATING = "admit", "validating"
-_NOTED_AS = {MUTATING: notes.MUTATION, VALIDATING: notes.VALIDATION}
+_NOTED_AS = {MUTATING: audit_annotations.MUTATION, VALIDATING: audit_annotations.VALIDATION}
 _CALL_FAILED, _OUR_FAULT, _DENIED = "calling_webhook_error", "apiserver_internal_error", "no_error"
 _GOOD = 200
 
@@ -45,7 +45,7 @@ class Outcomes:
                 refused = _CALL_FAILED
                 raise exc.refusal() from exc
             self._metrics.failed_open.of(webhook.name, self._step).add()
-            notes.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
+            audit_annotations.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
             logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
             return None
         except WebhookDenied as exc:

@@ -14,9 +14,9 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
 from aio_apiserver.registry.machinery.schema import DecodeError
-from aio_apiserver.registry.plugins.admission.webhooks.answers import JSON_PATCH, WebhookResponse
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed
+from aio_apiserver.registry.plugins.admission.webhooks.responses import JSON_PATCH, WebhookResponse
 from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'

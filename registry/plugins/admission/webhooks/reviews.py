@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.plugins.admission import requests
-from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
+from aio_apiserver.registry.plugins.admission import admission_requests
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 from aio_apiserver.storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"
@@ -26,7 +26,7 @@ def api_version(version: str) -> str:
 
 def review(version: str, uid: str, attributes: Attributes, own: AdmissionForm, shown: VersionedAttributes) -> Object:
     """The review of a write. `own` is the form of the request, `shown` the write in the matched form."""
-    request = requests.request(attributes, own, shown.form)
+    request = admission_requests.request(attributes, own, shown.form)
     dry_run, options = request.pop("dryRun"), request.pop("options", None)
     return {
         "kind": KIND,

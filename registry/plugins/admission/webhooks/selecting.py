@@ -11,7 +11,7 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
-from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 
 Show = Callable[[AdmissionForm], Awaitable[VersionedAttributes]]
 """Returns the write in a form. Raises InternalError."""

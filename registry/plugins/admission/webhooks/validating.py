@@ -18,7 +18,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.shown import VersionedAttributes, shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, shown
 
 
 class ValidatingAdmissionWebhook(Plugin):

@@ -25,7 +25,7 @@ from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import Boots
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
-from aio_apiserver.registry.plugins.authorization import expressions
+from aio_apiserver.registry.plugins.authorization import config_expressions
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Storage
@@ -286,11 +286,11 @@ async def test_expressions_make_and_check_users(clock: ManualClock) -> None:
     tokens = trusting(
         elsewhere,
         clock,
-        username=expressions.text_of_claims("claims.sub + '@' + claims.tenant"),
-        groups=expressions.texts_of_claims("claims.roles.filter(r, r != 'root')"),
-        extra={"example.com/tenant": expressions.texts_of_claims("claims.tenant")},
-        checks=[expressions.check_of_claims("has(claims.tenant)", "no tenant")],
-        user_checks=[expressions.check_of_user("!user.username.startsWith('system:')", "reserved")],
+        username=config_expressions.text_of_claims("claims.sub + '@' + claims.tenant"),
+        groups=config_expressions.texts_of_claims("claims.roles.filter(r, r != 'root')"),
+        extra={"example.com/tenant": config_expressions.texts_of_claims("claims.tenant")},
+        checks=[config_expressions.check_of_claims("has(claims.tenant)", "no tenant")],
+        user_checks=[config_expressions.check_of_user("!user.username.startsWith('system:')", "reserved")],
     )
 
     found = await tokens.authenticate(elsewhere.token(clock, tenant="t", roles=["dev", "root"]), OWN)
@@ -318,11 +318,11 @@ async def test_expressions_make_and_check_users(clock: ManualClock) -> None:
 def test_match_conditions_all_have_to_hold(conditions: list[str], *, applies: bool) -> None:
     spec = {"user": "alice", "groups": ["devs"], "resourceAttributes": {"namespace": "ns", "verb": "get"}}
 
-    assert expressions.match_conditions(conditions)(spec) is applies
+    assert config_expressions.match_conditions(conditions)(spec) is applies
 
 
 def test_a_match_condition_that_fails_decides_nothing() -> None:
-    applies = expressions.match_conditions(["request.resourceAttributes.namespace == 'ns'"])
+    applies = config_expressions.match_conditions(["request.resourceAttributes.namespace == 'ns'"])
 
     with pytest.raises(ValueError, match="cel evaluation error"):
         applies({"user": "alice", "nonResourceAttributes": {"path": "/"}})
@@ -331,7 +331,7 @@ def test_a_match_condition_that_fails_decides_nothing() -> None:
 @pytest.mark.parametrize("text", ["request.", "request.colour == 'red'", "request.user", "claims.sub == 'x'"])
 def test_a_match_condition_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"compilation failed|must evaluate to bool"):
-        expressions.match_conditions([text])
+        config_expressions.match_conditions([text])
 
 
 async def test_keys_are_fetched_once_and_again_for_a_new_one(clock: ManualClock) -> None:

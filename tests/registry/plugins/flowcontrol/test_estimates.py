@@ -1,8 +1,8 @@
 import pytest
 
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, Sizes
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches, WatchScope
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.flowcontrol.lines import Line
 
