@@ -1,4 +1,4 @@
-"""Backends: batches, bounds, and what is told of events that are lost."""
+"""Backends: batches, limits, and the records of lost events."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from aio_apiserver.storage.clock import ManualClock
 
 
 class Kept:
-    """A backend that remembers."""
+    """A backend that keeps its events."""
 
     def __init__(self, *, is_well: bool = True) -> None:
         self.batches: list[list[Event]] = []

@@ -1,4 +1,4 @@
-"""What happens in a server whose clock is held and moved."""
+"""Controllers in a server whose clock is held and moved."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "ima
 
 @pytest.fixture(scope="module")
 def shared_cluster() -> Iterator[Server]:
-    """A light cluster that begins when the twenties end."""
+    """A simulated cluster whose clock begins at 2030-01-01."""
     with Server(time=START, controllers=("*",), simulate=True) as server:
         server.clock.advance(1)
         server.keep()

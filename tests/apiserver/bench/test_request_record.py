@@ -17,7 +17,7 @@ APPLY = "application/apply-patch+yaml"
 
 
 def seen(line: str, number: int = 1, status: int = 200) -> RecordedRequest:
-    """A request, from the line that stands for it."""
+    """A request, from its line."""
     verb, resource, place = line.split()
     namespace, _, name = place.rpartition("/")
     return RecordedRequest(
@@ -139,7 +139,7 @@ def test_a_difference_says_what_came_too_much_and_what_is_missing() -> None:
     ]
 
 
-def test_what_nobody_expected_is_shown_as_a_table() -> None:
+def test_unexpected_requests_are_shown_as_a_table() -> None:
     assert explain(RequestList([seen("get pods a/one", status=404)]), []) == [
         "1 made, none expected:",
         "   status  request         user  user agent",
@@ -172,7 +172,7 @@ def test_a_request_that_was_refused_is_remembered_with_its_body(server: Server, 
 
 
 def reconcile(client: BlockingClient) -> None:
-    """What an operator does, with all that differs between two runs."""
+    """The writes of an operator, with everything that differs between two runs."""
     owner = make(client, "owner")["metadata"]
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["uid"]}
     child = client.request(

@@ -1,4 +1,4 @@
-"""Objects that tests make, and what they look at."""
+"""Objects that tests create."""
 
 from typing import Any
 

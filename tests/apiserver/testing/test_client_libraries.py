@@ -1,4 +1,4 @@
-"""Each library, ready-made and by its own default."""
+"""Each client library, ready-made and with its own defaults."""
 
 # mypy: allow-untyped-calls
 

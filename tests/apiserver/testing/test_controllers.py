@@ -1,4 +1,4 @@
-"""Servers with controllers: what these make belongs to the states that tests go back to."""
+"""Servers with controllers: their objects belong to the states that tests return to."""
 
 from collections.abc import Iterator
 from typing import Any

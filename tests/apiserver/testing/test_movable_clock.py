@@ -1,4 +1,4 @@
-"""The clock itself, without a server."""
+"""MovableClock, without a server."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ async def turns(count: int = 5) -> None:
 
 
 async def later_timer(seconds: float) -> None:
-    """Return when the loop has had every chance to call a timer that was set before, for an earlier moment."""
+    """Return when the loop has had the chance to call a timer that was set before, for an earlier moment."""
     over = asyncio.Event()
     asyncio.get_running_loop().call_later(seconds, over.set)
     await over.wait()
@@ -72,7 +72,7 @@ async def test_a_clock_that_runs_wakes_its_sleepers_itself() -> None:
     await MovableClock().sleep(0.001)
 
 
-async def test_another_time_of_day_wakes_nobody() -> None:
+async def test_another_time_of_day_wakes_no_sleeper() -> None:
     clock = MovableClock()
     began = clock.monotonic()
     sleeper = asyncio.ensure_future(clock.sleep(3600))

@@ -1,4 +1,4 @@
-"""When a restore has returned, everything that follows the stored state decides by the restored one."""
+"""After a restore, everything that follows the stored state decides by the restored state."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
 MANY = 1_100
-"""More objects than anybody is told of by one restore."""
+"""More objects than a restore sends to watches as events."""
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 DEFINITION = {
@@ -57,14 +57,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def crowd(shared: Server) -> Snapshot:
-    """Many objects that have nothing to do with what is tested."""
+    """Many objects that the test does not look at."""
     shared.load(*({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{n}"}} for n in range(MANY)))
     return shared.snapshot()
 
 
 @pytest.fixture(params=["few", "many"])
 def back(request: pytest.FixtureRequest, server: Server, crowd: Snapshot) -> Back:
-    """Goes back to a state, from one that differs in few objects, or in many."""
+    """Restores a state, from one that differs in few objects or in many."""
 
     def restore(snapshot: Snapshot) -> None:
         if request.param == "many":

@@ -17,7 +17,7 @@ ENDED = ("ended", "")
 
 @contextmanager
 def watching(server: Server, version: str) -> Iterator["Queue[tuple[str, str]]"]:
-    """What a watch of config maps says: the type of each event and whom it is about, then that it has ended."""
+    """The events of a watch of config maps: type and name, then its end."""
     said: Queue[tuple[str, str]] = Queue()
     connection = http.client.HTTPSConnection("localhost", int(server.url.rpartition(":")[2]), context=server.tls)
     path = f"{CONFIG_MAPS}?watch=true&resourceVersion={version}"
@@ -90,7 +90,7 @@ def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: Bl
 
 
 MANY = 1_200
-"""More objects than watches are told of by a restore."""
+"""More objects than a restore sends to watches as events."""
 
 
 def manifests_of_many() -> list[dict[str, Any]]:
@@ -141,7 +141,7 @@ def test_what_the_bench_does_not_know_is_refused(client: BlockingClient, method:
     assert refusal.value.status == status
 
 
-def test_nobody_in_particular_gets_at_the_bench() -> None:
+def test_anonymous_users_cannot_use_the_bench() -> None:
     with Server(authorization_mode=("AlwaysAllow",)) as server, server.client() as client:
         client.token = ""
         with pytest.raises(Refused) as refusal:

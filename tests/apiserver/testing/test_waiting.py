@@ -53,7 +53,7 @@ async def test_objects_are_waited_for_beside_an_event_loop(server: Server, clien
     await server.wait_until_gone_async("configmaps", "web")
 
 
-def test_who_waits_in_vain_is_told_what_is_there(server: Server, client: BlockingClient) -> None:
+def test_a_wait_that_fails_shows_the_last_state(server: Server, client: BlockingClient) -> None:
     def must_be_blue(one: dict[str, Any]) -> None:
         assert one["data"]["colour"] == "blue", "it must be blue"
 

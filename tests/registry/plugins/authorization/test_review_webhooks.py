@@ -14,7 +14,7 @@ QUESTION = Attributes(ALICE, "list", "", "v1", "pods", namespace="ns", selectors
 
 
 class Webhook:
-    """Answers with one status, or not at all."""
+    """A webhook that returns one status, or fails."""
 
     def __init__(self, status: dict[str, Any] | None) -> None:
         self.status = status
@@ -23,7 +23,7 @@ class Webhook:
     async def ask(self, review: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(review)
         if self.status is None:
-            raise WebhookFailed("nobody is there")
+            raise WebhookFailed("connection refused")
         return {**review, "status": self.status}
 
 
@@ -54,7 +54,7 @@ async def test_a_webhook_that_does_not_answer_never_allows(verdict: Verdict) -> 
 
     decision = await RemoteAuthorizer(Webhook(None).ask, settings, ManualClock()).authorize(QUESTION)
 
-    assert (decision.verdict, decision.error) == (verdict, "nobody is there")
+    assert (decision.verdict, decision.error) == (verdict, "connection refused")
 
 
 @pytest.mark.parametrize(("on_failure", "expected"), [(Verdict.NO_OPINION, 1), (Verdict.DENY, 0)])

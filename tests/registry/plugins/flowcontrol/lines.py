@@ -1,4 +1,4 @@
-"""A priority level to stand in line at."""
+"""A priority level whose queues tests fill."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ MILLISECOND = 0.001
 
 
 class Line:
-    """One level with so many seats; `lane(n)` is a flow that uses queue n alone."""
+    """One level with so many seats. `lane(n)` is a flow that uses queue n alone."""
 
     def __init__(
         self, seats: int, *, queues: int = 4, hand_size: int = 1, length: int = 50, is_exempt: bool = False
@@ -28,7 +28,7 @@ class Line:
         self.queues.configure(queuing, seats, self.clock.monotonic())
         self.metrics = FlowMetrics()
         self.entered: list[Ticket] = []
-        """Those that are not over."""
+        """The requests that have not ended."""
 
     def lane(self, *numbers: int) -> Lane:
         hand = [self.queues.queue(number) for number in numbers]
@@ -51,7 +51,7 @@ class Line:
         self.queues.leave(ticket, self.clock.monotonic())
 
     def serve(self, count: int, *, seconds: float) -> list[Ticket]:
-        """The next ones that are served, one after the other, each for some time."""
+        """Execute the next requests one after the other, each for some time."""
         served = []
         for _ in range(count):
             ticket = next(one for one in self.entered if one.is_begun)
@@ -62,6 +62,6 @@ class Line:
 
 
 async def some_turns() -> None:
-    """Let tasks go on that can."""
+    """Let other tasks run."""
     for _ in range(5):
         await asyncio.sleep(0)

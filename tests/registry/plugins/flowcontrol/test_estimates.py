@@ -11,7 +11,7 @@ WRITTEN = WatchScope("", "pods", "default", "web")
 
 
 class Asked:
-    """An estimator, with a level whose requests may take as many seats as those of a new server's workloads."""
+    """An estimator, with a level that gives one request at most 37 seats."""
 
     def __init__(self, sizes: Sizes | None = None) -> None:
         self.sizes = sizes

@@ -22,7 +22,7 @@ GET_PODS = "get", "", "", "default", "pods", ""
 
 
 class Served:
-    """Fairness with the objects of a new server; `clock` is moved by hand."""
+    """Fairness with the objects of a new server. The test moves `clock`."""
 
     def __init__(self, fairness: Fairness, clock: ManualClock) -> None:
         self.fairness = fairness

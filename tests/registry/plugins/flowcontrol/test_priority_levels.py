@@ -76,7 +76,7 @@ async def test_what_one_level_does_not_use_another_one_borrows() -> None:
     assert busy.queues.executing == busy.limit
 
 
-async def test_nobody_borrows_more_than_he_may() -> None:
+async def test_no_level_borrows_more_than_its_limit() -> None:
     clock = ManualClock()
     levels = PriorityLevels(clock, Alarms(clock), 100)
     levels.configure([config("busy", 1, borrows=10), config("idle", 1, lends=100)])

@@ -1,7 +1,7 @@
 from aio_apiserver.registry.plugins.flowcontrol.retry_after import RetryAfter
 
 
-def test_those_who_are_refused_once_come_again_in_a_second() -> None:
+def test_a_first_rejection_asks_for_a_retry_after_one_second() -> None:
     assert RetryAfter().refused(100) == 1
 
 

@@ -1,4 +1,4 @@
-"""What needs a quota before anything of it may be used."""
+"""Resources that need a quota to be used at all."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is recorded of webhooks."""
+"""Metrics and audit annotations of webhooks."""
 
 from collections.abc import Awaitable
 

@@ -1,4 +1,4 @@
-"""What webhooks answer."""
+"""Responses of webhooks."""
 
 from typing import Any
 
