@@ -2,8 +2,8 @@
 
     audit.log   audit-2026-11-18T17-12-22.123.log   audit-2026-11-17T03-00-00.000.log.gz
 
-Must hold: the owner alone can read the files. A line is in one file, whole. Old files are removed and compressed in the
-background, one after the other.
+Must hold: files have mode 0600. A line is in one file, whole. Old files are removed and compressed in the background,
+one after the other.
 """
 
 import asyncio

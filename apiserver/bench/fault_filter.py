@@ -1,7 +1,7 @@
 """Fault filter: injects the faults of --testing into requests, for tests of clients.
 
-It is in the filter chain of servers with --testing alone. It is the innermost filter, so that user, rights and resource
-are known, and metrics count what clients see. Must hold: every fault is logged, and marked in the response headers.
+Without --testing it is not in the filter chain. It is the innermost filter, so that user, rights and resource are
+known, and metrics count what clients see. Must hold: every fault is logged, and marked in the response headers.
 """
 
 from collections.abc import Sequence

@@ -139,7 +139,7 @@ def parse(text: bytes, where: str) -> Sequence[FaultRule]:
 
 
 def _names(info: RequestInfo) -> Sequence[str]:
-    """The names by which a rule may call the resource of a request. A subresource has its own name alone."""
+    """The names by which a rule may call the resource of a request. A subresource has its resource in its name."""
     full = f"{info.resource}.{info.group}" if info.group else info.resource
     if info.subresource:
         return (f"{info.resource}/{info.subresource}", f"{full}/{info.subresource}")

@@ -6,8 +6,8 @@
     async with Server(manifests=["deploy/crds"], controllers=("*",)) as server:
         ...
 
-Must hold: it is the same server as in production, over a real socket with TLS. Servers of one process share their keys
-alone. After stop no thread, no socket and no file is left.
+Must hold: it is the same server as in production, over a real socket with TLS. Servers of one process share no state
+but their keys. After stop no thread, no socket and no file is left.
 """
 
 import asyncio

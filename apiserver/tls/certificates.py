@@ -1,9 +1,9 @@
 """Certificates: the server's own CA, its serving certificate, and client certificates that the CA signs.
 
 They are made once and kept in --cert-dir, so that a start makes no keys and clients trust the same CA. It knows files
-and X.509, but no HTTP. Must hold: the owner alone can read a key. A certificate is made again when it is near its end,
-does not fit its key, or lacks a name. A serving certificate of another CA stays. Several processes with one directory
-use one CA. A file is complete or does not exist.
+and X.509, but no HTTP. Must hold: keys have mode 0600. A certificate is made again when it is near its end, does not
+fit its key, or lacks a name. A serving certificate of another CA stays. Several processes with one directory use one
+CA. A file is complete or does not exist.
 """
 
 import fcntl

@@ -2,7 +2,7 @@
 
 Must hold: a client without a certificate can connect, because it may have a token. A client certificate needs a
 signature of the server's own CA, --client-ca-file or --requestheader-client-ca-file. Each request checks whether the
-certificate is valid now (client_certificates.py). ALPN offers HTTP/1.1 alone.
+certificate is valid now (client_certificates.py). ALPN offers HTTP/1.1.
 """
 
 import socket

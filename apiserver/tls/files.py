@@ -10,7 +10,7 @@ _DIRECTORY = 0o700
 
 
 def make_private(directory: Path) -> None:
-    """Make a directory, and those above it that are missing, for their owner alone.
+    """Create a directory and its missing parents, with mode 0700.
 
     mkdir gives its mode to the last one only.
     """

@@ -1,6 +1,6 @@
 """Kubeconfig: the kubeconfig file with the administrator's credentials for this server.
 
-It is a file of its own, readable by its owner alone. ~/.kube/config is not changed.
+It is a file of its own, with mode 0600. ~/.kube/config is not changed.
 """
 
 import base64

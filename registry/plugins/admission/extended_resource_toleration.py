@@ -33,7 +33,7 @@ def _requested(spec: Object) -> list[str]:
 
 
 def _tolerate(spec: Object, toleration: Object) -> None:
-    """Add a toleration, or replace those that differ from it in tolerationSeconds alone."""
+    """Add a toleration, or replace those that are equal but for tolerationSeconds."""
     present = spec.get("tolerations") or []
     if toleration in present:
         return

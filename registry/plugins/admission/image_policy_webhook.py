@@ -144,7 +144,7 @@ class ImagePolicyWebhook(Plugin):
 
 
 def _spec_of(attributes: Attributes) -> Object:
-    """The spec of the ImageReview for a pod. An update of ephemeral containers names their images alone."""
+    """The spec of the ImageReview for a pod. For an update of ephemeral containers: their images."""
     assert attributes.obj is not None
     names = ("ephemeralContainers",) if attributes.subresource else ("containers", "initContainers")
     spec = attributes.obj.get("spec") or {}

@@ -1,8 +1,8 @@
 """Matching: whether a webhook or an admission policy matches a write, and in which version.
 
 It knows rules, selectors and matchPolicy, but not which plugin uses them. Must hold: rules are checked before namespace
-selectors, so that a namespace is read for possible matches alone. A missing namespace is an error, not a mismatch. A
-write of a Namespace is matched by the labels that the write gives it.
+selectors, so that no namespace is read for a write that no rule matches. A missing namespace is an error, not a
+mismatch. A write of a Namespace is matched by the labels that the write gives it.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -19,7 +19,7 @@ _UNITS = {"cpu": 10**6, "memory": 10**9}
 
 
 class PodResizeValidator(Plugin):
-    """Resizing works on Linux nodes alone."""
+    """Refuses resizes on nodes that do not run Linux."""
 
     name = "PodResizeValidator"
     operations = frozenset({Operation.UPDATE})

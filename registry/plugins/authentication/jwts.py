@@ -1,7 +1,7 @@
 """JWTs: JSON web tokens, before and after their signature is verified.
 
-Must hold: before verification the claims choose the keys and nothing else. Algorithms with a shared secret are not
-accepted.
+Must hold: before verification, claims are used to choose keys, and for no decision about the user. Algorithms with a
+shared secret are not accepted.
 """
 
 import base64

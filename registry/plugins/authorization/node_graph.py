@@ -2,7 +2,8 @@
 
     secret -> pod -> node    secret -> volume -> claim -> pod -> node
 
-Pure. Must hold: a node may not read what is used on other nodes alone. A mirror pod makes no further object readable.
+Pure. Must hold: an object is readable for the nodes that it is related to, and for no other node. A mirror pod makes no
+further object readable.
 """
 
 from collections import Counter

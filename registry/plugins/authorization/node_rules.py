@@ -138,7 +138,7 @@ _ONLY_OWN_PODS = "can only list/watch pods with spec.nodeName field selector"
 
 
 def _is_limited(asked: Attributes, field: str, node: str) -> bool:
-    """Whether a list or watch selects the objects of the node alone."""
+    """Whether a list or watch selects the node's own objects."""
     return any(
         requirement.name == field and requirement.operator is Operator.IN and requirement.values == {node}
         for requirement in asked.selectors.fields

@@ -1,7 +1,7 @@
 """Committer: runs a group of commands as one transaction with one fsync, on the writer's thread.
 
-Must hold: the store's revision advances with a successful commit alone. A failed group leaves nothing that a later
-group could build on.
+Must hold: a commit that fails does not advance the store's revision. A failed group leaves nothing that a later group
+could build on.
 """
 
 import contextlib

@@ -39,7 +39,7 @@ class DataDir:
         self._descriptor = -1
 
     def acquire(self) -> None:
-        """Lock the directory, and create it for its owner alone if it does not exist. Raises DataDirLocked, OSError."""
+        """Lock the directory, and create it with mode 0700 if it does not exist. Raises DataDirLocked, OSError."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
         try:

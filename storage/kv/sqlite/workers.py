@@ -1,12 +1,12 @@
 """Workers: threads with a connection each, which run blocking SQLite calls for the event loop, in order.
 
 The event loop waits for short moments, so that the threads get the interpreter lock. A busy loop releases the lock for
-moments only (around a poll, a send), too short for a thread to wake up and take it. Because it releases the lock all
-the time, the interpreter does not force a switch. Each SQLite call releases the lock and has to get it back. So beside
-a saturated loop a commit takes seconds: measured, 64 writers beside 32 busy connections fall from 12,000 writes/s to
-20. Therefore the loop waits for a moment when it submits a job, and again every few milliseconds while a job runs.
-Reads from memory finish in that moment. Jobs that wait for the disk go on without the loop. An idle loop releases the
-lock anyway and loses nothing.
+moments (around a poll, a send), too short for a thread to take it. Because it releases the lock all the time, the
+interpreter does not force a switch. Each SQLite call releases the lock and has to get it back. So beside a saturated
+loop a commit takes seconds: measured, 64 writers beside 32 busy connections fall from 12,000 writes/s to 20. Therefore
+the loop waits for a moment when it submits a job, and again every few milliseconds while a job runs. Reads from memory
+finish in that moment. Jobs that wait for the disk go on without the loop. An idle loop releases the lock anyway and
+loses nothing.
 
 Must hold: the loop waits no longer than its patience. Each job is settled on the loop, once.
 """
