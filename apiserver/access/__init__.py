@@ -1,1 +1,1 @@
-"""Access."""
+"""Access: builds the authenticators and authorizers of the settings."""

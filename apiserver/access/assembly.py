@@ -1,6 +1,6 @@
-"""Access: who gets in and what they may do, put together from the settings and the files that they name.
+"""Assembly: builds authentication and authorization from the settings and the files that they name.
 
-Opens files; decides nothing. Must hold: what is wrong with a file ends the start, with its name in the message.
+It opens files and decides nothing. Must hold: an error in a file ends the start, with the file's name in the message.
 """
 
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ from aio_apiserver.storage.clock import Clock
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """What the server and its registry ask.
+    """The authentication and authorization of one server.
 
-    runs: what must go on for the authorizer to know what it decides on. settle: until it knows all that is stored.
-    reloaded: files that are read again.
+    runs: background work of the authorizers. settle: returns when they have seen all stored objects. reloaded: the
+    files that are reloaded.
     """
 
     authorizer: Authorizer
@@ -50,7 +50,7 @@ class Access(Struct, frozen=True, kw_only=True):
 def open_access(
     settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, *, out: Outgoing, measures: Measures
 ) -> Access:
-    """Everything that the settings ask for. Raises OSError or ValueError."""
+    """Build everything. Raises OSError or ValueError."""
     issuer = TokenIssuer(
         keys=service_account_keys.of(settings),
         issuers=settings.service_account_issuer,
@@ -75,7 +75,7 @@ def open_access(
 
 
 def trusted(settings: Settings, pki: Pki) -> Trusted:
-    """Whose certificates count now. Raises OSError, ValueError."""
+    """The CAs of users and front proxies from their present files. Raises OSError, ValueError."""
     of_users = settings.client_ca_file.read_bytes() if settings.client_ca_file is not None else b""
     of_proxies = b"".join(path.read_bytes() for path in contexts.proxy_bundles(settings))
     return Trusted(
@@ -87,7 +87,9 @@ def trusted(settings: Settings, pki: Pki) -> Trusted:
 
 
 def published(settings: Settings, certified: CertifiedUsers) -> Trust:
-    """Whom extension API servers are told to believe."""
+    """The CAs and header names for extension API servers, as the config map extension-apiserver-authentication has
+    them.
+    """
     return Trust(
         client_authorities=certified.trusted.users_bundle,
         proxy_authorities=certified.trusted.proxies_bundle,

@@ -1,4 +1,4 @@
-"""AuthenticationConfiguration: the file behind --authentication-config, as data.
+"""Authentication config: AuthenticationConfiguration, the file of --authentication-config, as data.
 
     apiVersion: apiserver.config.k8s.io/v1
     kind: AuthenticationConfiguration
@@ -7,7 +7,7 @@
       claimMappings: {username: {claim: sub, prefix: "oidc:"}, groups: {expression: claims.roles}}
     anonymous: {enabled: true, conditions: [{path: /livez}]}
 
-Must hold: every expression has been compiled when the file has been read.
+Must hold: reading the file compiles every CEL expression in it.
 """
 
 import re
@@ -24,7 +24,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
 from aio_apiserver.registry.plugins.authentication import oidc
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer
-from aio_apiserver.registry.plugins.authorization import expressions
+from aio_apiserver.registry.plugins.authorization import config_expressions
 
 _KIND = "AuthenticationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")
@@ -47,7 +47,7 @@ def _check_unique(name: str, values: Collection[str]) -> None:
 
 
 class IssuerSettings(Model):
-    """Who signs."""
+    """`issuer`: who signs the tokens, and for which audiences."""
 
     url: str
     discovery_url: str = pydantic.Field("", alias="discoveryURL")
@@ -75,7 +75,7 @@ class IssuerSettings(Model):
 
 
 class Claim(Model):
-    """A claim and what is put before its value, or an expression."""
+    """A claim with a prefix for its value, or a CEL expression."""
 
     claim: str = ""
     prefix: str | None = None
@@ -88,12 +88,12 @@ class Claim(Model):
         if self.claim and self.prefix is None:
             raise ValueError("prefix is required when claim is set; it can be empty")
         if self.expression:
-            expressions.texts_of_claims(self.expression)
+            config_expressions.texts_of_claims(self.expression)
         return self
 
 
 class UidClaim(Model):
-    """The claim that holds the uid, or an expression."""
+    """The claim with the UID, or a CEL expression."""
 
     claim: str = ""
     expression: str = ""
@@ -101,14 +101,14 @@ class UidClaim(Model):
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
         if self.expression:
-            expressions.text_of_claims(self.expression)
+            config_expressions.text_of_claims(self.expression)
         if self.claim and self.expression:
             raise ValueError("expression and claim can't both be set")
         return self
 
 
 class Extra(Model):
-    """An extra value."""
+    """One key of the user's extra values."""
 
     key: str
     value_expression: str
@@ -121,12 +121,12 @@ class Extra(Model):
             raise ValueError("key: must be lowercase")
         if f".{self.key.partition('/')[0]}".endswith(_RESERVED):
             raise ValueError("key: k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use")
-        expressions.texts_of_claims(self.value_expression)
+        config_expressions.texts_of_claims(self.value_expression)
         return self
 
 
 class ClaimMappings(Model):
-    """What claims become."""
+    """How claims become the attributes of a user."""
 
     username: Claim
     groups: Claim = Claim()
@@ -138,13 +138,13 @@ class ClaimMappings(Model):
         if not self.username.claim and not self.username.expression:
             raise ValueError("username: claim or expression is required")
         if self.username.expression:
-            expressions.text_of_claims(self.username.expression)
+            config_expressions.text_of_claims(self.username.expression)
         _check_unique("extra", [one.key for one in self.extra])
         return self
 
 
 class ClaimValidationRule(Model):
-    """What a claim must be, or what must be true of all."""
+    """The required value of a claim, or a CEL expression that must be true."""
 
     claim: str = ""
     required_value: str = ""
@@ -160,24 +160,24 @@ class ClaimValidationRule(Model):
         if self.expression and self.required_value:
             raise ValueError("requiredValue may not be specified when expression is set")
         if self.expression:
-            expressions.check_of_claims(self.expression, self.message)
+            config_expressions.check_of_claims(self.expression, self.message)
         return self
 
 
 class UserValidationRule(Model):
-    """What must be true of users."""
+    """A CEL expression about the user that must be true."""
 
     expression: str
     message: str = ""
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
-        expressions.check_of_user(self.expression, self.message)
+        config_expressions.check_of_user(self.expression, self.message)
         return self
 
 
 class Jwt(Model):
-    """One issuer."""
+    """A JWT authenticator: one issuer."""
 
     issuer: IssuerSettings
     claim_validation_rules: tuple[ClaimValidationRule, ...] = ()
@@ -199,7 +199,7 @@ class Jwt(Model):
         return self
 
     def as_issuer(self) -> Issuer:
-        """In the words of those who verify."""
+        """The issuer for the token authenticator."""
         mappings, issuer = self.claim_mappings, self.issuer
         name, groups, uid = mappings.username, mappings.groups, mappings.uid
         return Issuer(
@@ -208,37 +208,37 @@ class Jwt(Model):
             audiences=issuer.audiences,
             algorithms=_ALGORITHMS,
             username=(
-                expressions.text_of_claims(name.expression)
+                config_expressions.text_of_claims(name.expression)
                 if name.expression
                 else oidc.name_from(name.claim, name.prefix or "")
             ),
             groups=(
-                expressions.texts_of_claims(groups.expression)
+                config_expressions.texts_of_claims(groups.expression)
                 if groups.expression
                 else oidc.groups_from(groups.claim, groups.prefix or "")
             ),
-            uid=expressions.text_of_claims(uid.expression) if uid.expression else oidc.uid_from(uid.claim),
-            extra={one.key: expressions.texts_of_claims(one.value_expression) for one in mappings.extra},
+            uid=config_expressions.text_of_claims(uid.expression) if uid.expression else oidc.uid_from(uid.claim),
+            extra={one.key: config_expressions.texts_of_claims(one.value_expression) for one in mappings.extra},
             checks=[
-                expressions.check_of_claims(rule.expression, rule.message)
+                config_expressions.check_of_claims(rule.expression, rule.message)
                 if rule.expression
                 else oidc.requiring(rule.claim, rule.required_value)
                 for rule in self.claim_validation_rules
             ],
             user_checks=[
-                expressions.check_of_user(rule.expression, rule.message) for rule in self.user_validation_rules
+                config_expressions.check_of_user(rule.expression, rule.message) for rule in self.user_validation_rules
             ],
         )
 
 
 class Condition(Model):
-    """A path that anybody may ask for."""
+    """A path that anonymous requests may use."""
 
     path: str
 
 
 class Anonymous(Model):
-    """Whether requests of nobody in particular are accepted."""
+    """Whether anonymous requests are accepted."""
 
     enabled: bool
     conditions: tuple[Condition, ...] = ()
@@ -266,7 +266,7 @@ class AuthenticationConfiguration(Model):
         return self
 
     def is_open_to_all(self, otherwise: bool) -> bool:
-        """Whether nobody in particular may ask for anything."""
+        """Whether anonymous requests are accepted on all paths."""
         return otherwise if self.anonymous is None else self.anonymous.enabled and not self.anonymous.conditions
 
 
@@ -276,7 +276,7 @@ def read(path: Path, own_issuers: Collection[str] = ()) -> AuthenticationConfigu
 
 
 def parse(data: bytes, path: Path, own_issuers: Collection[str] = ()) -> AuthenticationConfiguration:
-    """What a file holds. Nobody may issue tokens in the server's own name. Raises ValueError, with the file's name."""
+    """The content of a file. The server's own issuers are refused. Raises ValueError with the file's name."""
     config = load(data, path, AuthenticationConfiguration, kind=_KIND, versions=_VERSIONS)
     for number, one in enumerate(config.jwt):
         if wrong := issuer_urls.problem(one.issuer.url, own=own_issuers):

@@ -1,6 +1,7 @@
-"""Authenticators: who may say by a token who they are, as the flags and the files want it that they name.
+"""Authenticators: builds the token authenticators of the flags and of AuthenticationConfiguration.
 
-Must hold: what is wrong with a file ends the start, with its name in the message; later it is told and changes nothing.
+Must hold: an error in a file ends the start, with the file's name in the message. After the start it is logged and
+changes nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,18 +24,18 @@ from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import Boots
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
-from aio_apiserver.registry.plugins.authorization.remote import RemoteTokens
+from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteTokens
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
     from aio_apiserver.apiserver.access.authentication_config import AuthenticationConfiguration
 
 AllowsAnonymous = Callable[[str], bool]
-"""Whether nobody in particular may ask for a path: whether to let them, authorization decides."""
+"""Whether a path accepts anonymous requests. Authorization decides about them afterwards."""
 
 
 class Authenticators:
-    """Those of one server. Raises OSError or ValueError."""
+    """The token authenticators of one server. Raises OSError or ValueError."""
 
     def __init__(
         self, settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, *, out: Outgoing, issuer: TokenIssuer
@@ -62,7 +63,7 @@ class Authenticators:
         return lambda path: anonymous.enabled and (not paths or path in paths)
 
     def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
-        """What is read again while the server runs."""
+        """The files that are reloaded."""
         path = self._settings.authentication_config
         if path is None:
             return
@@ -77,7 +78,7 @@ class Authenticators:
         yield Reloaded("authentication configuration", [path], self._take_over, contents, tell)
 
     async def _take_over(self, contents: Contents) -> None:
-        """Ask other issuers from now on, as soon as all of them have shown their keys. Raises OSError, ValueError."""
+        """Replace the issuers, once the keys of all new ones have been fetched. Raises OSError, ValueError."""
         from aio_apiserver.apiserver.access import authentication_config
 
         path = self._settings.authentication_config

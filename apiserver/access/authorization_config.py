@@ -1,4 +1,4 @@
-"""AuthorizationConfiguration: the file behind --authorization-config, as data.
+"""Authorization config: AuthorizationConfiguration, the file of --authorization-config, as data.
 
 apiVersion: apiserver.config.k8s.io/v1
 kind: AuthorizationConfiguration
@@ -16,15 +16,15 @@ import pydantic
 from aio_apiserver.apiserver.config.config_files import Duration, Model, load
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
-from aio_apiserver.registry.plugins.authorization import expressions
+from aio_apiserver.registry.plugins.authorization import config_expressions
 
 _KIND = "AuthorizationConfiguration"
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")
 _MOST_CONDITIONS = 64
 
 
-class Connection(Model):
-    """Where a webhook is."""
+class WebhookConnectionInfo(Model):
+    """How a webhook is reached."""
 
     type: Literal["KubeConfigFile", "InClusterConfig"]
     kube_config_file: Path | None = None
@@ -32,7 +32,7 @@ class Connection(Model):
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
         if self.type != "KubeConfigFile":
-            raise ValueError("InClusterConfig is not supported: this server is no pod of the cluster")
+            raise ValueError("InClusterConfig is not supported: this server is not a pod of the cluster")
         if self.kube_config_file is None or not self.kube_config_file.is_absolute():
             raise ValueError("kubeConfigFile must be an absolute path")
         return self
@@ -41,23 +41,23 @@ class Connection(Model):
 def _checked(text: str) -> str:
     if not text.strip():
         raise ValueError("expression is required")
-    expressions.match_conditions([text])
+    config_expressions.match_conditions([text])
     return text
 
 
 def _usual(seconds: float) -> Callable[[float], float]:
-    """No time at all means the usual one."""
+    """A duration of zero means the default."""
     return lambda given: given or seconds
 
 
 class MatchCondition(Model):
-    """An expression about the review."""
+    """A CEL expression about the SubjectAccessReview."""
 
     expression: Annotated[str, pydantic.AfterValidator(_checked)]
 
 
-class Webhook(Model):
-    """How a webhook is asked."""
+class WebhookConfiguration(Model):
+    """The settings of a webhook authorizer."""
 
     authorized_ttl: Annotated[Duration, pydantic.AfterValidator(_usual(300.0))] = pydantic.Field(
         300.0, alias="authorizedTTL"
@@ -71,7 +71,7 @@ class Webhook(Model):
     subject_access_review_version: Literal["v1", "v1beta1"]
     match_condition_subject_access_review_version: Literal["v1"] | None = None
     failure_policy: Literal["NoOpinion", "Deny"]
-    connection_info: Connection
+    connection_info: WebhookConnectionInfo
     match_conditions: tuple[MatchCondition, ...] = ()
 
     @pydantic.model_validator(mode="after")
@@ -92,11 +92,11 @@ _LONGEST_TIMEOUT = 30.0
 
 
 class Entry(Model):
-    """One authorizer."""
+    """One authorizer of the chain."""
 
     type: Literal["AlwaysAllow", "AlwaysDeny", "ABAC", "Node", "RBAC", "Webhook"]
     name: str
-    webhook: Webhook | None = None
+    webhook: WebhookConfiguration | None = None
 
     @pydantic.model_validator(mode="after")
     def _check(self) -> Self:
@@ -134,5 +134,5 @@ def read(path: Path) -> AuthorizationConfiguration:
 
 
 def parse(data: bytes, path: Path) -> AuthorizationConfiguration:
-    """What a file holds. Raises ValueError, with the file's name."""
+    """The content of a file. Raises ValueError with the file's name."""
     return load(data, path, AuthorizationConfiguration, kind=_KIND, versions=_VERSIONS)

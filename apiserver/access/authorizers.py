@@ -1,7 +1,7 @@
-"""Authorizers: who decides what users may do, as the flags and the files want it that they name.
+"""Authorizers: builds the authorizers of the flags and of AuthorizationConfiguration.
 
-Must hold: what is wrong with a file ends the start, with its name in the message; later it is told and changes nothing;
-a mode that needs something of its own is there from the start or not at all.
+Must hold: an error in a file ends the start, with the file's name in the message. After the start it is logged and
+changes nothing. A reload cannot add an authorizer with background work.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,31 +21,31 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization import abac, modes
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
-from aio_apiserver.registry.plugins.authorization.remote import RemoteAuthorizer, RemoteSettings
+from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteAuthorizer, RemoteSettings
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
-    from aio_apiserver.apiserver.access.authorization_config import AuthorizationConfiguration, Webhook
+    from aio_apiserver.apiserver.access.authorization_config import AuthorizationConfiguration, WebhookConfiguration
 
 _ALWAYS = frozenset({"AlwaysAllow", "AlwaysDeny"})
-"""Modes that need nothing: they may come later as well."""
+"""Modes without background work, which a reload may add."""
 
 
 _DEFAULT_WEBHOOK = "default"
-"""The name of the webhook that flags describe."""
+"""The name of the webhook that the flags describe."""
 
 Applies = Callable[[Object], bool]
-"""Whether a webhook is asked a question at all."""
+"""Whether match conditions select a webhook for a SubjectAccessReview."""
 
 
 def _always(_spec: Object) -> bool:
-    """The Applies of webhooks without conditions."""
+    """The function for webhooks without match conditions."""
     return True
 
 
 class Authorizers:
-    """Those of one server. Raises OSError or ValueError."""
+    """The authorizers of one server. Raises OSError or ValueError."""
 
     def __init__(
         self, settings: Settings, storage_for: ReaderFor, clock: Clock, *, out: Outgoing, metrics: AuthorizationMetrics
@@ -66,16 +66,16 @@ class Authorizers:
 
     @property
     def runs(self) -> Sequence[Run]:
-        """What must go on for them to know what they decide on."""
+        """The background work of the authorizers."""
         return [run for mode in self._own.values() for run in mode.runs]
 
     async def settle(self) -> None:
-        """Return when all that is stored now counts. Raises StorageError."""
+        """Return when they have seen all objects that are stored now. Raises StorageError."""
         for mode in self._own.values():
             await mode.settle()
 
     def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
-        """What is read again while the server runs."""
+        """The files that are reloaded."""
         path = self._settings.authorization_config
         if path is None:
             return
@@ -90,7 +90,7 @@ class Authorizers:
         yield Reloaded("authorization configuration", [path], self._take_over, contents, tell)
 
     async def _take_over(self, contents: Contents) -> None:
-        """Ask others from now on. Raises OSError, ValueError."""
+        """Replace the chain of authorizers. Raises OSError, ValueError."""
         from aio_apiserver.apiserver.access import authorization_config
 
         path = self._settings.authorization_config
@@ -125,7 +125,7 @@ class Authorizers:
                 )
 
     def _begun(self, mode: str, name: str = "") -> Modes:
-        """A mode from the start on."""
+        """A mode of the start."""
         begun = self._abac(name) if mode == "ABAC" else modes.own(mode, self._storage_for, name)
         self._own[mode] = begun
         return begun
@@ -148,8 +148,8 @@ class Authorizers:
         webhook = self._out.webhooks.read(settings.authorization_webhook_config_file)
         return self._remote(_DEFAULT_WEBHOOK, webhook, remote)
 
-    def _webhook(self, name: str, entry: "Webhook") -> Modes:
-        from aio_apiserver.registry.plugins.authorization import expressions
+    def _webhook(self, name: str, entry: "WebhookConfiguration") -> Modes:
+        from aio_apiserver.registry.plugins.authorization import config_expressions
 
         remote = RemoteSettings(
             version=entry.subject_access_review_version,
@@ -159,7 +159,7 @@ class Authorizers:
         )
         assert entry.connection_info.kube_config_file is not None
         webhook = self._out.webhooks.read(entry.connection_info.kube_config_file).within(entry.timeout)
-        applies = expressions.match_conditions([condition.expression for condition in entry.match_conditions])
+        applies = config_expressions.match_conditions([condition.expression for condition in entry.match_conditions])
         return self._remote(name, webhook, remote, applies=applies)
 
     def _remote(self, name: str, webhook: FileWebhook, remote: RemoteSettings, *, applies: Applies = _always) -> Modes:

@@ -1,4 +1,4 @@
-"""Service account keys: those of the flags, or one of the server's own in its directory of certificates."""
+"""Service account keys: the keys of the flags, or a key of the server's own in its certificate directory."""
 
 import fcntl
 from functools import partial
@@ -15,7 +15,7 @@ _SIGNING_KEY = "service-account.key"
 
 
 def of(settings: Settings) -> SigningKeys:
-    """The keys of the flags, read now; without any, one of the server's own, made when it is needed."""
+    """The keys of the flags, read now. Without flags, the server's own key, made at its first use."""
     signing_file, verifying_files = settings.service_account_signing_key_file, settings.service_account_key_file
     if signing_file is None and not verifying_files:
         return SigningKeys(partial(_own, settings.pki_dir))
@@ -42,7 +42,7 @@ def _private(path: Path) -> PrivateKey:
 
 
 def _own(directory: Path) -> Keys:
-    """The key in the directory, which all processes with this directory share."""
+    """The key in the directory. All processes with this directory share it."""
     path = directory / _SIGNING_KEY
     with (directory / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,1 +1,1 @@
-"""Where the events of an audit go: to a file, to a webhook, at once or in batches."""
+"""Auditing: the backends of audit events: a log file or a webhook, at once or in batches."""

@@ -1,4 +1,4 @@
-"""The auditor as the flags want it: the policy from its file, and the backends from the inside out."""
+"""Assembly: builds the auditor of the flags: the policy from its file, and the backends."""
 
 import logging
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.auditing.auditor import Auditor
-from aio_apiserver.apiserver.auditing.backends import Backend, Lenient, Troubles, Truncating, Union
+from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports, Lenient, Truncating, Union
 from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
-from aio_apiserver.apiserver.auditing.log import Log
+from aio_apiserver.apiserver.auditing.log_backend import Log
 from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
-from aio_apiserver.apiserver.auditing.webhook import Webhook
+from aio_apiserver.apiserver.auditing.webhook_backend import AuditWebhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.outgoing.webhooks import Post, WebhookClient
@@ -33,11 +33,11 @@ _MEGABYTE = 1024 * 1024
 def open_audit(
     settings: Settings, clock: Clock, webhooks: WebhookClient, metrics: AuditMetrics, stack: AsyncExitStack
 ) -> Auditor | None:
-    """The auditor; None when nothing is recorded. Raises OSError, ValueError."""
+    """The auditor; None without a policy or a backend. Raises OSError, ValueError."""
     if settings.audit_policy_file is None:
         return None
     policy = _policy(settings.audit_policy_file)
-    backends = list(_backends(settings, clock.patience, webhooks, Troubles(metrics)))
+    backends = list(_backends(settings, clock.patience, webhooks, FailureReports(metrics)))
     if not backends:
         return None
     backend: Backend = Union(backends)
@@ -59,7 +59,7 @@ def _policy(path: Path) -> Policy:
 
 
 def _read(data: bytes) -> Policy:
-    """Raises ValueError."""
+    """Parse a policy. Raises ValueError."""
     try:
         document = strict_yaml.load(data)
     except ValueError as exc:
@@ -83,7 +83,7 @@ def _check_kind(document: Any) -> None:
         raise ValueError(f"failed decoding: {why}")
 
 
-def _backends(settings: Settings, clock: Clock, webhooks: WebhookClient, troubles: Troubles) -> Iterator[Backend]:
+def _backends(settings: Settings, clock: Clock, webhooks: WebhookClient, troubles: FailureReports) -> Iterator[Backend]:
     if settings.audit_log_path is not None:
         yield _log(settings, clock, troubles)
     if settings.audit_webhook_config_file is not None:
@@ -92,7 +92,7 @@ def _backends(settings: Settings, clock: Clock, webhooks: WebhookClient, trouble
         yield _webhook(settings, post, clock, troubles)
 
 
-def _log(settings: Settings, clock: Clock, troubles: Troubles) -> Backend:
+def _log(settings: Settings, clock: Clock, troubles: FailureReports) -> Backend:
     assert settings.audit_log_path is not None
     output: Output = StandardOutput()
     if settings.audit_log_path != _STDOUT:
@@ -119,7 +119,7 @@ def _log(settings: Settings, clock: Clock, troubles: Troubles) -> Backend:
     return Truncating(backend, troubles, most_of_event=sizes[0], most_of_batch=sizes[1])
 
 
-def _webhook(settings: Settings, post: Post, clock: Clock, troubles: Troubles) -> Backend:
+def _webhook(settings: Settings, post: Post, clock: Clock, troubles: FailureReports) -> Backend:
     throttles = settings.audit_webhook_batch_throttle_enable
     batching = Batching(
         most_waiting=settings.audit_webhook_batch_buffer_size,
@@ -129,7 +129,7 @@ def _webhook(settings: Settings, post: Post, clock: Clock, troubles: Troubles) -
         burst=settings.audit_webhook_batch_throttle_burst,
         is_parallel=True,
     )
-    webhook = Webhook(post, troubles)
+    webhook = AuditWebhook(post, troubles)
     backend = _in_mode(webhook, settings.audit_webhook_mode, batching, clock, troubles)
     if not settings.audit_webhook_truncate_enabled:
         return backend
@@ -137,7 +137,7 @@ def _webhook(settings: Settings, post: Post, clock: Clock, troubles: Troubles) -
     return Truncating(backend, troubles, most_of_event=sizes[0], most_of_batch=sizes[1])
 
 
-def _in_mode(backend: Backend, mode: str, batching: Batching, clock: Clock, troubles: Troubles) -> Backend:
+def _in_mode(backend: Backend, mode: str, batching: Batching, clock: Clock, troubles: FailureReports) -> Backend:
     match mode:
         case "blocking-strict":
             return backend

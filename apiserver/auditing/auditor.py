@@ -1,4 +1,4 @@
-"""The auditor: begins the trails of requests that are to be recorded, and takes their events on."""
+"""Auditor: creates the audit trail of each recorded request, and passes its events to the backend."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _CUT = "...TRUNCATED"
 
 
 class Auditor:
-    """Of one server."""
+    """The auditor of one server."""
 
     def __init__(self, policy: Policy, backend: Backend, metrics: AuditMetrics, clock: Clock) -> None:
         self._policy = policy
@@ -29,7 +29,7 @@ class Auditor:
         self.clock = clock
 
     def begin(self, request: web.BaseRequest, context: RequestContext, user: UserInfo) -> Trail | None:
-        """The trail of a request; None when nothing of it is recorded."""
+        """The trail of a request; None when the policy does not record it."""
         info = context.info
         recording = self._policy.recording_of(attributes_of(user, info, context.query))
         self.metrics.decided(recording.level)
@@ -69,7 +69,9 @@ def _cut(user_agent: str) -> str:
 
 
 def _source_ips(request: web.BaseRequest) -> Iterator[str]:
-    """Where a request comes from: what proxies say, of which nothing is proved, and then who is connected."""
+    """The source addresses of a request: first those in proxy headers, which are not verified, then the connection's
+    own.
+    """
     last = ""
     seen: set[str] = set()
     for part in request.headers.get(hdrs.X_FORWARDED_FOR, "").split(","):

@@ -1,6 +1,6 @@
-"""Backends: the contract of all that take events, and how they are put together.
+"""Backends: the contract of audit backends, and backends that wrap others.
 
-Must hold: a backend never raises; events that are lost are counted, and told in the log without their bodies.
+Must hold: a backend does not raise. Lost events are counted, and logged without their bodies.
 """
 
 import logging
@@ -21,19 +21,19 @@ _BODIES = frozenset({"requestObject", "responseObject"})
 
 
 class Backend(Protocol):
-    """Takes events."""
+    """A receiver of audit events."""
 
     async def process(self, events: Sequence[Event]) -> bool:
-        """Whether the events are where they belong, or on their way."""
+        """Whether the events are written, or queued."""
         ...
 
     async def close(self) -> None:
-        """Take nothing any more, and end what was taken."""
+        """Take no more events, and finish the present ones."""
         ...
 
 
-class Troubles(Struct, frozen=True):
-    """Tells of what went wrong with events."""
+class FailureReports(Struct, frozen=True):
+    """Counts and logs failures of backends."""
 
     metrics: AuditMetrics
 
@@ -65,7 +65,7 @@ class Union:
 
 
 class Lenient:
-    """A backend whose failures are nobody's business: requests go on."""
+    """A backend whose failures do not fail the request."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -79,9 +79,9 @@ class Lenient:
 
 
 class Truncating:
-    """Takes the bodies off events that are too big, and splits batches that are; sizes are those of the JSON."""
+    """Removes bodies from events that are too big, and splits batches that are too big. Sizes are those of the JSON."""
 
-    def __init__(self, backend: Backend, troubles: Troubles, *, most_of_event: int, most_of_batch: int) -> None:
+    def __init__(self, backend: Backend, troubles: FailureReports, *, most_of_event: int, most_of_batch: int) -> None:
         self._backend = backend
         self._troubles = troubles
         self._most_of_event = most_of_event
@@ -106,7 +106,7 @@ class Truncating:
         return is_well
 
     def _fitting(self, event: Event) -> tuple[Event, int]:
-        """An event, without its bodies if it is too big with them, and its size."""
+        """An event that fits, without its bodies if needed, and its size."""
         size = len(orjson.dumps(event)) + 1
         if size <= self._most_of_event or event["level"] == "Metadata":
             return event, size

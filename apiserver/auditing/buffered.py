@@ -1,7 +1,7 @@
-"""Buffered: events wait until there are enough of them, or until it is time, and go on together.
+"""Buffered: collects audit events into batches, by number and by time.
 
-Must hold: whoever has an event to tell never waits; what does not fit into the buffer is lost, and told as such; at
-the end everything that was taken goes on, within a bound.
+Must hold: a request does not wait. An event that does not fit into the buffer is lost, and counted as lost. At the end
+all collected events are sent, within a time limit.
 """
 
 import asyncio
@@ -11,17 +11,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.auditing.backends import Backend, Troubles
+from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports
 from aio_apiserver.registry.generic.audit.trail import Event
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 
 _FAREWELL_SECONDS = 10.0
-"""How long the last batches may take when the server stops."""
+"""The time limit for the last batches when the server stops."""
 
 
 class Batching(Struct, frozen=True, kw_only=True):
-    """How events are collected. per_second: batches, 0 is no limit; burst: so many at once after a rest."""
+    """How events are collected. per_second: the rate of batches, 0 is no limit; burst: the most batches at once."""
 
     most_waiting: int
     most: int
@@ -32,9 +32,9 @@ class Batching(Struct, frozen=True, kw_only=True):
 
 
 class Buffered:
-    """Collects for another backend."""
+    """Collects events for another backend."""
 
-    def __init__(self, backend: Backend, batching: Batching, clock: Clock, troubles: Troubles) -> None:
+    def __init__(self, backend: Backend, batching: Batching, clock: Clock, troubles: FailureReports) -> None:
         self._backend = backend
         self._batching = batching
         self._clock = clock
@@ -62,7 +62,7 @@ class Buffered:
         return True
 
     async def close(self) -> None:
-        """Send what waits, and wait for what is under way."""
+        """Send the collected events, and wait for the batches on their way."""
         self._is_stopping = True
         self._is_time.set()
         try:
@@ -78,7 +78,7 @@ class Buffered:
         await self._backend.close()
 
     def _look(self) -> None:
-        """Begin a batch when it is full, or have it begun when it is time."""
+        """Start a batch when it is full, else start its timer."""
         if len(self._waiting) >= self._batching.most:
             self._is_time.set()
         elif self._waiting and self._timer is None:
@@ -112,7 +112,7 @@ class Buffered:
         await self._backend.process(batch)
 
     async def _throttle(self) -> None:
-        """Wait until one more batch may go."""
+        """Wait until the rate limit allows another batch."""
         per_second = self._batching.per_second
         if not per_second:
             return

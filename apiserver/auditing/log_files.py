@@ -1,9 +1,9 @@
-"""Log files: lines that are appended, and files that make room for new ones when they are full.
+"""Log files: appends lines to a file, and rotates the file when it is full.
 
     audit.log   audit-2026-11-18T17-12-22.123.log   audit-2026-11-17T03-00-00.000.log.gz
 
-Must hold: nobody but the owner may read what is written; a line is in one file, whole; old files are looked after in
-the background, one after the other.
+Must hold: files have mode 0600. A line is in one file, whole. Old files are removed and compressed in the background,
+one after the other.
 """
 
 import asyncio
@@ -32,28 +32,28 @@ _TIME = "%Y-%m-%dT%H-%M-%S.%f"
 
 
 class Output(Protocol):
-    """Where lines go."""
+    """The destination of lines."""
 
     def write(self, line: bytes) -> None:
-        """Raises OSError."""
+        """Write a line. Raises OSError."""
         ...
 
     async def close(self) -> None: ...
 
 
 class StandardOutput:
-    """What the program prints."""
+    """The standard output of the process."""
 
     def write(self, line: bytes) -> None:
         sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
     async def close(self) -> None:
-        """It stays open."""
+        """Standard output stays open."""
 
 
 class Rotation(Struct, frozen=True, kw_only=True):
-    """When a file is full, and what is kept of full ones; 0 is no limit."""
+    """When a file is rotated, and which old files are kept. 0 is no limit."""
 
     most_bytes: int = 0
     most_days: int = 0
@@ -62,7 +62,7 @@ class Rotation(Struct, frozen=True, kw_only=True):
 
 
 class LogFile:
-    """A file that is appended to. Opened at once: raises OSError."""
+    """A file that is appended to. It is opened at once. Raises OSError."""
 
     def __init__(self, path: Path, rotation: Rotation, clock: Clock) -> None:
         self._path = path
@@ -86,7 +86,7 @@ class LogFile:
             rest = rest[written:]
 
     async def close(self) -> None:
-        """Let the present look at old files end, and close the file."""
+        """Wait for the present clean-up of old files, and close the file."""
         if self._tidying is not None:
             await asyncio.wait({self._tidying})
         await self._tasks.close()
@@ -97,7 +97,7 @@ class LogFile:
         return descriptor, os.fstat(descriptor).st_size
 
     def _rotate(self) -> None:
-        with suppress(FileNotFoundError):  # somebody else may have moved it
+        with suppress(FileNotFoundError):  # logrotate may have moved it
             self._path.rename(self._old_name())
         descriptor, size = self._open()
         os.close(self._descriptor)
@@ -116,7 +116,7 @@ class LogFile:
         try:
             await asyncio.to_thread(tidy, self._path, self._rotation, self._clock.now())
         except OSError as exc:
-            logger.error("cannot look after the old files of %s: %s", self._path, exc)
+            logger.error("cannot remove or compress old files of %s: %s", self._path, exc)
 
 
 def _shown(moment: datetime) -> str:
@@ -124,7 +124,7 @@ def _shown(moment: datetime) -> str:
 
 
 def tidy(path: Path, rotation: Rotation, now: float) -> None:
-    """Remove the old files of a log that are too many or too old, and compress the others. Raises OSError."""
+    """Remove old files of a log that are too many or too old, and compress the others. Raises OSError."""
     oldest = now - rotation.most_days * 86400 if rotation.most_days else 0.0
     for number, (moment, old) in enumerate(sorted(_old_files(path), reverse=True)):
         if (rotation.most_files and number >= rotation.most_files) or moment < oldest:
@@ -134,7 +134,7 @@ def tidy(path: Path, rotation: Rotation, now: float) -> None:
 
 
 def _old_files(path: Path) -> Iterator[tuple[float, Path]]:
-    """The files that were the log before, with the times at which they were full."""
+    """The rotated files of the log, with the times of their rotation."""
     prefix = f"{path.stem}-"
     for other in path.parent.iterdir():
         name = other.name.removesuffix(_COMPRESSED)

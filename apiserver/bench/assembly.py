@@ -3,7 +3,7 @@
 A server that serves does not import it.
 """
 
-from aio_apiserver.apiserver.bench import rules
+from aio_apiserver.apiserver.bench import fault_rules
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.apiserver.config.settings import Settings
@@ -21,5 +21,5 @@ def open_bench(settings: Settings, storage: StorageFactory, resources: ServedPat
     """Raises ValueError for another clock than that of `open_clock`, and for faults that make no sense."""
     if not isinstance(clock, MovableClock):
         raise ValueError("a server for testing needs a clock that can be held")
-    given = rules.read(settings.testing_faults) if settings.testing_faults is not None else ()
+    given = fault_rules.read(settings.testing_faults) if settings.testing_faults is not None else ()
     return Bench(storage, resources, clock, rules=given)

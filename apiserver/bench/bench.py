@@ -1,42 +1,42 @@
-"""Bench: what a server has that was started for testing: faults, a record of requests, states to go back to, a clock.
+"""Bench: the test tools of a server with --testing: faults, a record of requests, snapshots and a clock.
 
-Lives on the server's event loop. Must hold: going back to a state never goes back in versions, and ends with every
-cache showing that state.
+It runs on the server's event loop. Must hold: resource versions do not decrease in a restore. After a restore all
+caches show the restored state.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from aio_apiserver.apiserver.bench import collection
+from aio_apiserver.apiserver.bench import garbage_collection
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.endpoints import Endpoints
+from aio_apiserver.apiserver.bench.clock_steps import ClockSteps, IsIdle, NotSettled
 from aio_apiserver.apiserver.bench.fault_filter import FaultFilter
-from aio_apiserver.apiserver.bench.faults import Active, Faults
-from aio_apiserver.apiserver.bench.moving import IsIdle, Moving, NotSettled
-from aio_apiserver.apiserver.bench.requests import Requests
-from aio_apiserver.apiserver.bench.rules import Fault, Rule
-from aio_apiserver.apiserver.bench.states import States
+from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
+from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
+from aio_apiserver.apiserver.bench.object_states import ObjectStates
+from aio_apiserver.apiserver.bench.request_record import RequestRecord
+from aio_apiserver.apiserver.bench.testing_endpoints import BenchEndpoints
 from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 PREFIX = "/testing/"
-_TOO_OLD = Rule(fault=Fault.GONE, verb=("watch",))
+_TOO_OLD = FaultRule(fault=Fault.GONE, verb=("watch",))
 
 
 class Bench:
-    """Of one server."""
+    """The test tools of one server."""
 
     def __init__(
-        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[Rule]
+        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[FaultRule]
     ) -> None:
-        self.faults = Faults()
-        self.requests = Requests(clock)
+        self.faults = ActiveFaults()
+        self.requests = RequestRecord(clock)
         self.clock = clock
-        self.moving = Moving(clock, storage)
-        self.states = States(served, clock.patience)
+        self.moving = ClockSteps(clock, storage)
+        self.states = ObjectStates(served, clock.patience)
         self.snapshots: dict[str, Snapshot] = {}
         self._clean: Snapshot | None = None
         self._has_controllers = False
@@ -46,42 +46,42 @@ class Bench:
         self._rules = rules
 
     async def begin(self) -> None:
-        """The server has made all that it makes by itself: this is the state of a new one."""
+        """Called when the server has created its own objects: this is the state that `reset` returns to."""
         if self._storage.is_in_memory:
             self._clean = self._storage.snapshot()
         for rule in self._rules:
             await self.inject(rule)
 
     async def begin_with_controllers(self, is_idle: IsIdle) -> None:
-        """The controllers have begun: what they make at the start belongs to the state of a new server, too."""
+        """Called when the controllers have started. Their first objects belong to the state of a new server, too."""
         self._has_controllers = True
         self.moving.is_idle = is_idle
         if self._clean is not None:
             await self.keep()
 
     def prefixes(self) -> Mapping[str, Handler]:
-        """What the bench serves."""
-        return {PREFIX: Endpoints(self).handle}
+        """The handlers of the bench by path prefix."""
+        return {PREFIX: BenchEndpoints(self).handle}
 
-    async def inject(self, rule: Rule) -> Active:
-        """Let a rule hold. Stale reads of no version in particular are reads of now. Raises ValueError."""
+    async def inject(self, rule: FaultRule) -> ActiveFault:
+        """Activate a rule. A stale read without a version gets the present one. Raises ValueError."""
         if rule.fault is Fault.STALE and rule.version is None:
             rule = rule.model_copy(update={"version": await self._storage.current_revision()})
         return self.faults.add(rule)
 
-    async def withdraw(self, active: Active) -> None:
-        """Let a rule hold no more, if it still does."""
+    async def withdraw(self, active: ActiveFault) -> None:
+        """Deactivate a rule, if it is still active."""
         if active in self.faults.active:
             self.faults.remove(active.rule.id)
 
     async def snapshot(self) -> Snapshot:
-        """The present state. Raises InvalidOptions when it is not kept in memory."""
+        """A snapshot of the present state. Raises InvalidOptions when the store is not in memory."""
         return self._storage.snapshot()
 
     async def restore(self, snapshot: Snapshot, *, expires: bool = False) -> int:
-        """Go back to a state; the revision by which that is so. Raises InvalidOptions.
+        """Return to the state of a snapshot. Returns its new revision. Raises InvalidOptions.
 
-        Watches are told of the difference; those that `expires` get 410 on top, and list again.
+        Watches get the difference as events. With `expires` they end with 410, so that clients list again.
         """
         revision = await self._put_back(snapshot)
         if expires:
@@ -89,7 +89,7 @@ class Bench:
         return revision
 
     async def reset(self) -> int:
-        """Be as a new server is: state, faults, record and time."""
+        """Reset state, faults, record and time to those of a new server."""
         self.faults.clear()
         self.requests.clear()
         self.clock.restart()
@@ -101,25 +101,25 @@ class Bench:
         return revision
 
     async def keep(self) -> None:
-        """Take the present state for that of a new server, as soon as controllers have done what it asks of them."""
+        """Make the present state the one of a new server, once the controllers have settled."""
         await self._let_controllers_settle()
         self._clean = self._storage.snapshot()
 
     async def catch_up(self) -> None:
-        """Return when everybody in the server has heard of everything that was written until now."""
+        """Return when all caches have seen all writes until now."""
         await self._storage.catch_up(await self._storage.current_revision())
 
     async def _let_controllers_settle(self) -> None:
         if self._has_controllers:
-            with suppress(NotSettled):  # somebody else goes on writing
+            with suppress(NotSettled):  # a client goes on writing
                 await self.moving.advance(0)
 
     async def _put_back(self, snapshot: Snapshot) -> int:
-        with collection.held_off():
+        with garbage_collection.held_off():
             return await self._storage.restore(snapshot)
 
     def statistics(self) -> Mapping[str, Any]:
-        """How much is held, for people."""
+        """Active rules, snapshots and the number of requests, for people."""
         return {
             "faults": [{**one.rule.model_dump(mode="json"), "injected": one.injected} for one in self.faults.active],
             "snapshots": {

@@ -1,8 +1,8 @@
-"""MovableClock: the time of a server that is tested. It runs like the system's until somebody holds or moves it.
+"""Clock: MovableClock, the time of a server under test. It runs like the system's until a test holds or moves it.
 
-On the server's event loop; `now` and `is_held` can be read from anywhere. One timer stands for all sleepers, so that
-holding the clock holds them, whenever they began. Must hold: sleepers wake in the order in which they are due, and
-those of one moment in the order in which they began; the monotonic scale never goes back, whatever `now` shows.
+It runs on the server's event loop. `now` and `is_held` may be read from any thread. One timer serves all sleepers, so
+that holding the clock holds them all. Must hold: sleepers wake in the order of their times, and at one time in the
+order of their calls. The monotonic time does not decrease, whatever `now` shows.
 
     now        10:00:00 runs, 10:00:07 held, moved to 11:00:07, released, 11:00:08 ...
     monotonic  the same seconds on a scale of its own
@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 from aio_apiserver.storage.clock import Clock, SystemClock
 
 _GRAINS = 64
-"""Of a second: the clock stands at one of them only, and sleepers wake at one. They are whole microseconds and exact in
-binary, so that what is computed from them (the next minute, a deadline) is met exactly; and who went to sleep at nearly
-the same time wakes together, which makes fewer steps."""
+"""The clock is held at a 64th of a second, and sleepers wake at one.
+
+These are whole microseconds and exact in binary, so that computed times (the next minute, a deadline) are met exactly.
+Sleepers of nearly the same time wake together, which makes fewer steps.
+"""
 _SHORTEST_SLEEP = 1e-6
-"""Less would be lost in rounding, and who waits for it would wait again and again at the same moment."""
+"""A shorter sleep would be lost in rounding, and its task would sleep again and again at the same moment."""
 _LONGEST_TIMER = 3600.0
 _MANY_CANCELLED = 64
 
@@ -35,15 +37,15 @@ class _Sleeper(NamedTuple):
 
 
 class MovableClock:
-    """Begins with the system's time, or stands at the given one."""
+    """Starts with the system's time, or is held at the given one."""
 
     def __init__(self, now: float | None = None, *, patience: Clock | None = None) -> None:
         self._patience = patience or SystemClock()
         self._ahead = 0.0
-        """Of the system's monotonic scale."""
+        """The offset from the system's monotonic time."""
         self._held: float | None = None
         self._epoch = time.time() - time.monotonic()
-        """What `now` is when `monotonic` is 0."""
+        """The value of `now` when `monotonic` is 0."""
         self._sleepers: list[_Sleeper] = []
         self._order = itertools.count()
         self._cancelled = 0
@@ -54,12 +56,12 @@ class MovableClock:
             self.restart()
 
     def copy(self) -> "MovableClock":
-        """Another clock that shows the same time, and stands if this one does."""
+        """Another clock with the same time, held if this one is."""
         other = MovableClock(self._beginning, patience=self._patience)
         other._ahead, other._held, other._epoch = self._ahead, self._held, self._epoch
         return other
 
-    # What the server asks
+    # # For the server
 
     def now(self) -> float:
         return self._epoch + self.monotonic()
@@ -88,7 +90,7 @@ class MovableClock:
     def patience(self) -> Clock:
         return self._patience
 
-    # What tests do
+    # # For tests
 
     @property
     def is_held(self) -> bool:
@@ -96,20 +98,20 @@ class MovableClock:
 
     @property
     def next_due(self) -> float | None:
-        """When the next sleeper wakes, on the monotonic scale."""
+        """When the next sleeper wakes, in monotonic time."""
         while self._sleepers and self._sleepers[0].waiter.done():
             heapq.heappop(self._sleepers)
         return self._sleepers[0].due if self._sleepers else None
 
     @property
     def awake(self) -> list[str]:
-        """The tasks that `move_to` has woken and that have neither ended nor gone back to sleep."""
+        """The tasks that `move_to` has woken and that have neither ended nor slept again."""
         if self._awake:
             self._awake = {task for task in self._awake if not task.done()}
         return [task.get_name() for task in self._awake]
 
     def hold(self) -> None:
-        """Stand still."""
+        """Hold the clock."""
         if self._held is None:
             now = _next_grain(self.now())
             self._held = _next_grain(self.monotonic())
@@ -117,17 +119,17 @@ class MovableClock:
             self._arm()
 
     def release(self) -> None:
-        """Go on from here."""
+        """Let the clock run again."""
         if self._held is not None:
             self._ahead, self._held = self._held - time.monotonic(), None
             self._arm()
 
     def turn_to(self, now: float) -> None:
-        """Show another time, though none has passed: nobody wakes."""
+        """Show another time, without waking a sleeper."""
         self._epoch = now - self.monotonic()
 
     def restart(self) -> None:
-        """Be as at the beginning."""
+        """Return to the time of the start."""
         if self._beginning is not None:
             self.hold()
             self.turn_to(self._beginning)
@@ -136,15 +138,15 @@ class MovableClock:
         self.turn_to(time.time())
 
     def move_to(self, moment: float) -> None:
-        """Of a clock that stands: go to a moment of the monotonic scale, and wake everybody who is due by then."""
+        """Move a held clock to a monotonic time, and wake all sleepers that are due by then."""
         assert self._held is not None
         self._held = max(self._held, moment)
         self._wake(is_followed=True)
 
-    # Within
+    # # Internal
 
     def _arm(self) -> None:
-        """Have the earliest sleeper woken in time, by a clock that runs."""
+        """Start the timer of the earliest sleeper, when the clock runs."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -167,7 +169,7 @@ class MovableClock:
                 self._awake.add(sleeper.task)
 
     def _forget_cancelled(self) -> None:
-        """Drop those who sleep no longer, now and then: their time may be far away."""
+        """Remove cancelled sleepers once there are many, because their times may be far away."""
         self._cancelled += 1
         if self._cancelled > _MANY_CANCELLED and self._cancelled > len(self._sleepers) // 2:
             self._sleepers = [one for one in self._sleepers if not one.waiter.done()]

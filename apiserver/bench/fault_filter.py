@@ -1,7 +1,7 @@
-"""Faults: requests that fail on purpose, for those who test what their clients do then.
+"""Fault filter: injects the faults of --testing into requests, for tests of clients.
 
-Only in the chain of a server that was started for testing. Innermost, so that users, rights and resources are known and
-metrics count what clients see. Must hold: every fault is logged, and marked on every answer that there is.
+Without --testing it is not in the filter chain. It is the innermost filter, so that user, rights and resource are
+known, and metrics count what clients see. Must hold: every fault is logged, and marked in the response headers.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from functools import partial
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.bench import stale, watch_faults
-from aio_apiserver.apiserver.bench.faults import Active, Faults
-from aio_apiserver.apiserver.bench.rules import Fault
+from aio_apiserver.apiserver.bench import stale_reads, watch_faults
+from aio_apiserver.apiserver.bench.fault_rules import Fault
+from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
@@ -29,15 +29,15 @@ _REASONS = {500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 
 
 class FaultFilter:
-    """Does to each request what the rules say."""
+    """Applies the active rules to each request."""
 
-    def __init__(self, faults: Faults, served: ServedPaths, clock: Clock) -> None:
+    def __init__(self, faults: ActiveFaults, served: ServedPaths, clock: Clock) -> None:
         self._faults = faults
         self._served = served
         self._clock = clock
 
     def with_faults(self, handler: Handler) -> Handler:
-        """Let things go wrong in front of a handler, behind it, and in what it streams."""
+        """Wrap a handler: faults before it, after it, and in the events of its watch."""
 
         async def faulty(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             met = list(self._faults.of_request(context.info, context.user.name))
@@ -55,9 +55,9 @@ class FaultFilter:
         return faulty
 
     async def _before(
-        self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active]
+        self, request: web.BaseRequest, context: RequestContext, met: Sequence[ActiveFault]
     ) -> StatusError | None:
-        """What the request waits for, and why it fails if it does. Raises ConnectionResetError."""
+        """Apply latency and cuts. Returns the error of the request, if a rule has one. Raises ConnectionResetError."""
         await self._clock.patience.sleep(
             sum(active.rule.seconds for active in met if active.rule.fault is Fault.LATENCY)
         )
@@ -66,13 +66,13 @@ class FaultFilter:
         return next((failure for active in met if (failure := _failure(active, context)) is not None), None)
 
     async def _handled(
-        self, request: web.BaseRequest, context: RequestContext, met: Sequence[Active], handler: Handler
+        self, request: web.BaseRequest, context: RequestContext, met: Sequence[ActiveFault], handler: Handler
     ) -> web.StreamResponse:
         version = next((active.rule.version for active in met if active.rule.fault is Fault.STALE), None)
         if version is not None and context.info.verb == "list":
-            context = stale.listing(context, version)
+            context = stale_reads.listing(context, version)
         elif version is not None:
-            handler = partial(stale.get, served=self._served, version=version)
+            handler = partial(stale_reads.get, served=self._served, version=version)
         async with AsyncExitStack() as stack:
             if context.info.verb == "watch":
                 context = replace(context, sink_of=self._sinks(context, stack))
@@ -93,19 +93,19 @@ class FaultFilter:
         return sink_of
 
 
-def _has(met: Sequence[Active], fault: Fault) -> bool:
+def _has(met: Sequence[ActiveFault], fault: Fault) -> bool:
     return any(active.rule.fault is fault for active in met)
 
 
 def _cut(request: web.BaseRequest) -> ConnectionResetError:
-    """Break the connection."""
+    """Abort the connection."""
     if request.transport is not None:
         request.transport.abort()
     return ConnectionResetError("the connection was cut by a fault")
 
 
-def _failure(active: Active, context: RequestContext) -> StatusError | None:
-    """What a fault answers, if it is one that answers."""
+def _failure(active: ActiveFault, context: RequestContext) -> StatusError | None:
+    """The error of a rule; None when its fault is not an error."""
     info, rule = context.info, active.rule
     if rule.fault is Fault.CONFLICT:
         return errors.Conflict(GroupResource(info.group, info.resource), info.name, why=MODIFIED)
@@ -118,9 +118,9 @@ def _failure(active: Active, context: RequestContext) -> StatusError | None:
 
 
 class _Broken(StatusError):
-    """A 5xx."""
+    """A 5xx error."""
 
-    def __init__(self, active: Active) -> None:
+    def __init__(self, active: ActiveFault) -> None:
         rule = active.rule
         super().__init__(f"injected fault {active.mark}", details=Details(retry_after_seconds=round(rule.seconds)))
         self.code = rule.code

@@ -1,7 +1,7 @@
-"""Faults: the rules that hold at the moment, and how often each was kept.
+"""Faults: the active fault rules, and how often each was injected.
 
-On the server's event loop. Must hold: a fault that is put into a request is counted once and logged; chance comes from
-one seeded source, so that a run can be repeated.
+It runs on the server's event loop. Must hold: a fault is counted once. Probabilities use one seeded source, so that a
+run can be repeated.
 """
 
 import logging
@@ -11,23 +11,23 @@ from itertools import count
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.bench.rules import OF_WATCHES, Fault, Rule
+from aio_apiserver.apiserver.bench.fault_rules import OF_WATCHES, Fault, FaultRule
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 
 logger = logging.getLogger(__name__)
 
 
-class Active(Struct):
-    """A rule that holds."""
+class ActiveFault(Struct):
+    """An active rule."""
 
-    rule: Rule
+    rule: FaultRule
     passed: int = 0
-    """Requests or events that were let through first."""
+    """The requests or events that passed first, because of `after`."""
     injected: int = 0
 
     @property
     def mark(self) -> str:
-        """What answers and logs say of it."""
+        """The name of the fault in responses and logs."""
         return f"{self.rule.id}: {self.rule.fault.value}"
 
     @property
@@ -38,71 +38,71 @@ class Active(Struct):
 Changed = Callable[[], None]
 
 
-class Faults:
-    """Of one server."""
+class ActiveFaults:
+    """The active rules of one server."""
 
     def __init__(self, *, seed: int = 0) -> None:
-        self._active: dict[str, Active] = {}
+        self._active: dict[str, ActiveFault] = {}
         self._ids = count(1)
         self._random = random.Random(seed)  # noqa: S311 - repeatable, not secret
         self._listeners: set[Changed] = set()
 
     @property
-    def active(self) -> Iterable[Active]:
+    def active(self) -> Iterable[ActiveFault]:
         return self._active.values()
 
-    def add(self, rule: Rule) -> Active:
-        """Let a rule hold from now on. Raises ValueError when there is one of its id."""
+    def add(self, rule: FaultRule) -> ActiveFault:
+        """Activate a rule. Raises ValueError when its id is in use."""
         named = rule if rule.id else rule.model_copy(update={"id": self._free_id()})
         if named.id in self._active:
             raise ValueError(f"there is a fault {named.id!r} already")
-        active = self._active[named.id] = Active(named)
+        active = self._active[named.id] = ActiveFault(named)
         for changed in tuple(self._listeners):
             changed()
         return active
 
-    def remove(self, rule_id: str) -> Active:
-        """Let a rule hold no more. Raises KeyError."""
+    def remove(self, rule_id: str) -> ActiveFault:
+        """Deactivate a rule. Raises KeyError."""
         return self._active.pop(rule_id)
 
     def clear(self) -> None:
-        """Let nothing go wrong any more."""
+        """Deactivate all rules."""
         self._active.clear()
 
     def listen(self, changed: Changed) -> Callable[[], None]:
-        """Have `changed` called when a rule is added. Returns what takes it back."""
+        """Call `changed` when a rule is added. Returns the function that stops that."""
         self._listeners.add(changed)
         return lambda: self._listeners.discard(changed)
 
-    def of_request(self, info: RequestInfo, user: str) -> Iterator[Active]:
-        """The faults that meet a request at its beginning, each counted as it is taken."""
+    def of_request(self, info: RequestInfo, user: str) -> Iterator[ActiveFault]:
+        """The faults for a new request. Each is counted."""
         return self._taken(info, user, is_event=False)
 
-    def of_event(self, info: RequestInfo, user: str) -> Iterator[Active]:
-        """The faults that meet events of a watch, each counted as it is taken."""
+    def of_event(self, info: RequestInfo, user: str) -> Iterator[ActiveFault]:
+        """The faults for a watch event. Each is counted."""
         return self._taken(info, user, is_event=True)
 
-    def cutting(self, info: RequestInfo, user: str) -> Active | None:
-        """The fault that ends a watch at once, without an event; it is counted."""
+    def cutting(self, info: RequestInfo, user: str) -> ActiveFault | None:
+        """The fault that ends a watch at once, without an event. It is counted."""
         for active in self._fitting(info, user):
             if active.rule.fault in (Fault.CUT_WATCH, Fault.GONE) and not active.rule.after and self._happens(active):
                 return active
         return None
 
     def concern(self, info: RequestInfo, user: str) -> bool:
-        """Whether there are rules for a watch."""
+        """Whether a rule may match a watch."""
         return bool(self._active) and bool(self._fitting(info, user))
 
-    def _taken(self, info: RequestInfo, user: str, *, is_event: bool) -> Iterator[Active]:
+    def _taken(self, info: RequestInfo, user: str, *, is_event: bool) -> Iterator[ActiveFault]:
         is_watch = info.verb == "watch"
         for active in self._fitting(info, user):
             if (is_watch and active.rule.fault in OF_WATCHES) is is_event and self._happens(active):
                 yield active
 
-    def _fitting(self, info: RequestInfo, user: str) -> list[Active]:
+    def _fitting(self, info: RequestInfo, user: str) -> list[ActiveFault]:
         return [one for one in self._active.values() if not one.is_used_up and one.rule.is_for(info, user)]
 
-    def _happens(self, active: Active) -> bool:
+    def _happens(self, active: ActiveFault) -> bool:
         if active.passed < active.rule.after:
             active.passed += 1
             return False

@@ -1,9 +1,9 @@
-"""ServerClock: the clock of a server, in the hands of a test.
+"""Server clock: the clock of a server, for tests.
 
     with server.clock.hold():
         server.clock.advance("1h")
 
-From any thread but the server's own. Must hold: what was due has happened when a method returns.
+Call it from other threads than the server's own. Must hold: when a method returns, all work that was due is done.
 """
 
 import asyncio
@@ -13,24 +13,24 @@ from types import TracebackType
 from typing import Any
 
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.moving import Moving
+from aio_apiserver.apiserver.bench.clock_steps import ClockSteps
 from aio_apiserver.registry.base.golang import durations
 
 Duration = float | str | timedelta
-"""Seconds; Go's words for them: `90s`, `1h30m`; a timedelta."""
+"""Seconds, a duration of Go (`90s`, `1h30m`), or a timedelta."""
 Moment = float | str | datetime
-"""Seconds since 1970; RFC 3339; a datetime, which is one in UTC when it does not say."""
+"""Seconds since 1970, RFC 3339, or a datetime; without a time zone it is UTC."""
 
 
 def seconds_of(given: Duration) -> float:
-    """Raises ValueError."""
+    """The seconds of a duration. Raises ValueError."""
     if isinstance(given, timedelta):
         return given.total_seconds()
     return durations.parse(given) if isinstance(given, str) else float(given)
 
 
 def epoch_of(given: Moment) -> float:
-    """Raises ValueError."""
+    """The seconds since 1970 of a moment. Raises ValueError."""
     if isinstance(given, str):
         given = datetime.fromisoformat(given)
     if isinstance(given, datetime):
@@ -39,9 +39,11 @@ def epoch_of(given: Moment) -> float:
 
 
 class ServerClock:
-    """Of one server. Not held, its time is the system's."""
+    """The clock of one server. It runs with the system's time unless it is held."""
 
-    def __init__(self, clock: MovableClock, moving: Moving, call: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(
+        self, clock: MovableClock, moving: ClockSteps, call: Callable[[Coroutine[Any, Any, None]], None]
+    ) -> None:
         self._clock = clock
         self._moving = moving
         self._call = call
@@ -55,16 +57,16 @@ class ServerClock:
         return self._clock.is_held
 
     def hold(self, at: Moment | None = None) -> "Held":
-        """Let time stand still, at a moment or now: until `release`, `reset` or the end of a `with`."""
+        """Hold the clock, at a moment or now, until `release`, `reset` or the end of a `with`."""
         self._call(self._hold(at))
         return Held(self)
 
     def release(self) -> None:
-        """Let time go on from where it is."""
+        """Let the clock run again."""
         self._call(self._release())
 
     def advance(self, by: Duration) -> datetime:
-        """Let time pass, and return when everything has happened that was due in it, each at its moment.
+        """Let time pass, and return when all work that was due is done, each part at its own time.
 
         Raises ValueError, NotSettled.
         """
@@ -72,16 +74,18 @@ class ServerClock:
         return self.now
 
     def set(self, to: Moment) -> datetime:
-        """Be at another moment at once: what was due by then happens there, once. An earlier one is possible, too."""
+        """Go to another moment at once. Work that is due by then is done there, once. The moment may be earlier than
+        now.
+        """
         self._call(self._moving.set(epoch_of(to)))
         return self.now
 
     async def advance_async(self, by: Duration) -> datetime:
-        """The same as `advance`, for tests whose event loop must run on meanwhile."""
+        """The same as `advance`, for tests whose event loop must run meanwhile."""
         return await asyncio.to_thread(self.advance, by)
 
     async def set_async(self, to: Moment) -> datetime:
-        """The same as `set`, for tests whose event loop must run on meanwhile."""
+        """The same as `set`, for tests whose event loop must run meanwhile."""
         return await asyncio.to_thread(self.set, to)
 
     async def _hold(self, at: Moment | None) -> None:
@@ -91,8 +95,8 @@ class ServerClock:
         self._clock.release()
 
 
-async def hold(clock: MovableClock, moving: Moving, at: Moment | None) -> None:
-    """Stop a clock, at a moment if one is given."""
+async def hold(clock: MovableClock, moving: ClockSteps, at: Moment | None) -> None:
+    """Hold a clock, at a moment if one is given."""
     wanted = epoch_of(at) if at is not None else None
     clock.hold()
     if wanted is not None:
@@ -100,7 +104,7 @@ async def hold(clock: MovableClock, moving: Moving, at: Moment | None) -> None:
 
 
 class Held:
-    """What `hold` gives: behind a `with` or an `async with`, time goes on."""
+    """The result of `hold`: at the end of a `with` or an `async with`, the clock runs again."""
 
     def __init__(self, clock: ServerClock) -> None:
         self._clock = clock

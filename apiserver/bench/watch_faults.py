@@ -1,8 +1,8 @@
-"""Watch faults: what stands between the events of a watch and its stream, and does to them what the rules say.
+"""Watch faults: applies the fault rules to the events of a watch, between the cache and the stream.
 
-It also ends a watch whose time is over by the server's clock, which a test may have moved; by the time of the machine
-every stream ends by itself. Must hold: the order of events stays; without a fault a batch goes through as it is; a
-bookmark alone is no event; nothing is left when the watch ends.
+It also ends a watch at its timeout by the server's clock, which a test may have moved. By the system's clock every
+stream ends itself. Must hold: the order of events stays. Without a fault a batch passes unchanged. A bookmark is not
+counted as an event. No task is left when the watch ends.
 """
 
 import logging
@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from aio_apiserver.apiserver.bench.faults import Active, Faults
-from aio_apiserver.apiserver.bench.rules import Fault
+from aio_apiserver.apiserver.bench.fault_rules import Fault
+from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
 from aio_apiserver.registry.base import errors
@@ -28,7 +28,7 @@ TOO_OLD = "The resourceVersion for the provided watch is too old."
 
 
 class _Due(NamedTuple):
-    """What is to be done with the stream, and when."""
+    """An action on the stream, and its time."""
 
     at: float
     act: Callable[[], None]
@@ -37,7 +37,7 @@ class _Due(NamedTuple):
 class FaultyStream:
     """The sink of one watch, in front of its stream."""
 
-    def __init__(self, stream: WatchStream, context: RequestContext, faults: Faults, clock: Clock) -> None:
+    def __init__(self, stream: WatchStream, context: RequestContext, faults: ActiveFaults, clock: Clock) -> None:
         self._stream = stream
         self._context = context
         self._faults = faults
@@ -57,12 +57,12 @@ class FaultyStream:
         return self._stream.backlog_limit
 
     def begin(self, seconds: float) -> None:
-        """The watch lasts so long at most, and a rule may end it at once."""
+        """Start the timeout of the watch, and check for a rule that ends it at once."""
         self._tasks.spawn(self._end_after(seconds), name="end of a watch")
         self.look()
 
     def look(self) -> None:
-        """A rule is new: it may end this watch now."""
+        """Called when a rule was added, which may end this watch now."""
         if self._is_over:
             return
         active = self._faults.cutting(self._context.info, self._context.user.name)
@@ -83,13 +83,13 @@ class FaultyStream:
         self._later(0, partial(self._stream.end, reason))
 
     async def close(self) -> None:
-        """The watch is over, whatever was to come."""
+        """End the watch, and drop delayed events."""
         self._is_over = True
         self._forget()
         await self._tasks.close()
 
     def _pass_on(self, event: WatchEvent) -> None:
-        """One event, with what the rules do to it."""
+        """Deliver one event, with the faults of the rules."""
         seconds, times = 0.0, 1
         is_event = event.type is not WatchEventType.BOOKMARK
         for active in self._faults.of_event(self._context.info, self._context.user.name) if is_event else ():
@@ -106,7 +106,7 @@ class FaultyStream:
         await self._clock.sleep(seconds)
         self.end(None)
 
-    def _end_by(self, active: Active) -> None:
+    def _end_by(self, active: ActiveFault) -> None:
         self._is_over = True
         log(active, self._context)
         if active.rule.fault is Fault.GONE:
@@ -115,7 +115,7 @@ class FaultyStream:
             self._stream.cut()
 
     def _later(self, seconds: float, act: Callable[[], None]) -> None:
-        """Act now, or behind everything that waits already."""
+        """Act now, or after all actions that wait already."""
         if not seconds and not self._queue:
             act()
             return
@@ -131,8 +131,8 @@ class FaultyStream:
             del self._queue[0]
 
 
-def log(active: Active, context: RequestContext) -> None:
-    """Say what goes wrong on purpose, here and in the audit."""
+def log(active: ActiveFault, context: RequestContext) -> None:
+    """Log an injected fault, and add an audit annotation."""
     info = context.info
     place = "/".join(filter(None, (info.namespace, info.resource, info.name, info.subresource)))
     logger.warning(

@@ -1,12 +1,12 @@
-"""The file of --admission-control-config-file: what each admission plugin is configured with, by the plugin's name.
+"""Admission config: reads the file of --admission-control-config-file: a configuration for each admission plugin.
 
     apiVersion: apiserver.config.k8s.io/v1
     kind: AdmissionConfiguration
     plugins:
     - name: PodSecurity
-      configuration: {...}        # or `path: a file of its own`, relative to this one
+      configuration: {...}  # or `path: a file of its own`, relative to this one
 
-What a configuration means is the plugin's business. Must hold: nothing in the file is silently ignored.
+The plugin checks the content of its configuration. Must hold: an unknown field or plugin in the file is an error.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _PLUGIN_FIELDS = frozenset({"name", "path", "configuration"})
 
 
 def load(path: Path | None) -> Mapping[str, Any]:
-    """The configurations of the plugins that have one. Raises ValueError, OSError."""
+    """The configurations by the name of their plugin. Raises ValueError, OSError."""
     if path is None:
         return {}
     document = strict_yaml.load(path.read_bytes())

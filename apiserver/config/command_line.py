@@ -1,6 +1,6 @@
-"""The command line and the settings: flags made from fields, settings made from what was given, complaints from both.
+"""Command line: makes flags from the fields of Settings, and Settings from the values of a command line.
 
-Pure. Must hold: a complaint names the flag and quotes what was given, in Go's words where Go has some.
+Pure. Must hold: an error names the flag and quotes its value, in the words of Go's flag package where it has some.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from aio_apiserver.apiserver.config.flag_grammar import Flag, Kind, Parsed, UsageError, Value, invalid
+from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, Parsed, UsageError, Value, invalid
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -27,7 +27,7 @@ def settings_of(parsed: Parsed) -> Settings:
 
 
 def flags() -> list[Flag]:
-    """All flags that have an effect, in the order of their groups."""
+    """All flags that have an effect, in the order of the settings."""
     return [_flag_of(name, field) for name, field in Settings.model_fields.items()]
 
 
@@ -38,36 +38,36 @@ def _flag_of(name: str, field: FieldInfo) -> Flag:
     return Flag(name.replace("_", "-"), kind, about["group"], field.description or "", default, about["shorthand"])
 
 
-def _kind_of(field: FieldInfo) -> Kind:
+def _kind_of(field: FieldInfo) -> FlagType:
     for extra in field.metadata:
-        if isinstance(extra, Kind):
+        if isinstance(extra, FlagType):
             return extra
     if field.annotation is bool:
-        return Kind.BOOL
+        return FlagType.BOOL
     if field.annotation is int:
-        return Kind.INT
+        return FlagType.INT
     if field.annotation is float:
-        return Kind.FLOAT
-    return Kind.LIST if str(field.annotation).startswith("tuple") else Kind.STRING
+        return FlagType.FLOAT
+    return FlagType.LIST if str(field.annotation).startswith("tuple") else FlagType.STRING
 
 
-def _shown(default: Any, kind: Kind) -> str:
-    """A default as --help has it; nothing for what is empty, zero or off."""
+def _shown(default: Any, kind: FlagType) -> str:
+    """A default as --help shows it; empty for empty, zero and false values."""
     if default in (None, "", 0, False, (), {}):
         return ""
-    if kind is Kind.DURATION:
+    if kind is FlagType.DURATION:
         return durations.show(default)
-    if kind is Kind.LIST:
+    if kind is FlagType.LIST:
         return f"[{','.join(map(str, default))}]"
-    if kind is Kind.BOOL:
+    if kind is FlagType.BOOL:
         return "true"
-    if kind is Kind.FLOAT:
+    if kind is FlagType.FLOAT:
         return f"{default:g}"
-    return f'"{default}"' if kind is Kind.STRING else str(default)
+    return f'"{default}"' if kind is FlagType.STRING else str(default)
 
 
 def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
-    """The first thing that is wrong, in Go's words."""
+    """The message of the first error, in Go's words."""
     first = error.errors()[0]
     why = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
@@ -78,11 +78,11 @@ def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
     return str(invalid(flag, text, _reason(flag.kind, first["type"], text) or why))
 
 
-def _reason(kind: Kind, error: str, text: str) -> str:
-    if kind is Kind.INT and error.startswith("int_"):
+def _reason(kind: FlagType, error: str, text: str) -> str:
+    if kind is FlagType.INT and error.startswith("int_"):
         return f"strconv.ParseInt: parsing {quote(text)}: invalid syntax"
-    if kind is Kind.FLOAT and error.startswith("float_"):
+    if kind is FlagType.FLOAT and error.startswith("float_"):
         return f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax"
-    if kind is Kind.BOOL:
+    if kind is FlagType.BOOL:
         return f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
     return ""

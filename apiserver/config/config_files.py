@@ -1,4 +1,4 @@
-"""Configuration files of the group apiserver.config.k8s.io: their common form, read strictly."""
+"""Config files: the files of the group apiserver.config.k8s.io, decoded strictly."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -22,7 +22,7 @@ Duration = Annotated[float, pydantic.BeforeValidator(_seconds), pydantic.Field(g
 
 
 class Model(pydantic.BaseModel):
-    """A part of a file. Its fields are written as the file has them: in camel case."""
+    """A part of a file. The file has its fields in camel case."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, alias_generator=to_camel)
 
@@ -33,7 +33,7 @@ class Model(pydantic.BaseModel):
 
 
 def load(data: bytes, path: Path, model: type[M], *, kind: str, versions: tuple[str, ...]) -> M:
-    """The content of a file. Raises ValueError with the file's name and what is wrong in it."""
+    """The content of a file. Raises ValueError with the file's name and the errors."""
     try:
         document = strict_yaml.load(data)
     except ValueError as exc:

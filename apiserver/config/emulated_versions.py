@@ -1,6 +1,6 @@
-"""--emulated-version: which version of Kubernetes the server tells that it is.
+"""Emulated versions: parses --emulated-version, the version of Kubernetes that the server reports.
 
-Pure. Must hold: complaints have kube-apiserver's words.
+Pure. Must hold: error messages are kube-apiserver's.
 """
 
 import re
@@ -14,7 +14,7 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 def parse(texts: Sequence[str]) -> Version:
-    """The version that was said, or this one. Raises ValueError."""
+    """The emulated version; this server's own without a flag. Raises ValueError."""
     said: dict[str, str] = {}
     for text in texts:
         component, found, version = text.rpartition("=")

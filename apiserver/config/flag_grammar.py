@@ -1,10 +1,9 @@
-"""The grammar of kube-apiserver's command line: flags and values in, texts by flag out.
+"""Flag grammar: parses a command line as kube-apiserver does. It does not know what a flag means: settings.py does.
 
     --name value   --name=value   --bool   --bool=false   --list a,b --list c   --map k=v,k2=v2   -v=4   -v 4   -v4
 
-Pure; what a flag means, and whether its value makes sense, is settings.py's business. Must hold: words are joined by
-dashes or underscores alike; a flag that kube-apiserver has and this server does not use is read and named in `ignored`;
-every complaint has Go's words.
+Pure. Must hold: dashes and underscores in a name are equal. Flags of kube-apiserver without an effect here are read and
+returned in `ignored`. Error messages are those of Go's flag package.
 """
 
 import csv
@@ -17,8 +16,8 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
 
 
-class Kind(Enum):
-    """How a flag's value is written; the text is what --help calls it."""
+class FlagType(Enum):
+    """The type of a flag's value. The text is the type's name in --help."""
 
     STRING = "string"
     BOOL = "bool"
@@ -31,10 +30,10 @@ class Kind(Enum):
 
 
 class Flag(Struct, frozen=True):
-    """One flag. `default` is what --help shows, empty when there is none."""
+    """One flag. `default` is the text for --help; empty when there is none."""
 
     name: str
-    kind: Kind
+    kind: FlagType
     group: str
     help: str
     default: str = ""
@@ -45,7 +44,7 @@ Value = str | tuple[str, ...] | dict[str, str]
 
 
 class Parsed(Struct, frozen=True):
-    """What a command line says: values by flag name, the known flags that are not used, and what was asked instead."""
+    """A parsed command line: values by flag name, ignored flags, and whether help or the version was requested."""
 
     values: dict[str, Value] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
@@ -54,15 +53,15 @@ class Parsed(Struct, frozen=True):
 
 
 class UsageError(ValueError):
-    """A command line that cannot be understood."""
+    """A command line with an error."""
 
 
-HELP = Flag("help", Kind.BOOL, "Global", "help for apiserver", shorthand="h")
-VERSION = Flag("version", Kind.BOOL, "Global", "--version, --version=raw prints version information and quits")
+HELP = Flag("help", FlagType.BOOL, "Global", "help for apiserver", shorthand="h")
+VERSION = Flag("version", FlagType.BOOL, "Global", "--version, --version=raw prints version information and quits")
 
 
-def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, Kind]) -> Parsed:
-    """Read a command line. `unused` are the flags that are known and have no effect. Raises UsageError."""
+def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType]) -> Parsed:
+    """Parse a command line. `unused`: known flags without an effect. Raises UsageError."""
     reader = _Reader(arguments, flags, unused)
     while reader.has_more:
         reader.read_next()
@@ -70,9 +69,9 @@ def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, 
 
 
 class _Reader:
-    """Walks through the arguments once."""
+    """Reads the arguments in order."""
 
-    def __init__(self, arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, Kind]) -> None:
+    def __init__(self, arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType]) -> None:
         known = (*flags, HELP, VERSION)
         self._flags = {flag.name: flag for flag in known}
         self._shorthands = {flag.shorthand: flag for flag in known if flag.shorthand}
@@ -104,7 +103,7 @@ class _Reader:
         return Parsed(values, list(self._ignored), wants_help, "" if version == "false" else version)
 
     def _refuse(self, *words: str) -> None:
-        """Complain about words that belong to no flag; empty ones do no harm."""
+        """Raise for words that belong to no flag. Empty words are allowed."""
         if any(words):
             raise UsageError(f'"apiserver" does not take any arguments, got {quoted(words)}')
 
@@ -118,7 +117,7 @@ class _Reader:
         if kind is None:
             raise UsageError(f"unknown flag: --{given}")
         if not has_value:
-            text = "true" if kind is Kind.BOOL else self._argument_of(f"--{given}")
+            text = "true" if kind is FlagType.BOOL else self._argument_of(f"--{given}")
         self._take(name, text)
 
     def _read_short(self, argument: str) -> None:
@@ -126,7 +125,7 @@ class _Reader:
         flag = self._shorthands.get(letter)
         if flag is None:
             raise UsageError(f"unknown shorthand flag: {letter!r} in {argument}")
-        if flag.kind is Kind.BOOL and not rest.startswith("="):
+        if flag.kind is FlagType.BOOL and not rest.startswith("="):
             self._take(flag.name, "true")
             if rest:
                 self._left.append(f"-{rest}")
@@ -148,16 +147,16 @@ class _Reader:
 
 
 def _value(flag: Flag, texts: Sequence[str]) -> Value:
-    """The last text, or all of them for a flag that adds up."""
-    if flag.kind is Kind.LIST:
+    """The last text, or all texts of a flag with several values."""
+    if flag.kind is FlagType.LIST:
         return tuple(item for text in texts for item in _split(flag, text))
-    if flag.kind is Kind.MAP:
+    if flag.kind is FlagType.MAP:
         return dict(_pair(flag, item) for text in texts for item in _split(flag, text))
     return texts[-1]
 
 
 def _split(flag: Flag, text: str) -> list[str]:
-    """The items between the commas; an item in double quotes may hold commas itself."""
+    """The items between commas. An item in double quotes may contain commas."""
     try:
         return next(csv.reader([text], strict=True), [])
     except csv.Error as exc:
@@ -172,6 +171,6 @@ def _pair(flag: Flag, item: str) -> tuple[str, str]:
 
 
 def invalid(flag: Flag, text: str, why: str) -> UsageError:
-    """The complaint about a value."""
+    """The error for an invalid value."""
     shown = f"-{flag.shorthand}, --{flag.name}" if flag.shorthand else f"--{flag.name}"
     return UsageError(f"invalid argument {quote(text)} for {quote(shown)} flag: {why}")

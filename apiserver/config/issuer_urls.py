@@ -1,11 +1,11 @@
-"""Issuer URLs: what the URL of an issuer of tokens may be, in flags and in files. Pure."""
+"""Issuer URLs: checks the URL of a token issuer, in flags and in files. Pure."""
 
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
 
 def problem(url: str, *, own: Collection[str] = ()) -> str:
-    """What is wrong with a URL; empty when nothing is. `own` are the names under which the server issues tokens."""
+    """What is wrong with a URL; empty for a valid one. `own`: the issuers of this server itself."""
     if url in own:
         return f"URL must not overlap with disallowed issuers: [{' '.join(sorted(own))}]"
     try:

@@ -1,8 +1,8 @@
-"""Logs: to stderr, a line each, as text the way klog writes it or as JSON.
+"""Logs: one line to stderr for each record, in klog's text format or as JSON.
 
-    I1118 12:33:01.123456    4711 server.py:42] Serving securely on [::]:6443
+    I1118 12:33:01.123456 4711 server.py:42] Serving securely on [::]:6443
 
-Must hold: only messages are written, never headers, bodies or tokens; a traceback belongs to its line.
+Must hold: log records contain no headers, bodies and tokens. A traceback belongs to its record.
 """
 
 import logging
@@ -16,13 +16,13 @@ import orjson
 
 _LETTERS = {logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "F"}
 DEBUG_VERBOSITY = 4
-"""The -v from which on debug messages are written."""
+"""The -v from which debug messages are logged."""
 HTTP_VERBOSITY = 3
-"""The -v from which on every request is logged."""
+"""The -v from which every request is logged."""
 
 
 class KlogFormatter(logging.Formatter):
-    """klog's text."""
+    """The text format of klog."""
 
     def format(self, record: logging.LogRecord) -> str:
         letter = _LETTERS.get(record.levelno, "I")
@@ -33,7 +33,7 @@ class KlogFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Kubernetes' JSON: ts in milliseconds, v for what is no error."""
+    """The JSON format of Kubernetes: `ts` in milliseconds, `v` for records that are no errors."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, object] = {
@@ -60,7 +60,7 @@ def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None) 
 
 
 def set_verbosity(verbosity: int) -> None:
-    """Say more or less from now on; whether requests are logged stays what it was at the start."""
+    """Change the verbosity. Whether requests are logged stays as it was at the start."""
     logging.getLogger().setLevel(logging.DEBUG if verbosity >= DEBUG_VERBOSITY else logging.INFO)
 
 

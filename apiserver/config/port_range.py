@@ -1,4 +1,4 @@
-"""Ranges of ports as flags write them: `30000-32767`, `30000+2767`, or a single port. Pure."""
+"""Port range: parses a range of ports in a flag: `30000-32767`, `30000+2767`, or a single port. Pure."""
 
 import re
 
@@ -7,7 +7,7 @@ _HIGHEST = 65535
 
 
 def parse(text: str) -> range:
-    """The ports. Raises ValueError."""
+    """The ports of a range. Raises ValueError."""
     match = _FORMS.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"unable to parse port range: {text}")

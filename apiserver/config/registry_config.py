@@ -1,4 +1,4 @@
-"""What the settings say of the registry, in the registry's own words."""
+"""Registry config: the registry's configuration, made from the settings."""
 
 import logging
 
@@ -33,7 +33,7 @@ def config_of(settings: Settings) -> Config:
 
 
 def _enablement(settings: Settings) -> Enablement:
-    """Which built-in resources are served. Raises ValueError."""
+    """The enabled built-in resources. Raises ValueError."""
     if not settings.runtime_config:
         return Enablement()
     given = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in settings.runtime_config)}

@@ -1,4 +1,7 @@
-"""The types of settings: how the text of a flag becomes a value, and what it must be by itself."""
+"""Setting types: the types of settings: how a flag's text becomes a value, and the checks of a single value.
+
+settings_checks.py checks several settings together.
+"""
 
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Annotated, Any
@@ -6,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from aio_apiserver.apiserver.config import port_range
-from aio_apiserver.apiserver.config.flag_grammar import Kind
+from aio_apiserver.apiserver.config.flag_grammar import FlagType
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.factory import servers_overrides
@@ -65,8 +68,8 @@ def _ports(value: str) -> str:
     return value
 
 
-Duration = Annotated[float, BeforeValidator(_seconds), Field(ge=0), Kind.DURATION]
-Address = Annotated[str, AfterValidator(_address), Kind.IP]
+Duration = Annotated[float, BeforeValidator(_seconds), Field(ge=0), FlagType.DURATION]
+Address = Annotated[str, AfterValidator(_address), FlagType.IP]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(gt=0)]

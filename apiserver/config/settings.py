@@ -1,7 +1,8 @@
-"""Settings: everything that can be set from outside, with its default and its meaning. One field, one flag.
+"""Settings: the table of all flags, with types, defaults and help. One field is one flag.
 
-The flag's name is the field's, with dashes; --help and docs/flags.md are made from what stands here. Knows no file's
-content and opens nothing. Must hold: frozen; a Settings that exists makes sense as a whole.
+The name of a flag is that of its field, with dashes. --help and docs/flags.md are made from this table. The grammar of
+the command line is in flag_grammar.py. Must hold: settings are frozen. They are checked as a whole when they are
+created. No file is opened.
 """
 
 import os
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from aio_apiserver.apiserver.config import emulated_versions, settings_checks
-from aio_apiserver.apiserver.config.flag_grammar import Kind
+from aio_apiserver.apiserver.config.flag_grammar import FlagType
 from aio_apiserver.apiserver.config.setting_types import (
     Address,
     CacheSizes,
@@ -47,11 +48,11 @@ _AUDIT_MODE = (
     f"write events asynchronously. Known modes are {','.join(AUDIT_MODES)}."
 )
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
-"""etcd; the embedded store in a file; the embedded store in memory, which a restart forgets."""
+"""etcd; the embedded store in a file; the embedded store in memory, whose data ends with the process."""
 
 
 def _flag(group: str, default: Any, description: str, *, shorthand: str = "", shown: str = "") -> Any:
-    """A field's default and what --help says. `shown` describes a default that depends on other things."""
+    """A field with its default and its help. `shown` describes a default that depends on other settings."""
     about: JsonDict = {"group": group, "shorthand": shorthand, "shown": shown}
     if callable(default):
         return Field(default_factory=default, description=description, json_schema_extra=about)
@@ -81,17 +82,17 @@ _LOCAL = "Local"
 
 
 def _data_home() -> Path:
-    """Where a user's programs keep their data."""
+    """The directory for the data of a user's programs."""
     home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(home) / "aio-apiserver"
 
 
 ENVIRONMENT = {"XDG_DATA_HOME": "where --data-dir is when it is not given; ~/.local/share if unset."}
-"""The environment variables that count."""
+"""The environment variables that the server reads."""
 
 
 class Settings(BaseModel):
-    """What the server is told."""
+    """The settings of the server, one for each flag."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -449,7 +450,7 @@ class Settings(BaseModel):
         "If provided, all groups will be prefixed with this value to prevent conflicts with other authentication "
         "strategies.",
     )
-    oidc_required_claim: Annotated[dict[str, str], Kind.MAP] = _flag(
+    oidc_required_claim: Annotated[dict[str, str], FlagType.MAP] = _flag(
         _AUTHENTICATION,
         {},
         "A key=value pair that describes a required claim in the ID Token. If set, the claim is verified to be present "
@@ -656,8 +657,8 @@ class Settings(BaseModel):
     enable_aggregator_routing: bool = _flag(
         _MISC,
         False,
-        "Turns on aggregator routing requests to endpoints IP rather than cluster IP: what serves where nobody routes "
-        "cluster IPs.",
+        "Turns on aggregator routing requests to endpoints IP rather than cluster IP, as is "
+        "needed where cluster IPs are not routed.",
     )
     aggregator_reject_forwarding_redirect: bool = _flag(
         _MISC, True, "Aggregator reject forwarding redirect response back to client."
@@ -702,12 +703,12 @@ class Settings(BaseModel):
 
     @property
     def emulated(self) -> gates.Version:
-        """The version that is told."""
+        """The version of Kubernetes that the server reports."""
         return emulated_versions.parse(self.emulated_version)
 
     @property
     def backend(self) -> str:
-        """The storage backend that is used."""
+        """The storage backend in use."""
         return self.storage_backend or ("etcd3" if self.etcd_servers else "sqlite")
 
     @property

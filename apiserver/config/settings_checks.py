@@ -1,6 +1,6 @@
-"""What settings must be together: each check raises ValueError for one matter that makes no sense.
+"""Settings checks: checks of settings that depend on each other. Each raises ValueError.
 
-What one value must be by itself is in setting_types.py.
+setting_types.py checks single values.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ _FLAGS_OF_MODES = frozenset(
 
 
 def check(settings: "Settings") -> None:
-    """Raise for the first matter that makes no sense."""
+    """Run all checks. Raises ValueError for the first error."""
     for check_one in _CHECKS:
         check_one(settings)
 

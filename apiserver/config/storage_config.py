@@ -1,6 +1,6 @@
-"""What the settings say of storage, in storage's own words. Opens nothing.
+"""Storage config: the storage's configuration, made from the settings. It opens nothing.
 
-Must hold: gRPC is imported only where there are etcd servers.
+Must hold: gRPC is imported when there are etcd servers, and not before.
 """
 
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ def _etcd(settings: Settings) -> "EtcdConfig":
 
 
 def _without_cache(settings: Settings) -> frozenset[tuple[str, str]]:
-    """The resources whose cache has the size zero, as (group, resource)."""
+    """The resources whose watch cache has the size zero, as (group, resource)."""
     sizes = (setting.rpartition("#") for setting in settings.watch_cache_sizes)
     names = (resource.partition(".") for resource, _, size in sizes if int(size) == 0)
     return frozenset((group, resource) for resource, _, group in names)

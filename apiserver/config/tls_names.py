@@ -1,4 +1,4 @@
-"""tls_names: Go's names of TLS versions and cipher suites, which flags use, and OpenSSL's names of the same."""
+"""TLS names: Go's names of TLS versions and cipher suites, as flags use them, with OpenSSL's names."""
 
 TLS_VERSIONS = {
     "VersionTLS10": "TLSv1",
@@ -32,4 +32,4 @@ CIPHERS = {
     "TLS_RSA_WITH_AES_256_CBC_SHA": "AES256-SHA",
     "TLS_RSA_WITH_AES_256_GCM_SHA384": "AES256-GCM-SHA384",
 }
-"""TLS 1.3 suites have no name here: OpenSSL always offers them."""
+"""TLS 1.3 suites have no OpenSSL name here, because OpenSSL always offers them."""

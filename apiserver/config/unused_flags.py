@@ -1,11 +1,11 @@
-"""The flags of kube-apiserver v1.36 that this server knows and does not use: given, they are read and warned about.
+"""Unused flags: flags of kube-apiserver v1.36 without an effect here. The server accepts them with a warning.
 
 A flag leaves this table when settings.py gets a field for it.
 """
 
 from collections.abc import Mapping
 
-from aio_apiserver.apiserver.config.flag_grammar import Kind
+from aio_apiserver.apiserver.config.flag_grammar import FlagType
 
 _BOOLEANS = """
     contention-profiling disable-http2-serving emulation-forward-compatible
@@ -28,7 +28,7 @@ _WITH_VALUES = """
     strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """
 
-UNUSED: Mapping[str, Kind] = {
-    **dict.fromkeys(_BOOLEANS.split(), Kind.BOOL),
-    **dict.fromkeys(_WITH_VALUES.split(), Kind.STRING),
+UNUSED: Mapping[str, FlagType] = {
+    **dict.fromkeys(_BOOLEANS.split(), FlagType.BOOL),
+    **dict.fromkeys(_WITH_VALUES.split(), FlagType.STRING),
 }

@@ -1,6 +1,6 @@
-"""What the program says of itself: --help and docs/flags.md, both made from the settings.
+"""Usage: the texts of --help and docs/flags.md, both made from the settings.
 
-    python -m aio_apiserver.apiserver.usage > docs/flags.md
+    python -m aio_apiserver.apiserver.config.usage > docs/flags.md
 
 Pure. Must hold: flags are grouped and laid out as kube-apiserver does it.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line
-from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, Kind
+from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, FlagType
 from aio_apiserver.apiserver.config.settings import BETA_VERSIONS, ENVIRONMENT
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.registry.base.deferred import Deferred
@@ -48,7 +48,7 @@ _LEAST_COLUMNS = 60
 
 
 def help_text(columns: int = 0) -> str:
-    """--help, wrapped to a width; 0 does not wrap."""
+    """The text of --help, wrapped to a width. 0 columns: not wrapped."""
     sections = [_ABOUT, "Usage:\n  apiserver [flags]"]
     sections += [f"{group} flags:\n\n{_layout(flags, columns)}" for group, flags in _grouped()]
     variables = "\n".join(f"  {name}  {text}" for name, text in ENVIRONMENT.items())
@@ -60,7 +60,7 @@ def help_text(columns: int = 0) -> str:
 
 
 def markdown() -> str:
-    """docs/flags.md."""
+    """The text of docs/flags.md."""
     parts = [
         "# Flags\n\nThe names, the grammar and the meaning are kube-apiserver's; `apiserver --help` prints the same. "
         "The flags under *Local* are this server's own.\n"
@@ -91,7 +91,7 @@ def _filled(flag: Flag) -> Flag:
 
 
 def _layout(flags: Sequence[Flag], columns: int) -> str:
-    """A line a flag: its name and type, then its meaning in a column of its own."""
+    """One line for each flag: its name and type, then its help in a column of its own."""
     heads = [_head(flag) for flag in flags]
     indent = max(map(len, heads)) + 3
     lines = []
@@ -106,7 +106,7 @@ def _layout(flags: Sequence[Flag], columns: int) -> str:
 
 def _head(flag: Flag) -> str:
     short = f"  -{flag.shorthand}, " if flag.shorthand else "      "
-    kind = "" if flag.kind is Kind.BOOL else f" {flag.kind.value}"
+    kind = "" if flag.kind is FlagType.BOOL else f" {flag.kind.value}"
     return f"{short}--{flag.name}{kind}"
 
 

@@ -13,7 +13,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.flowcontrol.level import Level
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue, Ticket
 from aio_apiserver.storage.clock import Clock
@@ -85,7 +85,7 @@ def _aligned(rows: Sequence[Row]) -> str:
     )
 
 
-def _level(name: str, level: Level) -> Row:
+def _level(name: str, level: PriorityLevel) -> Row:
     queues = level.queues
     numbers = (
         *(queues.waiting, queues.executing, queues.dispatched),
@@ -111,7 +111,7 @@ def _queue(name: str, queue: Queue) -> Row:
     )
 
 
-def _tickets(level: Level) -> Iterator[tuple[int, int, Ticket]]:
+def _tickets(level: PriorityLevel) -> Iterator[tuple[int, int, Ticket]]:
     """The requests of a level with their queues and their places there."""
     for queue in level.queues.every:
         yield from ((queue.index, place, ticket) for place, ticket in enumerate(queue.waiting))

@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import Watched
 from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]
@@ -76,7 +76,7 @@ def with_fairness(
                 in_flight.reading.change(-1, fairness.leave(ticket, is_watch=True))
 
         info = context.info
-        watched = Watched(info.group, info.resource, info.namespace, info.name)
+        watched = WatchScope(info.group, info.resource, info.namespace, info.name)
         selectors = context.query.get("fieldSelector")
         closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
         try:
@@ -112,7 +112,7 @@ def _work(fairness: Fairness, lane: Lane, context: RequestContext) -> Work:
     info, estimator = context.info, fairness.estimator
     verb = info.verb
     if verb in _WRITES:
-        written = Watched(info.group, info.resource, info.namespace, info.name)
+        written = WatchScope(info.group, info.resource, info.namespace, info.name)
         return estimator.of_write(lane, written, info.subresource)
     if verb == "list":
         return estimator.of_list(lane, (info.group, info.resource), info.name, context.query)

@@ -43,12 +43,12 @@ def of_webhooks(counted: WebhookMetrics) -> Iterator[AnyFamily]:
     )
     yield Family(
         f"{_WEBHOOK}rejection_count",
-        "Writes that were refused because of a webhook, by name, operation, type, code and what went wrong.",
+        "Writes that were refused because of a webhook, by name, operation, type, code and type of error.",
         counted.rejections,
     )
     yield Family(
         f"{_WEBHOOK}fail_open_count",
-        "Failures of webhooks that were ignored, by name and type.",
+        "Webhook failures that were ignored, by name and type.",
         counted.failed_open,
     )
 
@@ -60,11 +60,11 @@ def of_conditions(counted: ConditionMetrics) -> Iterator[AnyFamily]:
     )
     yield Family(
         f"{_CONDITION}exclusions_total",
-        "Writes of which a webhook did not hear for its conditions.",
+        "Writes that match conditions kept from a webhook.",
         counted.exclusions,
     )
     yield Family(
-        f"{_CONDITION}evaluation_seconds", "How long match conditions took that did not all hold.", counted.seconds
+        f"{_CONDITION}evaluation_seconds", "Duration of match conditions that did not all hold.", counted.seconds
     )
 
 
@@ -72,10 +72,8 @@ def of_pod_security(counted: PodSecurityMetrics) -> Iterator[AnyFamily]:
     """What was judged by which standard, and which requests are exempt."""
     yield Family(
         "pod_security_evaluations_total",
-        "Pods that were judged, by the standard, its mode and the outcome.",
+        "Evaluations of pods, by standard, mode and decision.",
         counted.evaluations,
     )
     yield Family("pod_security_exemptions_total", "Requests that are exempt from pod security.", counted.exemptions)
-    yield Family(
-        "pod_security_errors_total", "Requests that could not be judged as they should have been.", counted.errors
-    )
+    yield Family("pod_security_errors_total", "Errors in the evaluation of requests.", counted.errors)

@@ -12,7 +12,7 @@ def families(counted: AuthorizationMetrics) -> Iterator[AnyFamily]:
     """All of one server."""
     yield Family(
         f"{_PREFIX}decisions_total",
-        "Decisions by authorizer, its type and name, and what was decided.",
+        "Decisions of authorizers, by type, name and decision.",
         counted.decisions,
     )
     yield Family(
@@ -27,6 +27,6 @@ def families(counted: AuthorizationMetrics) -> Iterator[AnyFamily]:
     )
     yield Family(
         f"{_PREFIX}webhook_evaluations_fail_open_total",
-        "Questions that were left to other authorizers because a webhook failed, by name and result.",
+        "Requests that were left to other authorizers because a webhook failed, by name and result.",
         counted.fail_opens,
     )

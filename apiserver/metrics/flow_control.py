@@ -10,8 +10,8 @@ from aio_apiserver.apiserver.metrics import flows, metric_families
 from aio_apiserver.apiserver.metrics.flows import PREFIX
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.flowcontrol.level import Level
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight, Occupancy
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Histogram
 
@@ -26,7 +26,7 @@ class _Told(NamedTuple):
 
     name: str
     documentation: str
-    value: Callable[[Level], float]
+    value: Callable[[PriorityLevel], float]
     stability: Stability = Stability.ALPHA
 
 
@@ -111,7 +111,7 @@ class FlowControlMetrics:
             waiting.of(kind).set(queued.present)
         return running, waiting
 
-    def _shares(self, levels: Mapping[str, Level], now: float) -> AnyFamily:
+    def _shares(self, levels: Mapping[str, PriorityLevel], now: float) -> AnyFamily:
         seats = sum(level.nominal for level in levels.values())
         queuing = [level.config.queuing for level in levels.values()]
         places = sum(one.queues * one.length_limit for one in queuing if one is not None)
@@ -127,14 +127,14 @@ class FlowControlMetrics:
             histogram.observe_many(number / max(whole, 1), round(seconds * _NANOSECONDS))
 
 
-def _of_levels(told: _Told, levels: Mapping[str, Level]) -> AnyFamily:
+def _of_levels(told: _Told, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
     family = metric_families.gauge(PREFIX + told.name, told.documentation, labels=_LEVEL, stability=told.stability)
     for name, level in levels.items():
         family.of(name).set(told.value(level))
     return family
 
 
-def _utilization(levels: Mapping[str, Level]) -> Iterable[AnyFamily]:
+def _utilization(levels: Mapping[str, PriorityLevel]) -> Iterable[AnyFamily]:
     requests = _histograms(
         "priority_level_request_utilization",
         "Which part of a level's seats or places the requests had that were served or waited, in nanoseconds.",

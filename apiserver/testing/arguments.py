@@ -1,6 +1,7 @@
 """Arguments: the flags of a test's server, by their names in Python.
 
-Pure. Must hold: what a flag takes several of may be said once; a name that no flag has is told with those like it.
+Pure. Must hold: a flag that takes several values also takes a single one. The error for an unknown flag names similar
+flags.
 """
 
 import difflib
@@ -18,11 +19,11 @@ _DEFAULTS: Mapping[str, Any] = {
     "kube_api_qps": -1.0,
 }
 _WITHOUT_CONTROLLERS = ("ServiceAccount",)
-"""Admission that asks for what only a controller makes: without any, no pod could be created."""
+"""Admission plugins that need a controller. Without controllers they would refuse every pod."""
 
 
 def check(given: Mapping[str, Any]) -> None:
-    """Raises TypeError for what is no flag."""
+    """Raise TypeError for a name that is no flag."""
     for name in given:
         if name not in Settings.model_fields:
             alike = difflib.get_close_matches(name, Settings.model_fields, n=3)
@@ -31,7 +32,7 @@ def check(given: Mapping[str, Any]) -> None:
 
 
 def settings_of(given: Mapping[str, Any], directory: Path) -> Settings:
-    """The settings of a server with its files in a directory. Raises ValueError."""
+    """The settings of a server whose files are in a directory. Raises ValueError."""
     values = {"data_dir": directory, **_DEFAULTS, **{name: _several(name, value) for name, value in given.items()}}
     if not values.get("controllers"):
         values.setdefault("disable_admission_plugins", _WITHOUT_CONTROLLERS)
@@ -39,6 +40,6 @@ def settings_of(given: Mapping[str, Any], directory: Path) -> Settings:
 
 
 def _several(name: str, value: Any) -> Any:
-    """One text, where a flag takes several."""
+    """Wrap a single text for a flag that takes several values."""
     takes_several = isinstance(Settings.model_fields[name].get_default(call_default_factory=True), tuple)
     return (value,) if takes_several and isinstance(value, str) else value

@@ -1,6 +1,6 @@
-"""Client: what a test server's own tools ask of it, over HTTPS like everybody, blocking.
+"""Client: a blocking HTTPS connection for the test tools themselves.
 
-A connection for each call's thread would be wasted: calls come one after the other, from where the server is used.
+Calls come one after the other, from the thread that uses the server, so that one connection is enough.
 """
 
 import http.client
@@ -13,15 +13,15 @@ _SECONDS = 60
 
 
 class Refused(Exception):
-    """The server has answered with an error."""
+    """The server has returned an error."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
         self.status = status
 
 
-class Client:
-    """One connection, as who has the token; without one, as whom the certificate of its TLS names."""
+class BlockingClient:
+    """One connection, authenticated by token, else by the client certificate of its TLS context."""
 
     def __init__(self, port: int, tls: ssl.SSLContext, token: str) -> None:
         self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls, timeout=_SECONDS)
@@ -38,7 +38,7 @@ class Client:
     def request(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
     ) -> dict[str, Any]:
-        """The answer to one request. Raises Refused."""
+        """The JSON of the response. Raises Refused."""
         headers = {"Content-Type": content_type}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -53,7 +53,7 @@ class Client:
 
 
 def _message(content: bytes) -> str:
-    """What a Status says, or the text that came instead of one."""
+    """The message of a Status, or the text of another response."""
     try:
         return str(json.loads(content)["message"])
     except (ValueError, KeyError, TypeError):

@@ -1,8 +1,7 @@
-"""Folders: a place for a server's files that is gone with its process, however that ends.
+"""Folders: a temporary folder for a server's files, which is removed also when the process is killed.
 
-A process that is killed cleans nothing up. So a shell waits beside it, does nothing until its standard input ends, and
-removes the folder then. Must hold: `close` leaves neither folder nor shell; where there is no shell, all but a process
-that is killed is cleaned up.
+A killed process cannot clean up. So a shell waits beside it until its standard input closes, and then removes the
+folder. Must hold: `close` leaves neither folder nor shell. Without a shell, the folder of a killed process stays.
 """
 
 import secrets
@@ -17,10 +16,12 @@ _WAIT_AND_REMOVE = ("sh", "-c", 'read -r _; rm -rf -- "$1"', "remove-when-apiser
 
 
 class Folder:
-    """A folder of its own."""
+    """A temporary folder."""
 
     def __init__(self) -> None:
-        """Raises OSError. The shell is there first: whatever ends the process now, there is somebody to clean up."""
+        """Raises OSError. The shell starts before the folder exists, so that no folder is left when the process is
+        killed.
+        """
         self.path = Path(tempfile.gettempdir(), f"{_PREFIX}{secrets.token_hex(8)}")
         self._shell = _shell_for(self.path)
         try:
@@ -30,7 +31,7 @@ class Folder:
             raise
 
     def close(self) -> None:
-        """Remove it. Safe to call twice."""
+        """Remove the folder. It may be called twice."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._shell is not None:
             with suppress(BrokenPipeError):
@@ -38,7 +39,7 @@ class Folder:
 
 
 def _shell_for(path: Path) -> "subprocess.Popen[bytes] | None":
-    """In a session of its own: what ends a test run from its terminal must not end the shell with it."""
+    """Start the shell in a session of its own, so that Ctrl-C in the terminal of a test run does not end it."""
     try:
         return subprocess.Popen(  # noqa: S603 - the folder is ours
             (*_WAIT_AND_REMOVE, str(path)), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True

@@ -1,11 +1,12 @@
-"""Golden recordings: what a client has written in a run, in a file, for later runs to be compared with.
+"""Golden: recordings of the writes of a client, which later runs are compared with.
 
     - request: create deployments.apps default/web
       status: 201
       body: {...}
 
-What differs from run to run is replaced, the same by the same: uids, versions, times, and the suffixes of generated
-names. Pure but for the file. Must hold: two runs of a client that does the same give the same text.
+Values that differ from run to run are replaced: UIDs, resource versions, times, and the suffixes of generated names.
+Equal values get equal replacements. Pure but for the file. Must hold: two runs of a client with the same writes give
+the same text.
 """
 
 import difflib
@@ -17,10 +18,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 
-from aio_apiserver.apiserver.bench.seen import Seen
+from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
 
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-"""What a recording is of, if nothing else is said: how often a client reads depends on how fast things go."""
+"""The default verbs of a recording. Reads are left out, because their number depends on timing."""
 
 _UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?")
@@ -29,18 +30,20 @@ _LEFT_OUT = frozenset({"managedFields"})
 _OPTIONS_LEFT_OUT = frozenset({"timeout", "timeoutSeconds", "pretty", "resourceVersion", "continue", "limit"})
 
 Replacements = Mapping[str, str]
-"""Regular expressions, and what takes the place of what they match."""
+"""Regular expressions with their replacements."""
 
 
-def text_of(requests: Iterable[Seen], replace: Replacements | None = None) -> str:
+def text_of(requests: Iterable[RecordedRequest], replace: Replacements | None = None) -> str:
     """The recording of requests."""
     made = list(requests)
     names = _Names(made, replace or {})
     return _dump([_entry(one, names) for one in made])
 
 
-def check(path: Path, requests: Iterable[Seen], *, update: bool = False, replace: Replacements | None = None) -> None:
-    """Fail unless a recording is what the file says; with `update`, make the file say it. Raises AssertionError."""
+def check(
+    path: Path, requests: Iterable[RecordedRequest], *, update: bool = False, replace: Replacements | None = None
+) -> None:
+    """Compare a recording with its file, or write the file with `update`. Raises AssertionError."""
     text = text_of(requests, replace)
     if update:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +57,7 @@ def check(path: Path, requests: Iterable[Seen], *, update: bool = False, replace
         raise AssertionError("\n".join(["requests differ from their recording:", *lines]))
 
 
-def _entry(one: Seen, names: "_Names") -> dict[str, Any]:
+def _entry(one: RecordedRequest, names: "_Names") -> dict[str, Any]:
     entry: dict[str, Any] = {"request": names.replaced(one.line), "status": one.status}
     options = {
         name: names.replaced(value)
@@ -69,9 +72,9 @@ def _entry(one: Seen, names: "_Names") -> dict[str, Any]:
 
 
 class _Names:
-    """What stands for what in one recording."""
+    """The replacements of one recording."""
 
-    def __init__(self, requests: list[Seen], replace: Replacements) -> None:
+    def __init__(self, requests: list[RecordedRequest], replace: Replacements) -> None:
         self._known: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._replace = [(re.compile(pattern), text) for pattern, text in replace.items()]
@@ -79,7 +82,7 @@ class _Names:
         self._generated = re.compile(f"\\b({'|'.join(map(re.escape, prefixes))}){_SUFFIX}\\b") if prefixes else None
 
     def replaced(self, text: str) -> str:
-        """A text without what differs."""
+        """A text with its replacements."""
         for pattern, instead in self._replace:
             text = pattern.sub(instead, text)
         text = _UID.sub(self._numbered("uid"), text)
@@ -89,7 +92,7 @@ class _Names:
         return text
 
     def cleaned(self, value: Any, member: str = "") -> Any:
-        """A value without what differs."""
+        """A JSON value with its replacements."""
         if isinstance(value, dict):
             kept = sorted(value.keys() - _LEFT_OUT)
             return {name: self.cleaned(value[name], self._place(value, name)) for name in kept}
@@ -100,7 +103,7 @@ class _Names:
         return self.replaced(value) if isinstance(value, str) else value
 
     def _place(self, value: Mapping[str, Any], name: str) -> str:
-        """What a member is about: that of a JSON patch, what its path says."""
+        """The member that a value is for. In a JSON patch it is the last part of the path."""
         return str(value["path"]).rpartition("/")[2] if name == "value" and "path" in value else name
 
     def _numbered(self, kind: str) -> Callable[[re.Match[str]], str]:
@@ -115,14 +118,14 @@ class _Names:
         return name_of
 
 
-def _generated(one: Seen) -> str:
-    """The prefix under which a request wants a name to be made."""
+def _generated(one: RecordedRequest) -> str:
+    """The generateName of a request."""
     metadata = one.body.get("metadata") if one.verb == "create" and isinstance(one.body, dict) else None
     return str(metadata.get("generateName") or "") if isinstance(metadata, dict) else ""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Long texts in lines of their own, so that a difference in them shows."""
+    """Writes long texts as blocks, so that a diff shows the line that differs."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,8 +1,8 @@
-"""Hooks: functions of a test, served over HTTPS and registered while a context is open.
+"""Hooks: functions of a test as webhooks, served over HTTPS and registered while a context is open.
 
-The server's loop takes the calls. A function that waits runs on the loop that ran where the context was opened, others
-in a thread: they may block, and ask the API server themselves. Must hold: what a function raises is answered, and
-raised again where the context ends; nothing is left of a hook then, no port and no registration.
+The server's loop takes the calls. A coroutine function runs on the loop that opened the context. Other functions run in
+a thread, so that they may block and call the API server themselves. Must hold: an exception of a function becomes an
+error response, and is raised again at the end of the context. After the context no port and no registration is left.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import orjson
 from aiohttp import web
 from msgspec import Struct
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.reviews import Object
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.wire.listeners import Listener
@@ -27,45 +27,45 @@ _GRACE_SECONDS = 0.0
 _OUR_END = (asyncio.CancelledError, KeyboardInterrupt, SystemExit)
 
 
-class Asked(NamedTuple):
+class HookCall(NamedTuple):
     """One call of a hook: the request and the response of the review."""
 
     request: Mapping[str, Any]
     response: Mapping[str, Any]
 
 
-class Host(Struct, frozen=True):
-    """The server that hooks are registered with, as they need it. `settle` returns when it knows what was written."""
+class HookHost(Struct, frozen=True):
+    """The server that hooks are registered with. `settle` returns when it has seen all writes."""
 
     run: Callable[[Coroutine[Any, Any, Any]], Any]
     settle: Callable[[], Coroutine[Any, Any, None]]
-    client: Callable[[], Client]
+    client: Callable[[], BlockingClient]
     pki: Pki
 
 
-class Place(NamedTuple):
-    """Where a hook is served, and the certificate in PEM to check it with."""
+class HookAddress(NamedTuple):
+    """The URL of a hook, and the certificate authority of its server in PEM."""
 
     url: str
     authority: str
 
 
-class Registration(Protocol):
-    """How the API server is told of a hook, and how that is taken back."""
+class HookRegistration(Protocol):
+    """Registers a hook with the API server, and removes the registration."""
 
-    def put(self, client: Client, place: Place) -> None: ...
+    def put(self, client: BlockingClient, place: HookAddress) -> None: ...
 
-    def withdraw(self, client: Client) -> None: ...
+    def withdraw(self, client: BlockingClient) -> None: ...
 
 
 class Hook:
-    """One function. `answer` makes the answer to a review out of what the function returns, or has raised."""
+    """One function as a webhook. `answer` makes the response from the function's result or exception."""
 
     def __init__(
-        self, host: Host, registration: Registration, answer: "Answer", over: Callable[["Hook"], None]
+        self, host: HookHost, registration: HookRegistration, answer: "Answer", over: Callable[["Hook"], None]
     ) -> None:
-        self.calls: list[Asked] = []
-        """What it was asked, oldest first."""
+        self.calls: list[HookCall] = []
+        """Its calls, oldest first."""
         self._host = host
         self._registration = registration
         self._answer = answer
@@ -97,7 +97,7 @@ class Hook:
         self._raise()
 
     def close(self) -> None:
-        """Withdraw it, whatever it has raised. Safe to call twice."""
+        """Remove the registration and close the port, whatever the function has raised. It may be called twice."""
         listener, self._listener = self._listener, None
         if listener is None:
             return
@@ -110,7 +110,7 @@ class Hook:
             self._over(self)
 
     async def run(self, function: Call, *arguments: Any) -> Any:
-        """What the function returns."""
+        """Call the function. Returns its result."""
         result = await asyncio.to_thread(function, *arguments)
         if not inspect.isawaitable(result):
             return result
@@ -119,7 +119,7 @@ class Hook:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_awaited(result), self._loop))
 
     def failed(self, failure: BaseException) -> None:
-        """Raise it where the context ends."""
+        """Keep an exception, to raise it at the end of the context."""
         self._failures.append(failure)
 
     def _open(self) -> None:
@@ -128,7 +128,7 @@ class Hook:
         context.load_cert_chain(pki.server.certificate, pki.server.key)
         listener: Listener = self._host.run(Listener.open(self._handle, "127.0.0.1", 0, tls=context))
         self._listener = listener
-        place = Place(f"https://127.0.0.1:{listener.port}/", pki.authority.read_text())
+        place = HookAddress(f"https://127.0.0.1:{listener.port}/", pki.authority.read_text())
         try:
             with self._host.client() as client:
                 self._registration.put(client, place)
@@ -140,7 +140,7 @@ class Hook:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         review = orjson.loads(await request.read())
         answer = await self._answer(self, review["request"])
-        self.calls.append(Asked(review["request"], answer["response"]))
+        self.calls.append(HookCall(review["request"], answer["response"]))
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
 
     def _raise(self) -> None:
@@ -152,7 +152,7 @@ Answer = Callable[[Hook, Object], Awaitable[Object]]
 
 
 def is_ours(failure: BaseException) -> bool:
-    """Whether the program ends, and not a function has failed."""
+    """Whether an exception ends the program and is no failure of the function."""
     return isinstance(failure, _OUR_END)
 
 

@@ -1,9 +1,9 @@
-"""JSON patches from what an object was to what it is. Pure.
+"""JSON diff: the JSON patch that makes one object from another. Pure.
 
-    >>> list(difference({"a": 1, "b": [1, 2]}, {"b": [1, 3]}))
-    [{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}]
+>>> list(difference({"a": 1, "b": [1, 2]}, {"b": [1, 3]}))
+[{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}]
 
-Must hold: applied in their order they make the one out of the other.
+Must hold: the operations, applied in order, make `after` from `before`.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ Operation = dict[str, Any]
 
 
 def difference(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
-    """The operations."""
+    """The operations of the patch."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _of_maps(before, after, path)
     elif isinstance(before, list) and isinstance(after, list):

@@ -1,7 +1,7 @@
-"""Manifests: objects from files, folders and texts, put into a server as `kubectl apply --server-side` does.
+"""Manifests: applies objects from files, folders and texts, as `kubectl apply --server-side` does.
 
-Namespaces and definitions go first, whatever the order of the files; objects of a definition wait until it is served.
-Must hold: an object that cannot be put is named in the error, with the file that it comes from.
+Namespaces and CustomResourceDefinitions go first, whatever the order of the files. Custom resources wait until their
+definition is established. Must hold: the error for an object names the object and its file.
 """
 
 import time
@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import yaml
 
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SUFFIXES = (".yaml", ".yml", ".json")
@@ -26,7 +26,7 @@ _PAUSE = 0.01
 
 Manifest = dict[str, Any]
 Source = Path | str | Manifest
-"""A file or folder; a text of YAML documents; an object."""
+"""A file or folder, a text of YAML documents, or an object."""
 
 
 class _Found(NamedTuple):
@@ -34,8 +34,8 @@ class _Found(NamedTuple):
     where: str
 
 
-def load(client: Client, sources: Iterable[Source]) -> Sequence[Manifest]:
-    """Put everything into the server, and give what came of it. Raises OSError, ValueError, Refused."""
+def load(client: BlockingClient, sources: Iterable[Source]) -> Sequence[Manifest]:
+    """Apply all objects. Returns them as stored. Raises OSError, ValueError, Refused."""
     found = [one for source in sources for one in _objects_of(source)]
     found.sort(key=lambda one: _FIRST.index(one.obj["kind"]) if one.obj["kind"] in _FIRST else len(_FIRST))
     loader = _Loader(client)
@@ -43,9 +43,9 @@ def load(client: Client, sources: Iterable[Source]) -> Sequence[Manifest]:
 
 
 class _Loader:
-    """Knows where kinds are served, as far as it has asked."""
+    """Applies objects, and remembers the discovery documents that it has read."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: BlockingClient) -> None:
         self._client = client
         self._resources: dict[str, dict[str, tuple[str, bool]]] = {}
 
@@ -101,7 +101,7 @@ def _objects_of(source: Source) -> Iterator[_Found]:
 
 
 def _files(path: Path) -> Sequence[Path]:
-    """A file, or those of a folder and the folders in it, in order of their names."""
+    """A file, or the files of a folder and its subfolders, sorted by name."""
     if path.is_dir():
         return [file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES and file.is_file()]
     return [path]
@@ -117,7 +117,7 @@ def _documents(text: str, where: str) -> Iterator[_Found]:
 
 
 def _flat(document: Any, where: str) -> Iterator[_Found]:
-    """An object, or those of a list."""
+    """An object, or the objects of a list."""
     if not isinstance(document, dict) or "kind" not in document or "apiVersion" not in document:
         raise ValueError(f"{where}: a document is no Kubernetes object")
     if document["kind"].endswith("List") and isinstance(document.get("items"), list):

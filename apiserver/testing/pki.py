@@ -1,7 +1,7 @@
 """Pki: the certificates and keys of all test servers of a process, made once.
 
-Servers want files, in a directory of their own that goes with them. Their content stays in memory: making keys takes
-longer than everything else in the start of a server. Must hold: two threads that begin servers at once agree.
+Each server has the files in its own temporary directory. Their content stays in memory, because making keys is the
+slowest part of a start. Must hold: two threads that start servers at the same time use the same keys.
 """
 
 import threading
@@ -15,14 +15,14 @@ _FORGOTTEN = ".lock"
 
 
 def put(directory: Path) -> None:
-    """Give a directory what other servers of the process had."""
+    """Write the remembered files into a directory."""
     with _lock:
         for name, content in _remembered.items():
             files.put(directory / name, content)
 
 
 def take(directory: Path) -> None:
-    """Remember what a server has made. What is there already stays: others have it in use."""
+    """Remember the files of a server. Files that are remembered already stay, because other servers use them."""
     with _lock:
         for path in directory.iterdir():
             if path.name != _FORGOTTEN:

@@ -1,10 +1,10 @@
-"""The pytest plugin: a server for the session, clean for each test.
+"""Plugin: the pytest plugin: one server for the session, reset for each test.
 
-    def test_a_pod(apiserver):                      # a Server, as it was at the start; KUBECONFIG names it
+    def test_a_pod(apiserver):       # a Server, as it was at the start; KUBECONFIG names it
         api = apiserver.clients.kubernetes()
 
-Options, with the same names in the configuration file: see `pytest --help` under "apiserver". Every worker of
-pytest-xdist has a server of its own. Must hold: a run that uses no fixture of it loads nothing and starts nothing.
+`pytest --help` lists the options under "apiserver"; the configuration file has the same names. Every worker of
+pytest-xdist has a server of its own. Must hold: a run without these fixtures loads nothing and starts nothing.
 """
 
 import re
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.bench.seen import Seen
-    from aio_apiserver.apiserver.testing.existing import Existing
+    from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
+    from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
     from aio_apiserver.apiserver.testing.server import Server
 
 _GROUP = "apiserver"
@@ -27,16 +27,16 @@ _UPDATE = "Write the golden recordings that tests compare with, instead of compa
 _EXISTING = "Use the cluster of this kubeconfig file instead: nothing is started, and nothing is put back."
 _SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
 _READ_ONCE = ("kubernetes.config.kube_config", "kubernetes_asyncio.config.kube_config")
-"""Who looks at KUBECONFIG when it is imported, and would go to the cluster of the developer."""
+"""Modules that read KUBECONFIG when they are imported, and would then use the developer's own cluster."""
 Golden = Callable[..., None]
 _OF_PODS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
-"""By what clients in a pod find the pod's own cluster, and some would rather go there: tests run in pods, too."""
+"""The variables by which a client in a pod finds its cluster. Tests run in pods, too."""
 _TITLE = "Requests to the API server"
 _SHOWN = 200
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Say what can be set."""
+    """Add the options of the plugin."""
     group = parser.getgroup(_GROUP)
     group.addoption("--apiserver-manifests", action="append", default=[], metavar="PATH", help=_MANIFESTS)
     group.addoption("--apiserver-flags", action="append", default=[], metavar="NAME=VALUE", help=_FLAGS)
@@ -60,13 +60,15 @@ def apiserver_settings(pytestconfig: pytest.Config) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def apiserver_session(pytestconfig: pytest.Config, apiserver_settings: dict[str, Any]) -> "Iterator[Server | Existing]":
-    """The server of the session: what one test leaves, the next one finds."""
+def apiserver_session(
+    pytestconfig: pytest.Config, apiserver_settings: dict[str, Any]
+) -> "Iterator[Server | ExistingCluster]":
+    """The server of the session. A test finds what earlier tests have left."""
     existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
     if existing:
-        from aio_apiserver.apiserver.testing.existing import Existing
+        from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
 
-        yield Existing(Path(existing))
+        yield ExistingCluster(Path(existing))
         return
     from aio_apiserver.apiserver.testing.server import Server
 
@@ -76,12 +78,12 @@ def apiserver_session(pytestconfig: pytest.Config, apiserver_settings: dict[str,
 
 @pytest.fixture
 def apiserver(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | Existing"
-) -> "Server | Existing":
-    """The server of the session as it was at the start, which KUBECONFIG names for the time of the test."""
-    from aio_apiserver.apiserver.testing.existing import Existing
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, apiserver_session: "Server | ExistingCluster"
+) -> "Server | ExistingCluster":
+    """The server of the session, reset to its start. KUBECONFIG names it during the test."""
+    from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
 
-    if not isinstance(apiserver_session, Existing):
+    if not isinstance(apiserver_session, ExistingCluster):
         apiserver_session.reset()
         request.node.stash[_SEEN] = (apiserver_session, apiserver_session.requests.count)
     monkeypatch.setenv("KUBECONFIG", str(apiserver_session.kubeconfig))
@@ -94,15 +96,15 @@ def apiserver(
 
 
 @pytest.fixture
-def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existing") -> Golden:
-    """Compares what was asked of the server with a recording, in golden/ beside the test's file.
+def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | ExistingCluster") -> Golden:
+    """Compares the requests of a test with a recording, in golden/ beside the test's file.
 
-    Call it with a name if a test has several, and with requests if they are not all that have written something.
+    Call it with a name if a test has several recordings, and with requests to compare others than all writes.
     """
     from aio_apiserver.apiserver.testing import golden
 
     def compare(
-        name: str = "", *, requests: "Iterable[Seen] | None" = None, replace: Mapping[str, str] | None = None
+        name: str = "", *, requests: "Iterable[RecordedRequest] | None" = None, replace: Mapping[str, str] | None = None
     ) -> None:
         node = re.sub(r"[^\w.]+", "-", f"{request.node.name} {name}").strip("-")
         path = request.path.parent / "golden" / request.path.stem / f"{node}.yaml"
@@ -113,8 +115,8 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """Show requests as lines, where a test compares them."""
-    found = sys.modules.get("aio_apiserver.apiserver.bench.found")
+    """Show requests as lines in a failing comparison."""
+    found = sys.modules.get("aio_apiserver.apiserver.bench.request_list")
     told: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
     return told
 
@@ -123,7 +125,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what was asked of the server, when a test fails that used it."""
+    """Add the requests to the report of a failing test."""
     report = yield
     server, since = item.stash.get(_SEEN, (None, 0))
     if server is not None and report.failed:

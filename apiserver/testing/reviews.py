@@ -1,7 +1,7 @@
-"""Reviews: what an API server asks webhooks, as the functions of tests see it, and what it is answered. Pure.
+"""Reviews: the webhook requests that functions of a test get, and the responses made from their results. Pure.
 
-Must hold: what a function returns is understood or refused, never guessed; the object that a function changes is its
-own, so that the patch is from what was asked.
+Must hold: a result of an unknown type is an error. A mutating function changes a copy of the object, so that the patch
+starts from the object in the request.
 """
 
 import base64
@@ -19,7 +19,7 @@ _REVIEW = "AdmissionReview"
 
 
 class Denied(Exception):
-    """What was asked for must not be."""
+    """The webhook denies the request."""
 
     def __init__(self, message: str, *, code: int = 403, reason: str = "") -> None:
         super().__init__(message)
@@ -28,15 +28,15 @@ class Denied(Exception):
 
 
 class Review:
-    """One request for admission. A function for mutation changes `object`, or returns another one."""
+    """One AdmissionRequest. A mutating function changes `object`, or returns another one."""
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         self.request = request
-        """As it came: an AdmissionRequest."""
+        """The AdmissionRequest itself."""
         self.object: Object = copy.deepcopy(request.get("object") or {})
-        """Empty when something is deleted."""
+        """Empty for a deletion."""
         self.old_object: Object = copy.deepcopy(request.get("oldObject") or {})
-        """Empty when something is created."""
+        """Empty for a creation."""
         self.warnings: list[str] = []
         self.annotations: dict[str, str] = {}
 
@@ -71,20 +71,20 @@ class Review:
         return bool(self.request.get("dryRun"))
 
     def deny(self, message: str, *, code: int = 403, reason: str = "") -> NoReturn:
-        """Refuse what is asked for. Raises Denied."""
+        """Deny the request. Raises Denied."""
         raise Denied(message, code=code, reason=reason)
 
     def warn(self, text: str) -> None:
-        """Add a warning to the answer that the client gets."""
+        """Add a warning to the response that the client gets."""
         self.warnings.append(text)
 
     def annotate(self, name: str, value: str) -> None:
-        """Note something in the audit."""
+        """Add an audit annotation."""
         self.annotations[name] = value
 
 
 def allowed(review: Review, result: Any) -> Object:
-    """The answer to what a validating function has returned. Raises Denied, TypeError."""
+    """The response for the result of a validating function. Raises Denied, TypeError."""
     if _is_review(result):
         return dict(result)
     if result is False or isinstance(result, str):
@@ -95,7 +95,7 @@ def allowed(review: Review, result: Any) -> Object:
 
 
 def mutated(review: Review, result: Any) -> Object:
-    """The answer to what a mutating function has returned. Raises Denied, TypeError."""
+    """The response for the result of a mutating function. Raises Denied, TypeError."""
     if isinstance(result, dict) and not _is_review(result):
         return _patched(review, list(json_diff.difference(review.request.get("object"), result)))
     if isinstance(result, Sequence) and not isinstance(result, str):
@@ -107,7 +107,7 @@ def mutated(review: Review, result: Any) -> Object:
 
 
 def denied(review: Review, failure: Denied) -> Object:
-    """The answer that refuses."""
+    """The response that denies the request."""
     status: Object = {"message": str(failure), "code": failure.code}
     if failure.reason:
         status["reason"] = failure.reason
@@ -115,12 +115,12 @@ def denied(review: Review, failure: Denied) -> Object:
 
 
 def converted(request: Mapping[str, Any], objects: Sequence[Object]) -> Object:
-    """The answer with the objects in the other version."""
+    """The ConversionReview response with the converted objects."""
     return _conversion({"uid": request["uid"], "result": {"status": "Success"}, "convertedObjects": objects})
 
 
 def not_converted(request: Mapping[str, Any], why: str) -> Object:
-    """The answer without any."""
+    """The ConversionReview response of a failed conversion."""
     result = {"status": "Failure", "message": why}
     return _conversion({"uid": request["uid"], "result": result, "convertedObjects": []})
 

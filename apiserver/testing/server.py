@@ -2,11 +2,12 @@
 
     with Server() as server:
         pods = server.clients.kubernetes()
+
     async with Server(manifests=["deploy/crds"], controllers=("*",)) as server:
         ...
 
-Must hold: everything is the server that people run, over a real socket with TLS; servers of one process share nothing
-but their keys; when it is stopped, nothing is left of it, no thread, no socket and no file.
+Must hold: it is the same server as in production, over a real socket with TLS. Servers of one process share no state
+but their keys. After stop no thread, no socket and no file is left.
 """
 
 import asyncio
@@ -22,19 +23,19 @@ from typing import Any, Self, TypeVar
 
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.faults import Active
-from aio_apiserver.apiserver.bench.requests import Requests
-from aio_apiserver.apiserver.bench.rules import Fault, Rule
+from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
+from aio_apiserver.apiserver.bench.faults import ActiveFault
+from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.testing import arguments, pki, users
 from aio_apiserver.apiserver.testing import manifests as loading
-from aio_apiserver.apiserver.testing.background import Background
-from aio_apiserver.apiserver.testing.client import Client
-from aio_apiserver.apiserver.testing.clients import Clients
+from aio_apiserver.apiserver.testing.client import BlockingClient
+from aio_apiserver.apiserver.testing.client_libraries import Clients
 from aio_apiserver.apiserver.testing.folders import Folder
-from aio_apiserver.apiserver.testing.hooks import Host
+from aio_apiserver.apiserver.testing.hooks import HookHost
 from aio_apiserver.apiserver.testing.manifests import Manifest, Source
+from aio_apiserver.apiserver.testing.server_thread import ServerThread
 from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
 from aio_apiserver.apiserver.testing.webhooks import Webhooks
@@ -44,10 +45,10 @@ T = TypeVar("T")
 
 
 class Server(Waiting):
-    """One server. Settings are those of the flags, by their names in Python: `authorization_mode=("RBAC",)`.
+    """One server. Settings are the flags by their names in Python: `authorization_mode=("RBAC",)`.
 
-    manifests: what it holds from the start, and after `reset`. snapshot: the state that it begins with. time: the
-    moment at which its clock stands then, until a test moves it.
+    manifests: the objects that it has from the start, and after `reset`. snapshot: the state that it starts with. time:
+    the moment at which its clock is held, until a test moves it.
     """
 
     def __init__(
@@ -66,15 +67,15 @@ class Server(Waiting):
         )
         self._given = settings
         self._folder: Folder | None = None
-        self._background: Background | None = None
+        self._background: ServerThread | None = None
         self._running: Running | None = None
         self._webhooks: Webhooks | None = None
         self._finalizer: weakref.finalize[Any, Server] | None = None
 
-    # Life
+    # # Start and stop
 
     def start(self) -> Self:
-        """Return when the server is ready. Raises OSError, ValueError."""
+        """Start the server, and return when it is ready. Raises OSError, ValueError."""
         try:
             self._become(self._begin().result())
         except BaseException:
@@ -83,7 +84,7 @@ class Server(Waiting):
         return self
 
     def stop(self) -> None:
-        """End it. Safe to call twice."""
+        """Stop the server. It may be called twice."""
         background = self._background
         if background is None:
             return
@@ -124,7 +125,7 @@ class Server(Waiting):
             await asyncio.shield(asyncio.wrap_future(background.ended))
             self.stop()
 
-    # How to reach it
+    # # Access
 
     @property
     def url(self) -> str:
@@ -132,12 +133,12 @@ class Server(Waiting):
 
     @property
     def kubeconfig(self) -> Path:
-        """A file with an administrator's credentials."""
+        """A kubeconfig file with an administrator's credentials."""
         return self._live.settings.kubeconfig_file
 
     @property
     def ca(self) -> Path:
-        """The certificate that clients check the server's with."""
+        """The certificate authority that signed the server's certificate."""
         return self._live.pki.ca.certificate
 
     @property
@@ -147,76 +148,76 @@ class Server(Waiting):
 
     @property
     def tls(self) -> ssl.SSLContext:
-        """The TLS of clients that trust the server."""
+        """A TLS context that trusts the server."""
         return ssl.create_default_context(cafile=self.ca)
 
     @property
     def clients(self) -> Clients:
-        """Ready clients of the libraries that are installed."""
+        """Ready clients of the installed libraries."""
         return Clients(self.kubeconfig)
 
-    def client(self) -> Client:
+    def client(self) -> BlockingClient:
         """A connection for plain requests: `with server.client() as client: client.request("GET", "/version")`."""
-        return Client(self._live.secure.port, self.tls, self.admin_token)
+        return BlockingClient(self._live.secure.port, self.tls, self.admin_token)
 
     def user(self, name: str, *groups: str) -> User:
-        """Somebody with this name in these groups: rights are those that roles give, with authorization_mode=("RBAC",).
+        """A user with this name and these groups. With authorization_mode=("RBAC",) roles give the rights.
 
-        `system:serviceaccount:NAMESPACE:NAME` is in the groups of service accounts by itself.
+        `system:serviceaccount:NAMESPACE:NAME` gets the groups of service accounts, too.
         """
         return users.of(self._live, name, groups)
 
-    # Its state
+    # # State
 
     def load(self, *sources: Source) -> Sequence[Manifest]:
-        """Put objects into it: files, folders, texts of YAML, objects. Raises OSError, ValueError."""
+        """Apply objects: files, folders, texts of YAML, objects. Raises OSError, ValueError."""
         with self.client() as client:
             return loading.load(client, sources)
 
     def snapshot(self) -> Snapshot:
-        """Its whole state at this moment."""
+        """A snapshot of the whole present state."""
         return self._call(self._bench.snapshot())
 
     def restore(self, snapshot: Snapshot, *, expires: bool = False) -> None:
-        """Go back to a state: reads show it from now on, and watches are told of the difference.
+        """Return to the state of a snapshot. Watches get the difference as events.
 
-        With `expires` open watches end with 410 Expired as well, so that clients list again.
+        With `expires` open watches also end with 410 Expired, so that clients list again.
         """
         self._call(self._bench.restore(snapshot, expires=expires))
 
     def reset(self) -> None:
-        """Be as it was at the start: state, faults and the record of requests."""
+        """Reset state, faults, clock and the record of requests to the start."""
         self._call(self._bench.reset())
 
     def keep(self) -> None:
-        """Take the present state for that of the start."""
+        """Make the present state the one that `reset` returns to."""
         self._call(self._bench.keep())
 
     def fork(self) -> "Server":
-        """Another server, not yet started, with the same settings and state."""
+        """Another server, not started, with the same settings and state."""
         other = Server(snapshot=self.snapshot(), **self._given)
         other._new_clock = self._bench.clock.copy
         return other
 
-    # Its time
+    # # Time
 
     @property
     def clock(self) -> ServerClock:
-        """Its clock, to hold and to move."""
+        """The clock of the server, to hold and to move."""
         return ServerClock(self._bench.clock, self._bench.moving, self._call)
 
-    # What it does
+    # # Requests, faults and webhooks
 
     @property
-    def requests(self) -> Requests:
-        """What clients have asked for."""
+    def requests(self) -> RequestRecord:
+        """The requests of clients."""
         return self._bench.requests
 
     @contextmanager
-    def fault(self, fault: Fault | str, **where: Any) -> Iterator[Active]:
-        """Let something go wrong while the context is open: `with server.fault("throttle", verb="patch", count=2):`.
+    def fault(self, fault: Fault | str, **where: Any) -> Iterator[ActiveFault]:
+        """Inject a fault while the context is open: `with server.fault("throttle", verb="patch", count=2):`.
 
-        What it gives counts in `injected` how often that happened.
+        `injected` of the yielded object counts how often the fault was injected.
         """
         active = self.inject(fault, **where)
         try:
@@ -224,19 +225,19 @@ class Server(Waiting):
         finally:
             self._call(self._bench.withdraw(active))
 
-    def inject(self, fault: Fault | str, **where: Any) -> Active:
-        """Let something go wrong until `reset`, or until the rule is used up. Raises ValueError."""
-        return self._call(self._bench.inject(Rule(fault=Fault(fault), **where)))
+    def inject(self, fault: Fault | str, **where: Any) -> ActiveFault:
+        """Inject a fault until `reset`, or until its count is reached. Raises ValueError."""
+        return self._call(self._bench.inject(FaultRule(fault=Fault(fault), **where)))
 
     @property
     def webhooks(self) -> Webhooks:
-        """Functions of a test in the place of webhooks."""
+        """Functions of a test as webhooks."""
         if self._webhooks is None:
-            host = Host(self._call, self._bench.catch_up, self.client, self._live.pki)
+            host = HookHost(self._call, self._bench.catch_up, self.client, self._live.pki)
             self._webhooks = Webhooks(host)
         return self._webhooks
 
-    # Within
+    # # Internal
 
     def _close_webhooks(self) -> None:
         webhooks, self._webhooks = self._webhooks, None
@@ -246,11 +247,11 @@ class Server(Waiting):
     @property
     def _live(self) -> Running:
         if self._running is None:
-            raise RuntimeError("the server does not run")
+            raise RuntimeError("the server is not running")
         return self._running
 
     @property
-    def _started(self) -> Background:
+    def _started(self) -> ServerThread:
         assert self._live
         assert self._background is not None
         return self._background
@@ -271,7 +272,9 @@ class Server(Waiting):
         self._folder = Folder()
         directory = self._folder.path
         pki.put(directory / "pki")
-        self._background = Background(arguments.settings_of(self._given, directory), self._new_clock(), self._snapshot)
+        self._background = ServerThread(
+            arguments.settings_of(self._given, directory), self._new_clock(), self._snapshot
+        )
         self._finalizer = weakref.finalize(self, _end, self._background, self._folder)
         self._background.start()
         return self._background.started
@@ -283,7 +286,7 @@ class Server(Waiting):
             self.load(*self._manifests)
             self.keep()
 
-    def _clean_up(self, background: Background) -> None:
+    def _clean_up(self, background: ServerThread) -> None:
         self._background = self._running = None
         if self._finalizer is not None:
             self._finalizer.detach()
@@ -292,8 +295,8 @@ class Server(Waiting):
         background.ended.result()
 
 
-def _end(background: Background, folder: Folder) -> None:
-    """What nobody has stopped ends with the process."""
+def _end(background: ServerThread, folder: Folder) -> None:
+    """Stop a server at the end of the process, when the test has not stopped it."""
     background.stop()
     background.join()
     folder.close()

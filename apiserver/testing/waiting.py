@@ -1,9 +1,9 @@
-"""Waiting: a test waits until something is as it should be.
+"""Waiting: waits in a test until an object is as expected.
 
     server.wait_for("deployments.apps", "web", lambda web: web["status"]["readyReplicas"] == 3)
 
-In the test's thread, where what it asks for is asked. Must hold: a state that comes and goes while one waits is seen;
-who waits in vain is told what was there instead.
+The condition runs in the thread of the test. Must hold: a state that lasts for a moment is seen. The error after the
+time limit shows the last state.
 """
 
 import asyncio
@@ -20,8 +20,9 @@ from aio_apiserver.storage.stored_object import Object
 T = TypeVar("T")
 
 Until = Callable[[Object], Any]
-"""Says whether an object is as it should be, by something true. An assertion that fails is a no, with its message; so
-is what is not there yet."""
+"""Returns something true when an object is as expected. An assertion that fails means "not yet", with its message. So
+does a missing member (KeyError, IndexError, TypeError, AttributeError).
+"""
 Judge = Callable[[Object | None], bool]
 
 _NOT_YET = (KeyError, IndexError, TypeError, AttributeError)
@@ -29,18 +30,18 @@ _SECONDS = 10.0
 
 
 class Waiting:
-    """What a server has for those who wait."""
+    """The waiting methods of a server."""
 
     @property
     def _bench(self) -> Bench:
         raise NotImplementedError
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the server's loop."""
+        """Run a coroutine on the server's loop."""
         raise NotImplementedError
 
     def settle(self) -> None:
-        """Return when the controllers have done everything that there is to do until time passes. Raises NotSettled."""
+        """Return when the controllers have done everything that they do without time passing. Raises NotSettled."""
         self._call(self._bench.moving.settle())
 
     def wait_for(
@@ -52,9 +53,9 @@ class Waiting:
         namespace: str = "default",
         within: float = _SECONDS,
     ) -> Object:
-        """The object, as soon as it is there and as it should be. Raises AssertionError when time is over.
+        """Wait until the object exists and is as expected. Raises AssertionError when time is over.
 
-        resource: `pods`, `deployments.apps`. namespace: of no account for what has none.
+        resource: `pods`, `deployments.apps`. namespace: ignored for cluster-scoped resources.
         """
         question = _Question(resource, namespace, name, until)
         found, is_there = self._wait(question, question.fits, within=within)
@@ -66,7 +67,7 @@ class Waiting:
     def wait_until_gone(
         self, resource: str, name: str, *, namespace: str = "default", within: float = _SECONDS
     ) -> None:
-        """Return as soon as there is no such object. Raises AssertionError when time is over."""
+        """Wait until there is no such object. Raises AssertionError when time is over."""
         question = _Question(resource, namespace, name, None)
         found, is_gone = self._wait(question, lambda obj: obj is None, within=within)
         if not is_gone:
@@ -81,13 +82,13 @@ class Waiting:
         namespace: str = "default",
         within: float = _SECONDS,
     ) -> Object:
-        """The same as `wait_for`, for tests whose event loop must run on meanwhile; `until` runs in a thread."""
+        """The same as `wait_for`, for tests whose event loop must run meanwhile. `until` runs in a thread."""
         return await asyncio.to_thread(self.wait_for, resource, name, until, namespace=namespace, within=within)
 
     async def wait_until_gone_async(
         self, resource: str, name: str, *, namespace: str = "default", within: float = _SECONDS
     ) -> None:
-        """The same as `wait_until_gone`, for tests whose event loop must run on meanwhile."""
+        """The same as `wait_until_gone`, for tests whose event loop must run meanwhile."""
         await asyncio.to_thread(self.wait_until_gone, resource, name, namespace=namespace, within=within)
 
     def _wait(self, question: "_Question", fits: Judge, *, within: float) -> tuple[Object | None, bool]:
@@ -108,7 +109,7 @@ class Waiting:
 
 
 class _Question(NamedTuple):
-    """What is waited for."""
+    """The object that a test waits for, with its condition."""
 
     resource: str
     namespace: str
@@ -122,7 +123,7 @@ class _Question(NamedTuple):
         return obj is not None and not self._flaw(obj)
 
     def why(self, obj: Object | None) -> str:
-        """What is wrong with the last state, and the state."""
+        """Why the last state does not fit, and the state."""
         flaw = self._flaw(obj) if obj is not None else ""
         return f"{f': {flaw}' if flaw else ''}\n{_text(obj)}"
 

@@ -1,4 +1,4 @@
-"""Webhooks: admission and conversion by functions of a test.
+"""Webhooks: functions of a test as admission and conversion webhooks.
 
     def own_image(review):
         review.object["spec"]["containers"][0]["image"] = "registry.local/web"
@@ -6,9 +6,8 @@
     with server.webhooks.mutating(own_image, "pods"):
         ...
 
-Registers what kubectl would: configurations and a definition's conversion, at a URL of this machine, under the CA of
-the server. Must hold: from when the context is open until it ends every write meets the function, no write before or
-behind.
+It registers webhook configurations, or the conversion of a definition, with a loopback URL and the CA of the server.
+Must hold: every write while the context is open calls the function. Writes before and after it do not.
 """
 
 import base64
@@ -18,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.apiserver.testing import hooks, reviews
-from aio_apiserver.apiserver.testing.client import Client, Refused
-from aio_apiserver.apiserver.testing.hooks import Answer, Call, Hook, Host, Place, Registration
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
+from aio_apiserver.apiserver.testing.hooks import Answer, Call, Hook, HookAddress, HookHost, HookRegistration
 from aio_apiserver.apiserver.testing.reviews import Denied, Object, Review
 
 _ROOT = "/apis/admissionregistration.k8s.io/v1"
@@ -31,9 +30,9 @@ _CREATE_UPDATE = ("CREATE", "UPDATE")
 
 
 class Webhooks:
-    """Of one server."""
+    """The webhooks of one server."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: HookHost) -> None:
         self._host = host
         self._open: dict[Hook, str] = {}
 
@@ -45,9 +44,9 @@ class Webhooks:
         name: str = "",
         **webhook: Any,
     ) -> Hook:
-        """Let a function change what is written.
+        """Register a function as a mutating webhook.
 
-        It gets a Review and changes its `object`, or returns another one or a JSON patch; `deny` refuses. resources:
+        It gets a Review and changes its `object`, or returns another one or a JSON patch. `deny` denies. resources:
         `pods`, `deployments.apps`, `pods/status`. webhook: more fields, as in the API: failurePolicy="Ignore",
         namespaceSelector={...}.
         """
@@ -62,21 +61,21 @@ class Webhooks:
         name: str = "",
         **webhook: Any,
     ) -> Hook:
-        """Let a function decide what may be written.
+        """Register a function as a validating webhook.
 
-        It gets a Review, and refuses with `deny`, or by returning False or a reason. The rest is as for `mutating`.
+        It gets a Review, and denies with `deny`, or by returning False or a reason. The rest is as for `mutating`.
         """
         return self._admission("Validating", function, reviews.allowed, resources, operations, name, webhook)
 
     def conversion(self, definition: str, function: Call) -> Hook:
-        """Let a function convert custom resources: it gets an object and the apiVersion that is wanted.
+        """Register a function as the conversion webhook of a definition. It gets an object and the wanted apiVersion.
 
-        It changes the object or returns another one; the apiVersion is set for it.
+        It changes the object or returns another one. Its apiVersion is set afterwards.
         """
         return self._hook(definition, _Conversion(definition), _converting(function))
 
     def close(self) -> None:
-        """Withdraw all that are open."""
+        """Close all open webhooks."""
         for hook in list(self._open):
             hook.close()
 
@@ -91,9 +90,9 @@ class Webhooks:
         webhook: Mapping[str, Any],
     ) -> Hook:
         if not callable(function):
-            raise TypeError(f"a webhook is a function and the resources that it is for, not {function!r} first")
+            raise TypeError(f"the first argument of a webhook is its function, not {function!r}")
         if not resources:
-            raise ValueError("a webhook is for some resources: `pods`, `deployments.apps`, `*`")
+            raise ValueError("a webhook needs resources: `pods`, `deployments.apps`, `*`")
         named = name or self._free_name(function)
         entry = {
             "name": named,
@@ -104,7 +103,7 @@ class Webhooks:
         }
         return self._hook(named, _Configuration(sort, entry), _reviewing(function, answer))
 
-    def _hook(self, name: str, registration: Registration, answer: Answer) -> Hook:
+    def _hook(self, name: str, registration: HookRegistration, answer: Answer) -> Hook:
         hook = Hook(self._host, registration, answer, self._forget)
         self._open[hook] = name
         return hook
@@ -113,7 +112,7 @@ class Webhooks:
         del self._open[hook]
 
     def _free_name(self, function: Call) -> str:
-        """A name after the function's, that no open hook has."""
+        """A name made from the function's, which no open hook has."""
         plain = re.sub(r"[^a-z0-9]+", "-", getattr(function, "__name__", "").lower()).strip("-") or "webhook"
         taken, number = self._open.values(), 1
         while (name := f"{plain}-{number}.{_DOMAIN}" if number > 1 else f"{plain}.{_DOMAIN}") in taken:
@@ -122,44 +121,44 @@ class Webhooks:
 
 
 class _Configuration:
-    """A configuration of its own."""
+    """Registers a webhook configuration of its own."""
 
     def __init__(self, sort: str, webhook: Object) -> None:
         self._kind = f"{sort}WebhookConfiguration"
         self._path = f"{_ROOT}/{self._kind.lower()}s"
         self._webhook = webhook
 
-    def put(self, client: Client, place: Place) -> None:
+    def put(self, client: BlockingClient, place: HookAddress) -> None:
         webhook = {**self._webhook, "clientConfig": _client_config(place)}
         metadata = {"name": self._webhook["name"]}
         client.request("POST", self._path, {"kind": self._kind, "metadata": metadata, "webhooks": [webhook]})
 
-    def withdraw(self, client: Client) -> None:
+    def withdraw(self, client: BlockingClient) -> None:
         _request_if_there(client, "DELETE", f"{self._path}/{self._webhook['name']}")
 
 
 class _Conversion:
-    """The conversion of a definition."""
+    """Registers the conversion of a CustomResourceDefinition."""
 
     def __init__(self, definition: str) -> None:
         self._path = f"{_DEFINITIONS}/{definition}"
         self._before: Object = {}
 
-    def put(self, client: Client, place: Place) -> None:
+    def put(self, client: BlockingClient, place: HookAddress) -> None:
         self._before = client.request("GET", self._path)["spec"]["conversion"]
         webhook = {"clientConfig": _client_config(place), "conversionReviewVersions": ["v1"]}
         self._set(client, {"strategy": "Webhook", "webhook": webhook})
 
-    def withdraw(self, client: Client) -> None:
+    def withdraw(self, client: BlockingClient) -> None:
         if self._before:
             self._set(client, {"webhook": None, **self._before})
 
-    def _set(self, client: Client, conversion: Object) -> None:
+    def _set(self, client: BlockingClient, conversion: Object) -> None:
         _request_if_there(client, "PATCH", self._path, {"spec": {"conversion": conversion}})
 
 
-def _request_if_there(client: Client, method: str, path: str, body: Object | None = None) -> None:
-    """What a reset or a test has deleted needs no withdrawal."""
+def _request_if_there(client: BlockingClient, method: str, path: str, body: Object | None = None) -> None:
+    """Send a request, and ignore 404: a reset or a test may have deleted the registration already."""
     try:
         client.request(method, path, body, content_type=_MERGE if body is not None else "application/json")
     except Refused as refusal:
@@ -167,12 +166,12 @@ def _request_if_there(client: Client, method: str, path: str, body: Object | Non
             raise
 
 
-def _client_config(place: Place) -> Object:
+def _client_config(place: HookAddress) -> Object:
     return {"url": place.url, "caBundle": base64.b64encode(place.authority.encode()).decode()}
 
 
 def _rule(resource: str) -> Object:
-    """What `deployments.apps/scale` means to a configuration."""
+    """The rule for a resource such as `deployments.apps/scale`."""
     name, _, subresource = resource.partition("/")
     plural, _, group = name.partition(".")
     group = "*" if plural == "*" and not group else group
@@ -218,5 +217,5 @@ def _converting(function: Call) -> Answer:
 
 
 def _told(function: Call, failure: BaseException) -> str:
-    """For whoever reads the answer: the test itself raises the failure with its traceback."""
+    """The message for the client. The test itself raises the exception with its traceback."""
     return f"{getattr(function, '__name__', 'the function')} raised {type(failure).__name__}: {failure}"

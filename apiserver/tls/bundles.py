@@ -1,8 +1,8 @@
-"""Bundles: the TLS of a client that trusts certain authorities, as Go's TLS does.
+"""Bundles: TLS contexts for clients that trust a CA bundle, as Go's TLS does.
 
-Webhooks and API services name theirs in a `caBundle`, files and flags in PEM. Must hold: a bundle is trusted and nobody
-else; without one it is whom this machine trusts; a certificate in a bundle may be that of the server itself, and need
-not have all that standards ask of authorities.
+Webhooks and APIServices have a `caBundle`, files and flags have PEM. Must hold: a bundle replaces the authorities of
+this machine; without a bundle these count. A certificate in a bundle may be the server's own, and need not meet all
+rules for CA certificates.
 """
 
 import base64
@@ -11,18 +11,18 @@ import ssl
 
 
 class NoTrust(Exception):
-    """A bundle holds no certificates; the message says so in Go's words."""
+    """A bundle without certificates. The message is Go's."""
 
 
 def trusting(authorities: str) -> ssl.SSLContext:
-    """A context for certificates in PEM, or for none. Raises OSError."""
+    """A context that trusts certificates in PEM, or the machine's authorities for an empty text. Raises OSError."""
     context = ssl.create_default_context(cadata=authorities or None)
     context.verify_flags = context.verify_flags & ~ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
     return context
 
 
 def trusting_bundle(bundle: str) -> ssl.SSLContext:
-    """A context for a bundle in base64, or for none. Raises NoTrust."""
+    """A context that trusts a base64 bundle, or the machine's authorities for an empty text. Raises NoTrust."""
     try:
         authorities = base64.b64decode(bundle).decode()
         if bundle and not authorities.strip():

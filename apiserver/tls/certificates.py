@@ -1,9 +1,9 @@
-"""Certificates: the server's own CA, and what it signs: a serving certificate and an administrator's.
+"""Certificates: the server's own CA, its serving certificate, and client certificates that the CA signs.
 
-Made once and kept in --cert-dir, so that a start costs no key and clients go on trusting the same CA. Knows files and
-X.509, no HTTP. Must hold: keys are readable by their owner alone; what is near its end, does not fit together or lacks
-a name is made anew; a serving certificate that another CA has signed is its owner's and stays; several processes with
-one directory agree on one CA; a file is there whole or not at all.
+They are made once and kept in --cert-dir, so that a start makes no keys and clients trust the same CA. It knows files
+and X.509, but no HTTP. Must hold: keys have mode 0600. A certificate is made again when it is near its end, does not
+fit its key, or lacks a name. A serving certificate of another CA stays. Several processes with one directory use one
+CA. A file is complete or does not exist.
 """
 
 import fcntl
@@ -44,9 +44,9 @@ class KeyPair(Struct, frozen=True):
 
 
 class Pki(Struct, frozen=True):
-    """All that the directory holds. `admin_token` is a bearer token for the same user as `admin`.
+    """The files of the directory. `admin_token` is a bearer token for the same user as `admin`.
 
-    `authority` is the certificate by which clients know the server.
+    `authority` is the certificate with which clients verify the server.
     """
 
     ca: KeyPair
@@ -64,7 +64,7 @@ class _Signed(Struct, frozen=True):
 
 
 def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
-    """What is in the directory, made or renewed where that is needed. `hosts` are names and addresses."""
+    """The files of the directory, made or renewed where needed. `hosts` are names and addresses."""
     files.make_private(directory)
     with _locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
@@ -79,7 +79,7 @@ def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
 
 
 def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -> KeyPair:
-    """A certificate for somebody else, signed by the CA in the directory."""
+    """A client certificate for another user, signed by the CA in the directory."""
     digest = hashlib.sha256("\0".join((user, *groups)).encode()).hexdigest()
     with _locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
@@ -87,7 +87,7 @@ def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -
 
 
 class _Maker:
-    """Reads and makes the files of one directory at one time."""
+    """Reads and makes the files of one directory, at one time."""
 
     def __init__(self, directory: Path, now: datetime) -> None:
         self._directory = directory
@@ -97,7 +97,7 @@ class _Maker:
         return KeyPair(self._directory / f"{name}.crt", self._directory / f"{name}.key")
 
     def ca(self) -> _Signed:
-        """The CA: the one that is there, or a new one."""
+        """The CA in the directory, or a new one."""
         found = self._read("ca")
         if found is not None and not self._is_ending(found.certificate):
             return found
@@ -113,19 +113,19 @@ class _Maker:
         return made
 
     def has_foreign(self, name: str) -> bool:
-        """Whether somebody else has put a pair there."""
+        """Whether a certificate was signed by another CA."""
         found = self._read(name)
         return found is not None and _CA_NAME not in found.certificate.issuer.rfc4514_string()
 
     def signed(self, name: str, ca: _Signed, subject: x509.Name, hosts: Sequence[str]) -> KeyPair:
-        """A certificate of the CA for a server (with hosts) or a client (without)."""
+        """A certificate for a server (with hosts) or a client (without), signed by the CA."""
         found = self._read(name)
         if found is None or self._is_ending(found.certificate) or not _fits(found.certificate, ca, hosts):
             self._write(name, self._issue(ca, subject, hosts))
         return self.files(name)
 
     def token(self, name: str) -> str:
-        """A random token."""
+        """The token in a file, or a new random token."""
         path = self._directory / name
         if not path.exists():
             files.put(path, secrets.token_urlsafe(32).encode())
@@ -164,7 +164,7 @@ class _Maker:
         return not begins <= self._now <= ends - _RENEW_BEFORE
 
     def _read(self, name: str) -> _Signed | None:
-        """What is on disk; None when it is not all there or does not belong together."""
+        """A certificate and its key from the files; None when one is missing or they do not belong together."""
         pair = self.files(name)
         try:
             certificate = x509.load_pem_x509_certificate(pair.certificate.read_bytes())
@@ -213,7 +213,7 @@ def _usage(*, is_ca: bool) -> x509.KeyUsage:
 
 
 def _fits(certificate: x509.Certificate, ca: _Signed, hosts: Sequence[str]) -> bool:
-    """Whether the CA has signed it, for at least these hosts."""
+    """Whether the CA has signed a certificate, for at least these hosts."""
     try:
         certificate.verify_directly_issued_by(ca.certificate)
     except (ValueError, TypeError, InvalidSignature):

@@ -1,7 +1,7 @@
-"""Certified users: those that a client certificate names, and those of whom a front proxy speaks that has one.
+"""Certified users: the user of a client certificate, or the user that a front proxy with a client certificate names.
 
-Must hold: a certificate of the proxies' CA makes nobody a user, and one of the users' CA nobody a proxy, unless both
-are the same CA; which CAs those are may change while the server runs.
+Must hold: the CA of users does not make proxies, and the CA of proxies does not make users, unless both are the same
+CA. The CAs may change while the server runs.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from aio_apiserver.registry.plugins.authentication.front_proxy import FrontProxy
 
 
 class Trusted(Struct, frozen=True):
-    """Whose signatures make users, and whose make proxies. The operator's bundles are for others to know, in PEM."""
+    """The CAs of users and of front proxies. The bundles are the flags' files in PEM, for publication."""
 
     users: Authorities = frozenset()
     proxies: Authorities = frozenset()
@@ -23,7 +23,7 @@ class Trusted(Struct, frozen=True):
 
 
 class CertifiedUsers:
-    """Without `proxy`, nobody speaks for others."""
+    """Finds the user of a certificate. Without `proxy`, no front proxy is accepted."""
 
     def __init__(self, proxy: FrontProxy | None, trusted: Trusted) -> None:
         self._proxy = proxy
@@ -33,7 +33,7 @@ class CertifiedUsers:
     def user_of(
         self, certificate: ClientCertificate, headers: Iterable[tuple[str, str]], now: float
     ) -> UserInfo | None:
-        """Who asks, at a time; None when a good certificate names nobody. Raises Untrusted."""
+        """The user of a request at a time; None when a valid certificate names no user. Raises Untrusted."""
         wrong: list[str] = []
         try:
             if (user := self._spoken_of(certificate, headers, now)) is not None:
@@ -54,7 +54,7 @@ class CertifiedUsers:
     def _spoken_of(
         self, certificate: ClientCertificate, headers: Iterable[tuple[str, str]], now: float
     ) -> UserInfo | None:
-        """The user of whom a proxy speaks; None when it speaks of nobody. Raises Untrusted."""
+        """The user that a front proxy names; None when it names none. Raises Untrusted."""
         if self._proxy is None:
             return None
         certificate.check(self.trusted.proxies, now)

@@ -1,8 +1,8 @@
-"""Client certificates: what they say, and whether they are good now.
+"""Client certificates: reads the client certificate of a connection, and checks it for each request.
 
-The handshake has verified signatures and purposes, against all authorities that were known then. Which of them count
-for what, and whether the time is right, is asked for each request, since both change while a connection is open.
-Must hold: a certificate whose chain the handshake has not verified is never good.
+The handshake verifies signatures and key usages, with all CAs of that time. Each request checks which CA counts and
+whether the certificate has expired, because both change while a connection is open. Must hold: a certificate without a
+chain verified by the handshake is refused.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ _CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 _MOST_KNOWN = 4096
 
 Authorities = frozenset[bytes]
-"""Whom to believe, by `authority`."""
+"""The CAs to trust, by their `authority`."""
 
 
 class Untrusted(Exception):
-    """A certificate that may not be used: the message says why, and is for logs."""
+    """A certificate that may not be used. The message is for logs."""
 
 
-class Link(NamedTuple):
-    """A certificate in a chain, and the time in which it and all before it are good, in seconds since the epoch."""
+class ChainCertificate(NamedTuple):
+    """A certificate in a chain, and the time in which it and all before it are valid, in seconds since the epoch."""
 
     authority: bytes
     begins: float
@@ -40,21 +40,21 @@ class Link(NamedTuple):
 
 
 class ClientCertificate(Struct, frozen=True):
-    """What a client has shown. `user` is None when it names nobody.
+    """The facts of a client certificate. `user` is None when it names no user.
 
-    links: from the client's certificate to that of its CA; none when nobody has verified it. flaw: what is wrong with
-    what it says.
+    links: from the client's certificate to that of its CA; empty without a verified chain. flaw: an error in its
+    content.
     """
 
     serial: int = 0
     common_name: str = ""
     user: UserInfo | None = None
     ends: float = 0.0
-    links: Sequence[Link] = ()
+    links: Sequence[ChainCertificate] = ()
     flaw: str = ""
 
     def check(self, authorities: Authorities, now: float) -> None:
-        """Raises Untrusted unless one of the authorities has signed it, and it is good at a time."""
+        """Check that one of the authorities has signed it, and that it is valid at a time. Raises Untrusted."""
         if self.flaw:
             raise Untrusted(f"{self._named()}: {self.flaw}")
         for link in self.links:
@@ -69,21 +69,20 @@ class ClientCertificate(Struct, frozen=True):
 
 
 def authority(certificate: x509.Certificate) -> bytes:
-    """Who a CA is: its name and its key. A certificate that is issued to it anew does not make it another one."""
+    """The identity of a CA: its name and its key. A renewed CA certificate has the same identity."""
     key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return hashlib.sha256(certificate.subject.public_bytes() + key).digest()
 
 
 def authorities_in(bundles: Iterable[bytes]) -> Authorities:
-    """The authorities of bundles in PEM. Raises ValueError."""
+    """The authorities in PEM bundles. Raises ValueError."""
     return frozenset(authority(one) for bundle in bundles for one in x509.load_pem_x509_certificates(bundle))
 
 
 class ClientCertificates:
-    """The certificates that clients have shown: what is in one is read once.
+    """The certificates of connections. Each certificate is parsed once.
 
-    A connection that goes on with the session of another one is told its certificate, but not its chain: it has the one
-    that it had then.
+    A resumed TLS session has the certificate but not its chain. The chain of the first connection counts for it.
     """
 
     def __init__(self) -> None:
@@ -108,7 +107,7 @@ class ClientCertificates:
 
 
 def read(encoded: bytes, chain: Sequence[bytes]) -> ClientCertificate:
-    """A certificate in DER, and the chain that was verified, which it begins."""
+    """Parse a certificate in DER, with the verified chain that it begins."""
     try:
         certificate = x509.load_der_x509_certificate(encoded)
         links = tuple(_links(chain))
@@ -142,17 +141,17 @@ def _values(certificate: x509.Certificate, attribute: x509.ObjectIdentifier) -> 
     return [str(one.value) for one in certificate.subject.get_attributes_for_oid(attribute)]
 
 
-def _links(chain: Iterable[bytes]) -> Iterator[Link]:
+def _links(chain: Iterable[bytes]) -> Iterator[ChainCertificate]:
     begins, ends = float("-inf"), float("inf")
     for encoded in chain:
         certificate = x509.load_der_x509_certificate(encoded)
         begins = max(begins, certificate.not_valid_before_utc.timestamp())
         ends = min(ends, certificate.not_valid_after_utc.timestamp())
-        yield Link(authority(certificate), begins, ends)
+        yield ChainCertificate(authority(certificate), begins, ends)
 
 
 def _chain_of(tls: ssl.SSLObject) -> tuple[bytes, ...]:
-    """The certificates that the handshake has verified in DER: the client's first, its CA's last."""
+    """The chain that the handshake has verified, in DER: the client's certificate first, its CA's last."""
     read_chain: Any = getattr(tls, "get_verified_chain", None)
     if read_chain is not None:
         return tuple(read_chain() or ())

@@ -1,8 +1,8 @@
-"""TLS: what the secure port shows and asks for, as the files have it now, and the names that the server has.
+"""Contexts: the TLS context of the secure port, from the present files, and the host names of the server.
 
-Must hold: a client without a certificate gets in (it may have a token); one with a certificate only if it was signed
-by the server's own CA or one of --client-ca-file or --requestheader-client-ca-file; whether that certificate is good
-now, the time included, is asked for each request (client_certificates.py). HTTP/1.1 is all that is offered.
+Must hold: a client without a certificate can connect, because it may have a token. A client certificate needs a
+signature of the server's own CA, --client-ca-file or --requestheader-client-ca-file. Each request checks whether the
+certificate is valid now (client_certificates.py). ALPN offers HTTP/1.1.
 """
 
 import socket
@@ -23,22 +23,22 @@ _CLUSTER_NAMES = (
 )
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 _NO_CHECK_TIME = ssl.VerifyFlags(0x200000)
-"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME: who comes with an expired certificate is told so by a 401."""
+"""OpenSSL's X509_V_FLAG_NO_CHECK_TIME: a client with an expired certificate gets a 401."""
 
 
 class ServingTLS:
-    """The TLS of the secure port. Connections that are open keep what they have begun with."""
+    """The TLS of the secure port. Open connections keep their context."""
 
     def __init__(self, settings: Settings, pki: Pki) -> None:
-        """Raises OSError or ValueError when a file is not what it should be."""
+        """Raises OSError or ValueError when a file is not valid."""
         self._settings = settings
         self.context = _context(settings, pki)
-        """For the listener: a handshake that begins goes on with the newest one."""
+        """The context of the listener. A new handshake switches to the newest context."""
         self._newest = self.context
         self.context.sni_callback = self._choose
 
     def load(self, pki: Pki) -> None:
-        """Take over what the files have now. Raises OSError or ValueError, and leaves everything as it was."""
+        """Load the present files. Raises OSError or ValueError, and then keeps the old context."""
         self._newest = _context(self._settings, pki)
 
     def _choose(self, handshake: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
@@ -46,7 +46,7 @@ class ServingTLS:
 
 
 class _Handshake(ssl.SSLObject):
-    """Tells the client that its certificate is not accepted: event loops hang up at once, and it would see the end."""
+    """Sends the client an alert when its certificate is refused. Event loops would close the connection without one."""
 
     _refusal: ssl.SSLCertVerificationError | None = None
 
@@ -75,32 +75,32 @@ def _context(settings: Settings, pki: Pki) -> ssl.SSLContext:
 
 
 def files(settings: Settings, pki: Pki) -> Sequence[Path]:
-    """All that the TLS of the secure port is made of."""
+    """All files of the TLS of the secure port."""
     return [*_shown(settings, pki), *user_bundles(settings, pki), *proxy_bundles(settings)]
 
 
 def _shown(settings: Settings, pki: Pki) -> tuple[Path, Path]:
-    """The certificate of the server, and its key."""
+    """The server's certificate and its key."""
     return settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
 
 
 def user_bundles(settings: Settings, pki: Pki) -> Sequence[Path]:
-    """The CAs whose certificates make users."""
+    """The CA files of users."""
     return [pki.ca.certificate, *filter(None, [settings.client_ca_file])]
 
 
 def proxy_bundles(settings: Settings) -> Sequence[Path]:
-    """The CAs whose certificates make front proxies."""
+    """The CA files of front proxies."""
     return list(filter(None, [settings.requestheader_client_ca_file]))
 
 
 def authority(settings: Settings, pki: Pki) -> Path:
-    """What clients check the serving certificate with."""
+    """The certificate with which clients verify the serving certificate."""
     return settings.tls_cert_file or pki.authority
 
 
 def hosts(settings: Settings) -> list[str]:
-    """Every name and address that a client may call the server by."""
+    """All host names and addresses of the server."""
     first_service_addresses = [str(network[1]) for network in settings.service_cluster_ip_range]
     given = (settings.bind_address, settings.advertise_address, settings.external_hostname)
     names = (*_LOCAL_NAMES, *_CLUSTER_NAMES, *first_service_addresses, socket.gethostname(), *given)
@@ -108,7 +108,7 @@ def hosts(settings: Settings) -> list[str]:
 
 
 def local_address(settings: Settings) -> str:
-    """The address by which this machine reaches the server, ready for a URL."""
+    """The address of the server on this machine, in the form for a URL."""
     address = settings.bind_address
     if not address or _is_unspecified(address):
         address = "127.0.0.1"
@@ -123,7 +123,7 @@ def _is_unspecified(host: str) -> bool:
 
 
 def _limit_ciphers(tls: ssl.SSLContext, suites: Sequence[str]) -> None:
-    """TLS 1.3's suites are always on; when only they are asked for, nothing older may be agreed on."""
+    """Limit the cipher suites. Those of TLS 1.3 are always on; when no older one is listed, TLS 1.3 is the minimum."""
     older = [CIPHERS[suite] for suite in suites if CIPHERS[suite]]
     if older:
         tls.set_ciphers(":".join(older))

@@ -1,4 +1,4 @@
-"""Files that others read: there whole or not at all, and for whom they are meant from the first moment on."""
+"""Files: writes a file at once, with its mode set before it has content."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ _DIRECTORY = 0o700
 
 
 def make_private(directory: Path) -> None:
-    """Make a directory, and those above it that are missing, for their owner alone.
+    """Create a directory and its missing parents, with mode 0700.
 
     mkdir gives its mode to the last one only.
     """
@@ -20,7 +20,7 @@ def make_private(directory: Path) -> None:
 
 
 def put(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
-    """Put a file in place at once; what was there before is gone."""
+    """Replace a file by a rename, so that readers see the old or the new content."""
     if mode == PRIVATE:
         make_private(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)

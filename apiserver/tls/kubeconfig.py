@@ -1,6 +1,6 @@
-"""The kubeconfig file: how to reach this server as its administrator.
+"""Kubeconfig: the kubeconfig file with the administrator's credentials for this server.
 
-Written for this server alone, and readable by its owner alone; ~/.kube/config is never touched.
+It is a file of its own, with mode 0600. ~/.kube/config is not changed.
 """
 
 import base64
@@ -32,7 +32,7 @@ current-context: aio-apiserver
 
 
 def write(path: Path, server: str, pki: Pki, *, authority: Path) -> None:
-    """Write the file. `authority` is what clients check the serving certificate with."""
+    """Write the file. `authority` is the certificate with which clients verify the server."""
     content = _TEMPLATE.format(
         server=server,
         ca=_encoded(authority),

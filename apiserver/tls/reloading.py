@@ -1,7 +1,7 @@
-"""Reloading: files of the operator's that are looked at again while the server runs.
+"""Reloading: watches files of flags, and applies their content when it changes while the server runs.
 
-What is in them, others know. Must hold: a file is taken over when its content is another one, as a whole or not at all;
-what cannot be used is told once, and leaves in force what was there before.
+It does not know the content. Must hold: a change is applied as a whole or not at all. An invalid content is logged
+once, and the old one stays in force.
 """
 
 import asyncio
@@ -16,20 +16,20 @@ from aio_apiserver.storage.clock import Clock
 logger = logging.getLogger(__name__)
 
 PAUSE = 60.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 Contents = Sequence[bytes]
 
 
 def _ignore(_contents: Contents | None) -> None:
-    """What is told of reloads where nobody wants to know."""
+    """The default for `told`."""
 
 
 class Reloaded(Struct):
-    """Some files that belong together. `contents` are those that are in force.
+    """A group of files. `contents` are those in force.
 
-    take_over: raises OSError or TimeoutError where another try may succeed, ValueError where it will not.
-    told: is called with the contents after each reload, and with None after each that failed.
+    take_over: applies new contents. It raises OSError or TimeoutError when a later try may succeed, else ValueError.
+    told: called with the contents after each reload, and with None after each failed one.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Reloaded(Struct):
     told: Callable[[Contents | None], None] = field(default=_ignore)
 
     async def check(self) -> None:
-        """Look at the files."""
+        """Read the files, and apply them when they have changed."""
         try:
             contents = await asyncio.to_thread(read, self.paths)
             if contents == self.contents:
@@ -66,7 +66,7 @@ def read(paths: Sequence[Path]) -> Contents:
 
 
 class Reloading:
-    """All that is reloaded."""
+    """All groups of files that are reloaded."""
 
     def __init__(self, items: Sequence[Reloaded], clock: Clock) -> None:
         self._items = items
@@ -74,13 +74,13 @@ class Reloading:
         self._checking = asyncio.Lock()
 
     async def run(self) -> None:
-        """Look at everything, again and again, until it is cancelled."""
+        """Check all groups every minute, until cancelled."""
         while True:
             await self._clock.sleep(PAUSE)
             await self.check()
 
     async def check(self) -> None:
-        """Look at everything now."""
+        """Check all groups now."""
         async with self._checking:
             for item in self._items:
                 await item.check()

@@ -1,4 +1,4 @@
-"""How others reach this server: the address and port that it advertises to the cluster."""
+"""Advertising: the address and port that this server advertises to the cluster."""
 
 import socket
 from ipaddress import ip_address
@@ -7,18 +7,20 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
 
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
-"""Addresses that are nobody's (RFC 5737, RFC 3849): only the route to them is looked up, nothing is sent."""
+"""Documentation addresses (RFC 5737, RFC 3849), which no host has. Their route is looked up, and nothing is sent."""
 _ANY_PORT = 9
 
 
 def advertised(settings: Settings, port: int) -> Advertised:
-    """What the service `kubernetes` says of this server."""
+    """The addresses of this server for the service `kubernetes` and its endpoints."""
     network = settings.service_cluster_ip_range[0]
     return Advertised(service_address=str(network[1]), address=_address(settings, network.version), port=port)
 
 
 def _address(settings: Settings, version: int) -> str:
-    """The first that may stand in an endpoint: what is set, and then what the machine's routes say; or none."""
+    """The first address that an endpoint may have: the flags, then the machine's default route. Empty when there is
+    none.
+    """
     candidates = (settings.advertise_address, settings.bind_address, _routed_address(version))
     return next((candidate for candidate in candidates if candidate and _is_presentable(candidate)), "")
 
@@ -29,7 +31,7 @@ def _is_presentable(address: str) -> bool:
 
 
 def _routed_address(version: int) -> str:
-    """This machine's own address on the way to others."""
+    """This machine's own address on the route to other hosts."""
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:

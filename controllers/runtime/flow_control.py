@@ -15,8 +15,8 @@ from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import Watched
 from aio_apiserver.storage.clock import Clock
 
 _MOST_TRIES = 10
@@ -98,5 +98,5 @@ def _work(fairness: Fairness, lane: Lane, asked: ResourceRequest) -> Work:
         return ONE_SEAT
     if asked.verb == "list":
         return fairness.estimator.of_list(lane, resource, "", {})
-    written = Watched(*resource, asked.namespace, asked.name)
+    written = WatchScope(*resource, asked.namespace, asked.name)
     return fairness.estimator.of_write(lane, written, asked.subresource)

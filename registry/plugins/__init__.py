@@ -1,1 +1,3 @@
-"""Plugins."""
+"""Plugins: the parts that know both kinds and mechanisms: admission, authentication, authorization, quota, flow
+control.
+"""

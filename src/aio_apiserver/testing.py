@@ -1,4 +1,4 @@
-"""testing: the public names of the test bench, real API servers inside a test. docs/testing.md tells how to use them.
+"""testing: the public names of the test server and its tools. docs/testing.md says how to use them.
 
 pytest loads the plugin wherever this project is installed, so this module loads nothing by itself. Each name loads its
 own module.
@@ -21,7 +21,7 @@ _PLACES = {
     "Server": ("server", "Server"),
     "golden": ("golden", None),
 }
-"""The module of each name, and what it is called there; None: the module itself."""
+"""The module of each name, and its name there; None: the module itself."""
 
 __all__ = ["Denied", "Refused", "Review", "Server", "golden"]
 

@@ -1,1 +1,1 @@
-"""The kv engines: etcd's contract in bytes, on etcd, on SQLite and in memory."""
+"""KV: the storage engines below the registry's storage. All follow etcd's contract on bytes: etcd, SQLite, memory."""

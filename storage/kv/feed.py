@@ -1,12 +1,12 @@
-"""Feed: live events, handed to those whose key range they concern.
+"""Feed: hands live events to the watches whose key range they are in.
 
-For engines that live in this process. On the event loop, without waiting; knows no storage and no clock. Committed
-groups (of whole revisions) come in order; each watched range gets its events of a group as one batch, which its
-subscriptions share. The ranges of an event are found by bisection, so a write costs no more for being one of many
-watched ranges' neighbour.
+For engines that live in this process. It runs on the event loop without waiting, and has no clock. The engine publishes
+committed groups of whole revisions in order. The subscriptions of one range share one batch. Ranges are found by
+bisection, so that a write costs the ranges of its own key and not all watched ranges.
 
-Must hold: a subscription gives out everything of its range from where it joined, once and in order, or says from which
-revision on it has lost: what is held for a slow reader is bounded, the rest is in the engine's history for him to read.
+Must hold: a subscription yields all events of its range from its start revision, once and in order. Or it reports the
+revision from which it has dropped events. The queue of a slow reader is bounded; the reader replays the rest from the
+engine's history.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from aio_apiserver.storage.kv.interface import Event, EventBatch
 
 _BACKLOG_BYTES = 8 << 20
 _EVENT_BYTES = 500
-"""What an event costs beside its values, about."""
+"""The approximate cost of an event beside its values."""
 
 Range = tuple[bytes, bytes]
 
 
 class Subscription:
-    """One reader's queue. It starts out with everything lost: `join` says from where on it is live."""
+    """The queue of one watch. It begins with everything dropped: `join` sets the revision from which it is live."""
 
     def __init__(self, scope: Range) -> None:
         self.scope = scope
         self.failure: StorageError | None = None
         self.lost_from: int | None = 0
-        """The first revision that was not kept for the reader; None while nothing is missing."""
+        """The first revision that was dropped; None while nothing is missing."""
         self._first_revision = 0
         self._batches: deque[tuple[EventBatch, int]] = deque()
         self._bytes = 0
@@ -39,7 +39,7 @@ class Subscription:
         self._changed = asyncio.Event()
 
     def join(self, revision: int, *, current: int) -> None:
-        """Be live from `revision` on, which lies behind `current`, the revision of the feed."""
+        """Be live from `revision` on. It is later than `current`, the revision of the feed."""
         self.lost_from = None
         self._first_revision = revision
         if self._owes_progress:
@@ -47,11 +47,11 @@ class Subscription:
 
     @property
     def backlog(self) -> int:
-        """How many batches wait to be taken."""
+        """The number of queued batches."""
         return len(self._batches)
 
     def pop(self) -> EventBatch | None:
-        """The next batch, if there is one."""
+        """The next batch; None when the queue is empty."""
         if not self._batches:
             return None
         batch, size = self._batches.popleft()
@@ -65,11 +65,11 @@ class Subscription:
             await self._changed.wait()
 
     def wake(self) -> None:
-        """Let the reader look around."""
+        """Wake the reader."""
         self._changed.set()
 
     def deliver(self, batch: EventBatch, size: int) -> None:
-        """Queue the events of a group, or lose them all if the reader is too far behind."""
+        """Queue the events of a group. Drop all queued events when the reader is too far behind."""
         if self.lost_from is not None or batch.revision < self._first_revision:
             return
         batch = _starting_at(self._first_revision, batch)
@@ -80,7 +80,7 @@ class Subscription:
         self.wake()
 
     def promise(self, revision: int) -> None:
-        """Queue that all up to the revision has been delivered, or keep it in mind until that is so."""
+        """Queue a progress notification for the revision, or remember it until the subscription is live."""
         self._owes_progress = self.lost_from is not None
         if self._owes_progress:
             return
@@ -90,21 +90,21 @@ class Subscription:
         self.wake()
 
     def lose(self, revision: int) -> None:
-        """Lose everything from the revision on, which comes next, and what is queued."""
+        """Drop all events from the revision on, and what is queued. The revision is the next one."""
         if self.lost_from is None:
             self._lose()
             self.lost_from = self.lost_from or revision
         self.wake()
 
     def compact(self, revision: int) -> None:
-        """Lose what is queued if there are events below the revision in it."""
+        """Drop the queue if it holds events below the compact revision."""
         oldest = self._oldest_revision()
         if oldest is not None and oldest < revision:
             self._lose()
             self.wake()
 
     def fail(self, reason: StorageError) -> None:
-        """Forget what is queued; the reader learns the reason, the first one if there are several."""
+        """Empty the queue and fail the reader. Of several reasons the first one counts."""
         self.failure = self.failure or reason
         self._batches.clear()
         self.wake()
@@ -116,12 +116,12 @@ class Subscription:
         self._bytes = 0
 
     def _oldest_revision(self) -> int | None:
-        """The revision of the first event that is queued."""
+        """The revision of the first queued event."""
         return next((batch.events[0].record.mod_revision for batch, _ in self._batches if batch.events), None)
 
 
 class Feed:
-    """All subscriptions of a store. `revision`: everything up to it has been published."""
+    """All subscriptions of a store. `revision`: all events up to it have been published."""
 
     def __init__(self, revision: int) -> None:
         self.revision = revision
@@ -136,11 +136,11 @@ class Feed:
 
     @property
     def backlog(self) -> int:
-        """How many batches wait for their readers."""
+        """The number of queued batches of all subscriptions."""
         return sum(subscription.backlog for subscription in self._all())
 
     def subscribe(self, start: bytes, end: bytes) -> Subscription:
-        """A subscription that has yet to join."""
+        """A subscription that has not joined yet."""
         subscription = Subscription((start, end))
         if subscription.scope not in self._by_range:
             self._by_range[subscription.scope] = set()
@@ -156,7 +156,7 @@ class Feed:
             self._divide()
 
     def publish(self, events: Sequence[Event], revision: int) -> None:
-        """Hand out the events of a committed group."""
+        """Queue the events of a committed group."""
         self.revision = revision
         for scope, selected in self._selected(events).items():
             batch = EventBatch(selected, selected[-1].record.mod_revision)
@@ -165,10 +165,11 @@ class Feed:
                 subscription.deliver(batch, size)
         self._release_waiting()
 
-    def lose_most(self, keys: Collection[bytes], *, spare: int) -> Collection[bytes]:
-        """Let those lose what comes next who would be told most, when many keys change at once.
+    def drop_widest(self, keys: Collection[bytes], *, spare: int) -> Collection[bytes]:
+        """When one revision changes many keys, drop the subscriptions that match most of them. They replay from
+        history.
 
-        Returns the keys of which nobody is to be told: all but `spare` at the most.
+        Returns the keys without a subscription that is still live: all but `spare` at most.
         """
         concerned: dict[int, list[bytes]] = {}
         for key in keys:
@@ -185,12 +186,12 @@ class Feed:
         return {key for segment, found in concerned.items() if segment in silent for key in found}
 
     def promise_progress(self) -> None:
-        """Tell everybody that all events up to now have been published."""
+        """Send all watches a progress notification for the present revision."""
         for subscription in self._all():
             subscription.promise(self.revision)
 
     def compact(self, revision: int) -> None:
-        """Hold no events below the revision: who has not taken them looks for them in the history, in vain."""
+        """Drop queues with events below the compact revision. Their readers then get Compacted from the history."""
         for subscription in self._all():
             subscription.compact(revision)
 
@@ -200,7 +201,7 @@ class Feed:
             subscription.fail(reason)
 
     async def wait_until_reached(self, revision: int) -> None:
-        """Return when the revision has been published, which has been committed and so will be."""
+        """Return when the revision has been published. It is committed already."""
         if self.revision < revision:
             future = asyncio.get_running_loop().create_future()
             self._waiting.append((revision, future))
@@ -214,7 +215,7 @@ class Feed:
         return selected
 
     def _neighbours(self, segment: int) -> set[int]:
-        """The segments that have readers in common with this one, or with one of those, and so on."""
+        """The segments that share a subscription with this one, directly or through others."""
         found, new = {segment}, {segment}
         while new:
             scopes = {scope for one in new for scope in self._segments[one]}

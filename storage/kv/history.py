@@ -1,10 +1,10 @@
-"""History: keys and their records through time, in memory.
+"""History: keys and their records at all revisions, in memory.
 
-Pure: no I/O, no clock, no waiting; callers are on one event loop and every method is one step. Knows leases only as
-numbers in records.
+Pure: no I/O, no clock, no waiting. Callers are on one event loop, and every method is one step. Leases are numbers in
+records here.
 
-Must hold: each change takes the next revision; what a kept revision showed never changes. Each superseded record is
-held by `_past` alone and is let go by compaction.
+Must hold: each change takes the next revision. A kept revision always shows the same records. A superseded record is in
+`_past` until compaction releases it.
 
 Example: put a=1 (revision 2), put a=2 (3), delete a (4), put a=3 (5)
 
@@ -12,7 +12,7 @@ Example: put a=1 (revision 2), put a=2 (3), delete a (4), put a=3 (5)
     _past    a: [(a=1, mod 2), (a=2, mod 3), (tombstone, mod 4)]
     _events  2: (PUT a=1), 3: (PUT a=2, previous a=1), 4: (DELETE, previous a=2), 5: (PUT a=3)
 
-and after compacting at 4, where `a` does not exist: `_past` is empty, `_events` has 4 (without previous) and 5.
+After compacting at 4, where `a` does not exist, `_past` is empty. `_events` has 4 (without previous) and 5.
 """
 
 from bisect import bisect_right
@@ -32,7 +32,7 @@ _MOD_REVISION = attrgetter("mod_revision")
 
 
 class Slice(Struct, frozen=True):
-    """A part of a range: its first records, and how many there are in the whole."""
+    """A part of a range: its first records, and the number of records in the whole range."""
 
     records: Sequence[Record]
     count: int
@@ -42,7 +42,7 @@ class History:
     """The MVCC state of one store."""
 
     def __init__(self, records: Mapping[bytes, Record] | None = None, revision: int = 1) -> None:
-        """Empty, or with what was there at a revision, as if all before had been compacted."""
+        """An empty store, or one with records at a revision whose earlier history is compacted."""
         self.revision = revision
         self.compact_revision = revision if records else 0
         self._live: SortedDict[bytes, Record] = SortedDict(records or {})
@@ -51,12 +51,12 @@ class History:
         self._released = revision  # nothing before this revision is held any more
 
     def current(self, key: bytes) -> Record | None:
-        """The key's record now."""
+        """The present record of a key."""
         record: Record | None = self._live.get(key)
         return record
 
     def at(self, key: bytes, revision: int) -> Record | None:
-        """The key's record as it was at the revision, which is a kept one."""
+        """The record of a key at a kept revision."""
         live = self.current(key)
         if live is not None and live.mod_revision <= revision:
             return live
@@ -65,17 +65,17 @@ class History:
         return _unless_tombstone(past[index - 1]) if index else None
 
     def present(self) -> dict[bytes, Record]:
-        """All that there is now, in no order."""
+        """All present records, in no order."""
         return dict.copy(self._live)
 
     def range(self, start: bytes, end: bytes, *, limit: int | None) -> Slice:
-        """The range now; None is no limit."""
+        """The range at present. A limit of None means all."""
         keys = self._live.irange(start, end, inclusive=(True, False))
         count = self._live.bisect_left(end) - self._live.bisect_left(start)
         return Slice([self._live[key] for key in islice(keys, limit)], max(count, 0))
 
     def range_at(self, start: bytes, end: bytes, *, limit: int | None, revision: int) -> Slice:
-        """The range as it was at the revision, which is a kept one; None is no limit."""
+        """The range at a kept revision. A limit of None means all."""
         live, past = (keys.irange(start, end, inclusive=(True, False)) for keys in (self._live, self._past))
         every_key = dict.fromkeys(sorted([*live, *past]))
         records = [record for key in every_key if (record := self.at(key, revision)) is not None]
@@ -89,11 +89,11 @@ class History:
             raise Compacted(revision, self.compact_revision)
 
     def events(self, revision: int) -> Sequence[Event]:
-        """What happened at a kept revision, in key order."""
+        """The events of a kept revision, in key order."""
         return self._events.get(revision, ())
 
     def replay(self, wanted: Replay, *, limit: int) -> Replayed:
-        """The first part of a replay, `limit` revisions at the most."""
+        """The first part of a replay, with `limit` revisions at most."""
         if wanted.first < self.compact_revision:
             raise Compacted(wanted.first, self.compact_revision)
         end = min(wanted.first + limit, wanted.last + 1)
@@ -101,7 +101,7 @@ class History:
         return Replayed([event for event in happened if wanted.start <= event.record.key < wanted.end], end)
 
     def put(self, key: bytes, value: bytes, *, lease: int) -> Event:
-        """Write a key under the next revision."""
+        """Write a key at the next revision."""
         revision = self.revision + 1
         previous = self.current(key)
         if previous is not None:
@@ -112,10 +112,10 @@ class History:
         return event
 
     def replace(self, gone: Iterable[bytes], written: Iterable[Record]) -> None:
-        """Change many keys at once, and forget how it came to that: everything up to now is compacted.
+        """Change many keys at once and drop the history: everything up to now is compacted.
 
-        A key may be in both: then it is made anew. The change takes a revision that nobody can read or follow, and
-        the compacted one lies behind it.
+        A key in both arguments is created anew. The change takes a revision that cannot be read or watched. The compact
+        revision is the one after it.
         """
         revision = self.revision + 1
         live = self.present()
@@ -130,14 +130,14 @@ class History:
         self.revision = self.compact_revision = self._released = revision + 1
 
     def delete(self, keys: Iterable[bytes]) -> Sequence[Event]:
-        """Delete keys, all of which exist, under one next revision."""
+        """Delete existing keys, all at the next revision."""
         revision = self.revision + 1
         events = tuple(self._bury(key, revision) for key in sorted(keys))
         self._commit(revision, events)
         return events
 
     def compact(self, revision: int) -> None:
-        """Make everything below the revision unreadable; `release` then lets it go, a part at a time."""
+        """Make all revisions below this one unreadable. `release` then frees them in parts."""
         if revision <= self.compact_revision:
             raise Compacted(revision, self.compact_revision)
         if revision > self.revision:
@@ -145,9 +145,9 @@ class History:
         self.compact_revision = revision
 
     def release(self, limit: int) -> bool:
-        """Let go of what compaction has made unreadable, `limit` revisions at the most; False when nothing is left.
+        """Free compacted revisions, `limit` at most. Returns False when none is left.
 
-        Only keys that changed below the compact revision can have something to let go, and `_events` names them.
+        Only keys that changed below the compact revision can have something to free, and `_events` names them.
         """
         for revision in range(self._released, min(self._released + limit, self.compact_revision)):
             for event in self._events.pop(revision, ()):
@@ -159,7 +159,7 @@ class History:
         return False
 
     def statistics(self) -> Mapping[str, int]:
-        """Revisions, and how much is held."""
+        """Revisions, and the number of records held."""
         return {
             "revision": self.revision,
             "compact_revision": self.compact_revision,
@@ -201,7 +201,7 @@ class History:
 
 
 def _behind(previous: Record | None, key: bytes, value: bytes, *, revision: int, lease: int) -> Record:
-    """What a key holds when it is written, behind what it held before."""
+    """The record of a write, after the previous record of the key."""
     if previous is None:
         return Record(key, value, revision, revision, 1, lease)
     return Record(key, value, previous.create_revision, revision, previous.version + 1, lease)

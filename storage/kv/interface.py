@@ -1,14 +1,15 @@
-"""The kv contract: ordered byte keys under one revision, as etcd defines it.
+"""Interface: the kv contract: ordered byte keys under one store-wide revision, as etcd defines it.
 
-Every engine (memory, sqlite, etcd) is a KV and passes tests/storage/kv/contract.py; nothing above this line knows
-which one it talks to. No Kubernetes, no encoding: bytes in, bytes out.
+Every engine (memory, sqlite, etcd) is a KV and passes tests/storage/kv/contract.py. Callers do not know which engine
+they use. No Kubernetes and no encoding: bytes in, bytes out.
 
-Must hold, on every engine:
-- One store-wide revision. It starts at 1 for an empty store, grows by exactly one with each effective write
-  (a lease's expiry is one write for all its keys) and never goes back, not even through a crash.
-- A write that returned is durable. A write that raised `Unavailable` had no effect; one that raised
-  `DeadlineExceeded` may have had, and is never repeated by the engine itself.
-- A watch delivers every event of its range once, in order of revision; all events of one revision come in one batch.
+Must hold on every engine:
+
+- One store-wide revision. It starts at 1 for an empty store and grows by one with each effective write. A lease's
+  expiry is one write for all its keys. The revision does not decrease, not even after a crash.
+- A write that returned is durable. A write that raised `Unavailable` had no effect. One that raised `DeadlineExceeded`
+  may have had an effect, and the engine does not repeat it.
+- A watch delivers every event of its range once, in order of revision. All events of one revision come in one batch.
 - Reads without a revision are linearizable.
 """
 
@@ -20,10 +21,10 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 MAX_VALUE_BYTES = 1_572_864 - 4_096
-"""The largest value, everywhere: a larger one is `TooLarge` on every engine, so that data can move between them.
+"""The largest value on every engine, so that data can move between engines. A larger value is `TooLarge`.
 
-etcd's --max-request-bytes default (1.5 MiB) holds for a whole request, in which a compare-and-set names its key three
-times: 4 KiB leave room for keys of up to 1,300 bytes, twice what the longest Kubernetes names make.
+etcd's --max-request-bytes default (1.5 MiB) limits a whole request, in which a compare-and-set names its key three
+times. 4 KiB leave room for keys of up to 1,300 bytes, twice the length of the longest Kubernetes keys.
 """
 
 
@@ -39,7 +40,7 @@ class Record(Struct, frozen=True):
 
 
 class EventType(Enum):
-    """What an event did to its key."""
+    """The kind of a change."""
 
     PUT = "PUT"
     DELETE = "DELETE"
@@ -48,8 +49,8 @@ class EventType(Enum):
 class Event(Struct, frozen=True):
     """One change of one key.
 
-    For a DELETE, `record` has the key, an empty value and the deletion's mod_revision. `previous` is the record
-    before the change, None for a created key (or where a compaction has taken it away since).
+    For a DELETE, `record` has the key, an empty value and the deletion's mod_revision. `previous` is the record before
+    the change; None for a created key, or when compaction has removed it.
     """
 
     type: EventType
@@ -62,7 +63,9 @@ class Event(Struct, frozen=True):
 
 
 class EventBatch(Struct, frozen=True):
-    """What a watch yields: events in order or, with none, the promise that all up to `revision` have been delivered."""
+    """A batch of a watch: events in order. Without events it is a progress notification: all up to `revision` have been
+    delivered.
+    """
 
     events: Sequence[Event]
     revision: int
@@ -80,7 +83,7 @@ class GetResult(Struct, frozen=True):
 
 
 class RangeResult(Struct, frozen=True):
-    """Records in key order; `count` is all keys of the range at that revision, whatever the limit."""
+    """Records in key order. `count` is the number of keys in the range at that revision, whatever the limit."""
 
     records: Sequence[Record]
     revision: int
@@ -92,7 +95,7 @@ class WriteResult(Struct, frozen=True):
     """The outcome of a compare-and-set.
 
     succeeded: `revision` is the write's own; `record` is the new record of a put, the removed one of a delete.
-    lost: nothing was written; `record` is the current one (None when the key does not exist).
+    Otherwise nothing was written; `record` is the present one (None when the key does not exist).
     """
 
     succeeded: bool
@@ -101,7 +104,7 @@ class WriteResult(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """`reason` says what is wrong, for people; empty when healthy."""
+    """Whether the engine works. `reason` is a message for people; empty when healthy."""
 
     healthy: bool
     reason: str = ""
@@ -112,11 +115,11 @@ class KV(Protocol):
 
     @property
     def has_reliable_progress(self) -> bool:
-        """Whether a progress batch really means that nothing older is still to come (etcd: 3.4.25, 3.5.8 and later)."""
+        """Whether a progress notification guarantees that no older event follows (etcd: 3.4.25, 3.5.8 and later)."""
         ...
 
     def statistics(self) -> Mapping[str, Any]:
-        """Counters and sizes, for metrics and for people. `bytes`: of everything that is kept, where that is known."""
+        """Counters and sizes, for metrics and for people. `bytes`: the size of the data, where that is known."""
         ...
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
@@ -151,7 +154,7 @@ class KV(Protocol):
         ...
 
     async def grant_lease(self, ttl: int) -> int:
-        """Make a lease of `ttl` whole seconds (>= 1) and return its id (> 0). Its keys are deleted when it expires."""
+        """Create a lease of `ttl` whole seconds (>= 1) and return its id (> 0). Its expiry deletes its keys."""
         ...
 
     async def revoke_lease(self, lease: int) -> None:
@@ -164,14 +167,14 @@ class KV(Protocol):
         """Events of the range from `revision` on (>= 1, that revision included), each with its previous record.
 
         A future revision is accepted: the watch starts there. Iterating raises Compacted when history is gone, and
-        Closed when the engine is closed. A lost connection is not an error here: the engine resumes by itself behind
-        the last delivered revision. A wait for the next batch that is cancelled loses nothing: iterating may go on.
-        Leaving the context ends the iteration, also of one who waits, and frees what the watch holds.
+        Closed when the engine is closed. A lost connection is not an error: the engine resumes after the last delivered
+        revision. A cancelled wait for the next batch loses nothing, and iterating may go on. Leaving the context ends
+        the iteration, also of a waiting task, and frees what the watch holds.
         """
         ...
 
     async def request_progress(self) -> None:
-        """Ask that open watches yield a progress batch as soon as they are in step with the store."""
+        """Ask for a progress notification on open watches, as soon as they are in step with the store."""
         ...
 
     async def current_revision(self) -> int:
@@ -179,18 +182,18 @@ class KV(Protocol):
         ...
 
     async def compact(self, revision: int) -> None:
-        """Forget history before `revision`; reads and watches below it raise Compacted from now on.
+        """Forget history before `revision`. Reads and watches below it raise Compacted from now on.
 
-        Raises Compacted when that was done already, FutureRevision when it is yet to come.
+        Raises Compacted when that was done already, FutureRevision when the revision does not exist yet.
         """
         ...
 
     async def health(self) -> Health:
-        """Whether reads and writes can be expected to work; never raises, answers within a few seconds."""
+        """Whether reads and writes can be expected to work. It does not raise, and answers within a few seconds."""
         ...
 
     async def close(self) -> None:
-        """End watches (they raise Closed), timers and connections. Safe to call twice."""
+        """End watches (they raise Closed), timers and connections. It may be called twice."""
         ...
 
 

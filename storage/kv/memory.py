@@ -1,7 +1,7 @@
-"""MemoryKV: the kv contract in this process' memory, for tests and for servers that may forget everything.
+"""Memory: MemoryKV, the kv contract in the memory of this process, for tests and servers without durable data.
 
-A whole engine but for durability: what it knows ends with the process. A write costs O(log n) in the number of keys,
-and memory until a compaction. Time comes from the clock that is handed in.
+Its data ends with the process. A write costs O(log n) in the number of keys, and memory until a compaction. The caller
+passes the clock.
 
 Must hold: nothing suspends between a comparison and its write, so that every write is one step of the event loop.
 """
@@ -29,14 +29,14 @@ from aio_apiserver.storage.kv.interface import (
 )
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.snapshot import Difference, Snapshot, difference
-from aio_apiserver.storage.kv.watcher import Watcher
+from aio_apiserver.storage.kv.watcher import LocalWatcher
 from aio_apiserver.storage.tasks import Tasks
 
 _REVISIONS_PER_TURN = 1_000
-"""How many revisions are released or replayed before others get the event loop: some 0.5 ms."""
+"""The revisions that are released or replayed before other tasks get the event loop: some 0.5 ms."""
 
 _MOST_TOLD = 1_000
-"""Of how many changes watches are told when the store goes back to a snapshot: some 6 ms. To read is quicker."""
+"""The most events that a restore sends to watches: some 6 ms. More changes are quicker to list."""
 
 
 class _Lease(Struct):
@@ -45,7 +45,7 @@ class _Lease(Struct):
 
 
 class MemoryKV:
-    """An empty store at revision 1, or one that goes on where another was when the snapshot was made."""
+    """An empty store at revision 1, or one that continues from a snapshot."""
 
     has_reliable_progress = True
 
@@ -121,7 +121,7 @@ class MemoryKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = Watcher(start, end, revision=revision, feed=self._feed, replay=self._replay)
+        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self._replay)
         try:
             yield watcher
         finally:
@@ -143,20 +143,20 @@ class MemoryKV:
             await asyncio.sleep(0)
 
     def snapshot(self) -> Snapshot:
-        """All that is there now."""
+        """All present records."""
         self._check_open()
         return Snapshot(self._history.present(), self._history.revision)
 
     def restore(self, wanted: Snapshot) -> int:
-        """Hold what the snapshot does, at once; the revision by which that is so. Raises Closed.
+        """Return to the state of a snapshot at once. Returns the revision of that state. Raises Closed.
 
-        When many keys change, watches of where most do end as if they had been away for too long.
+        When many keys change, watches on most of them end as if they had been compacted.
         """
         self._check_open()
         change = difference(self._history.present(), wanted, self._leases)
         silent: Collection[bytes] = ()
         if len(change.gone) + len(change.written) > _MOST_TOLD:
-            silent = self._feed.lose_most(change.changed, spare=_MOST_TOLD)
+            silent = self._feed.drop_widest(change.changed, spare=_MOST_TOLD)
         untold, told = change.divided(silent)
         self._restore_telling(told)
         if silent:
@@ -238,7 +238,7 @@ class MemoryKV:
             self._leases[event.record.lease].keys.add(event.record.key)
 
     def _let_go(self, record: Record | None) -> None:
-        """Let the lease of a record that is no more forget it."""
+        """Detach a removed record from its lease."""
         if record is not None and record.lease:
             self._leases[record.lease].keys.discard(record.key)
 

@@ -1,4 +1,4 @@
-"""Replay: how a watch asks an engine for events that lie in the past. Each engine answers from its own history."""
+"""Replay: past events of a range, which a watch gets from the history of its engine."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -17,11 +17,11 @@ class Replay(Struct, frozen=True, kw_only=True):
 
 
 class Replayed(Struct, frozen=True):
-    """A part of a replay: whole revisions, up to but not including `next_revision`, which lies behind the first."""
+    """A part of a replay: whole revisions before `next_revision`, which is later than the first one."""
 
     events: Sequence[Event]
     next_revision: int
 
 
 Replaying = Callable[[Replay], Awaitable[Replayed]]
-"""Gives the first part of a replay. Raises Compacted when its first revision is no longer kept."""
+"""Returns the first part of a replay. Raises Compacted when its first revision is not kept."""

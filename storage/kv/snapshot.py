@@ -1,7 +1,7 @@
-"""Snapshot: what a store held at one moment, to go back to or to begin another store with. Pure.
+"""Snapshot: the records of a store at one moment, to restore it or to start another store. Pure.
 
-A snapshot costs no copy of a value: records never change. Must hold: going back takes new revisions, and who follows
-the store is told of the difference or has to read anew.
+A snapshot costs no copy of a value, because records do not change. Must hold: a restore takes new revisions. A watch
+gets the difference as events, or has to list again.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -22,19 +22,19 @@ class Snapshot(Struct, frozen=True):
         return len(self.records)
 
     def lasting(self) -> Mapping[bytes, Record]:
-        """What another store can take: leases are their own store's."""
+        """The records for another store, which are those without a lease."""
         return {key: record for key, record in self.records.items() if not record.lease}
 
 
 class Difference(NamedTuple):
-    """How one state becomes another: what goes first, and what is written then."""
+    """How one state becomes another: first the deletions, then the writes."""
 
     gone: list[bytes]
     written: list[Record]
 
     @property
     def changed(self) -> set[bytes]:
-        """What is not the same."""
+        """The keys that differ."""
         return {*self.gone, *(record.key for record in self.written)}
 
     def divided(self, keys: Collection[bytes]) -> "tuple[Difference, Difference]":
@@ -50,9 +50,10 @@ class Difference(NamedTuple):
 
 
 def difference(live: Mapping[bytes, Record], wanted: Snapshot, leases: Mapping[int, object]) -> Difference:
-    """From what is live to what is wanted. A key whose lease is over stays as it is: it would have gone meanwhile.
+    """The difference from the live records to the wanted ones. A key whose lease has expired stays as it is.
 
-    A key that was deleted and made anew since goes first, so that nobody takes two objects for one.
+    A key that was deleted and created again since is deleted first, so that a watcher does not take two objects for
+    one.
     """
     gone, written = [], []
     for record in _unlike(live, wanted.records):

@@ -1,8 +1,9 @@
-"""Watcher: one watch. It replays the engine's history, then goes on with the feed, and back whenever it has lost.
+"""Watcher: one watch. It replays the engine's history, then follows the feed, and replays again when the feed dropped
+it.
 
-Must hold: what it gives out goes on without gap or repeat at each of those joints: it joins the feed at the feed's
-revision, and everything up to there is in the history, or compacted, which the replay says. A cancelled wait loses
-nothing; iterating may go on.
+Must hold: events come without gap or repetition at each change between the two. The watcher joins the feed at the
+feed's revision. All events up to there are in the history, or compacted, and then the replay raises. A cancelled wait
+loses nothing, and iterating may go on.
 """
 
 from typing import Self
@@ -12,7 +13,7 @@ from aio_apiserver.storage.kv.interface import EventBatch
 from aio_apiserver.storage.kv.replay import Replay, Replaying
 
 
-class Watcher:
+class LocalWatcher:
     """An asynchronous iterator of batches, from `revision` on."""
 
     def __init__(self, start: bytes, end: bytes, *, revision: int, feed: Feed, replay: Replaying) -> None:
@@ -36,7 +37,7 @@ class Watcher:
         raise StopAsyncIteration
 
     def leave(self) -> None:
-        """End the watch: whoever iterates gets no more."""
+        """End the watch, also for a task that is iterating."""
         self._is_left = True
         self._feed.unsubscribe(self._subscription)
         self._subscription.wake()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 
 
@@ -23,6 +23,6 @@ def server(shared: Server) -> Server:
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[Client]:
+def client(server: Server) -> Iterator[BlockingClient]:
     with server.client() as made:
         yield made

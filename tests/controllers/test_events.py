@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 
 API, APPS, BATCH = "/api/v1/namespaces/default", "/apis/apps/v1/namespaces/default", "/apis/batch/v1/namespaces/default"
@@ -25,7 +25,7 @@ def server(shared: Server) -> Server:
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[Client]:
+def client(server: Server) -> Iterator[BlockingClient]:
     with server.client() as made:
         yield made
 
@@ -39,18 +39,18 @@ def workload(name: str, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec}}
 
 
-def told(server: Server, client: Client, kind: str) -> list[tuple[str, str, int]]:
+def told(server: Server, client: BlockingClient, kind: str) -> list[tuple[str, str, int]]:
     """Reason, component and count of the events about objects of a kind, when all is done."""
     server.clock.advance(0)
     found = client.request("GET", f"{API}/events?fieldSelector=involvedObject.kind={kind}")["items"]
     return sorted((one["reason"], one["reportingComponent"], one.get("count", 1)) for one in found)
 
 
-def messages(client: Client, reason: str) -> list[str]:
+def messages(client: BlockingClient, reason: str) -> list[str]:
     return [one["message"] for one in client.request("GET", f"{API}/events?fieldSelector=reason={reason}")["items"]]
 
 
-def test_a_deployment_and_its_pods_are_told_of(server: Server, client: Client) -> None:
+def test_a_deployment_and_its_pods_are_told_of(server: Server, client: BlockingClient) -> None:
     client.request("POST", f"{APPS}/deployments", workload("web", replicas=2, template=template()))
 
     assert told(server, client, "Deployment") == [("ScalingReplicaSet", "deployment-controller", 1)]
@@ -62,7 +62,7 @@ def test_a_deployment_and_its_pods_are_told_of(server: Server, client: Client) -
     assert scaled.endswith(" from 0 to 2")
 
 
-def test_a_pod_that_cannot_be_made_is_told_of(server: Server, client: Client) -> None:
+def test_a_pod_that_cannot_be_made_is_told_of(server: Server, client: BlockingClient) -> None:
     limits = {"spec": {"hard": {"pods": "0"}}, "status": {"hard": {"pods": "0"}, "used": {"pods": "0"}}}
     client.request("POST", f"{API}/resourcequotas", {"metadata": {"name": "none"}, **limits})
     server.clock.advance(0)
@@ -74,7 +74,7 @@ def test_a_pod_that_cannot_be_made_is_told_of(server: Server, client: Client) ->
     assert "exceeded quota: none" in messages(client, "FailedCreate")[0]
 
 
-def test_a_stateful_set_names_pods_and_claims(server: Server, client: Client) -> None:
+def test_a_stateful_set_names_pods_and_claims(server: Server, client: BlockingClient) -> None:
     resources = {"requests": {"storage": "1Gi"}}
     claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources}}
     body = workload("db", replicas=1, serviceName="db", template=template(), volumeClaimTemplates=[claim])
@@ -87,7 +87,7 @@ def test_a_stateful_set_names_pods_and_claims(server: Server, client: Client) ->
     ]
 
 
-def test_a_job_says_how_it_ends(server: Server, client: Client) -> None:
+def test_a_job_says_how_it_ends(server: Server, client: BlockingClient) -> None:
     for name, phase in (("good", "Succeeded"), ("bad", "Failed")):
         pod = template(**{PHASE: phase})
         pod["spec"]["restartPolicy"] = "Never"
@@ -103,7 +103,7 @@ def test_a_job_says_how_it_ends(server: Server, client: Client) -> None:
     ]
 
 
-def test_a_cron_job_tells_of_its_jobs(server: Server, client: Client) -> None:
+def test_a_cron_job_tells_of_its_jobs(server: Server, client: BlockingClient) -> None:
     pod = template(**{PHASE: "Succeeded"})
     pod["spec"]["restartPolicy"] = "Never"
     spec = {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": pod}}}
@@ -123,7 +123,9 @@ def test_a_cron_job_tells_of_its_jobs(server: Server, client: Client) -> None:
         ("ImagePullBackOff", ["BackOff", "Failed", "Failed", "Failed", "Pulling", "Scheduled"]),
     ],
 )
-def test_a_pod_that_does_not_come_up_says_why(server: Server, client: Client, phase: str, reasons: list[str]) -> None:
+def test_a_pod_that_does_not_come_up_says_why(
+    server: Server, client: BlockingClient, phase: str, reasons: list[str]
+) -> None:
     pod = {**template(**{PHASE: phase}), "apiVersion": "v1", "kind": "Pod"}
     pod["metadata"]["name"] = "web"
     client.request("POST", f"{API}/pods", pod)
@@ -131,7 +133,7 @@ def test_a_pod_that_does_not_come_up_says_why(server: Server, client: Client, ph
     assert [reason for reason, _, _ in told(server, client, "Pod")] == reasons
 
 
-def test_a_pod_that_fits_nowhere_says_so_and_one_that_goes_too(server: Server, client: Client) -> None:
+def test_a_pod_that_fits_nowhere_says_so_and_one_that_goes_too(server: Server, client: BlockingClient) -> None:
     for name, selector in (("here", {}), ("nowhere", {"disk": "ssd"})):
         pod = {**template(), "apiVersion": "v1", "kind": "Pod"}
         pod["metadata"]["name"] = name
@@ -146,7 +148,7 @@ def test_a_pod_that_fits_nowhere_says_so_and_one_that_goes_too(server: Server, c
     assert messages(client, "Killing") == ["Stopping container web"]
 
 
-def test_a_budget_without_pods_says_so(server: Server, client: Client) -> None:
+def test_a_budget_without_pods_says_so(server: Server, client: BlockingClient) -> None:
     budget = {"metadata": {"name": "web"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}}
     client.request("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget)
 
@@ -155,7 +157,7 @@ def test_a_budget_without_pods_says_so(server: Server, client: Client) -> None:
     ]
 
 
-def test_a_job_whose_parts_fail_each_for_itself_says_so(server: Server, client: Client) -> None:
+def test_a_job_whose_parts_fail_each_for_itself_says_so(server: Server, client: BlockingClient) -> None:
     pod = template(**{PHASE: "Failed"})
     pod["spec"]["restartPolicy"] = "Never"
     spec = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "backoffLimitPerIndex": 1, "template": pod}

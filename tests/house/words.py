@@ -57,9 +57,11 @@ def _offences(path: Path) -> Iterator[str]:
 
 
 def _begins_with(header: str, name: str) -> bool:
-    """`Key queues: ...` and `key_queues: ...` both begin with the name of key_queues.py."""
+    """`Key queues: ...`, `key_queues: ...` and `KeyQueues: ...` all begin with the name of key_queues.py."""
     first = re.sub(r"[ -]", "_", header.lower())
-    return first.startswith(name.strip("_")) and not first[len(name) :][:1].isalnum()
+    if first.startswith(name.strip("_")):
+        return not first[len(name) :][:1].isalnum()
+    return first.startswith(name.replace("_", "") + ":")
 
 
 def sentences(text: str) -> Iterator[str]:

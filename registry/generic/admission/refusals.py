@@ -1,4 +1,4 @@
-"""How plugins refuse: Forbidden, about the object as it is known before it has its name."""
+"""Refusals: the Forbidden error of an admission plugin, also for an object that has no name yet."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes
 
 
 def forbidden(attributes: Attributes, why: str, *, causes: Sequence[Cause] = ()) -> Forbidden:
-    """The refusal of a write."""
+    """A Forbidden for a write."""
     metadata = attributes.obj.get("metadata", {}) if attributes.obj else {}
     name = attributes.name or metadata.get("name") or metadata.get("generateName") or "Unknown"
     return Forbidden(attributes.resource, name, why=why, causes=causes)

@@ -1,1 +1,1 @@
-"""Admission: rules across objects, between decoding and storing. A chain of plugins, one a file."""
+"""Admission: the plugins that mutate and validate a write between decoding and storing. One module holds one plugin."""

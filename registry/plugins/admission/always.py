@@ -1,17 +1,17 @@
-"""AlwaysAdmit and AlwaysDeny: for tests of clients."""
+"""Always: the admission plugins AlwaysAdmit and AlwaysDeny, for tests of clients."""
 
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 
 
 class AlwaysAdmit(Plugin):
-    """Accepts everything, as the base class does."""
+    """Admits every write, as its base class does."""
 
     name = "AlwaysAdmit"
 
 
 class AlwaysDeny(Plugin):
-    """Refuses everything."""
+    """Refuses every write."""
 
     name = "AlwaysDeny"
 

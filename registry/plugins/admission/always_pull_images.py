@@ -1,4 +1,6 @@
-"""AlwaysPullImages: an image is pulled each time, so that only who may pull it can use it."""
+"""AlwaysPullImages: sets imagePullPolicy to Always, so that a pod needs the image's credentials although the node has
+the image.
+"""
 
 from collections.abc import Iterator
 
@@ -6,14 +8,14 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.pods import containers_with_paths, is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths, is_pod
 from aio_apiserver.storage.stored_object import Object
 
 _ALWAYS = "Always"
 
 
 class AlwaysPullImages(Plugin):
-    """Pods with new images only: others have been through this."""
+    """Looks at new pods, and at updates that bring other images. Other updates cannot use another image."""
 
     name = "AlwaysPullImages"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

@@ -1,4 +1,4 @@
-"""CertificateApproval: approving takes the right to do so for the signer that the request names."""
+"""CertificateApproval: an approval needs the verb `approve` on the signer that the CertificateSigningRequest names."""
 
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
@@ -6,7 +6,7 @@ from aio_apiserver.registry.plugins.admission import signer_rights
 
 
 class CertificateApproval(Plugin):
-    """Asks the authorizer."""
+    """Authorizes the verb `approve` for updates of the subresource approval."""
 
     name = "CertificateApproval"
     operations = frozenset({Operation.UPDATE})

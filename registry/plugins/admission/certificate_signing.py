@@ -1,6 +1,7 @@
-"""CertificateSigning: signing takes the right to do so for the signer that the request names.
+"""CertificateSigning: issuing a certificate needs the verb `sign` on the signer that the CertificateSigningRequest
+names.
 
-Who changes neither the certificate nor a condition does not sign.
+A status update that changes neither the certificate nor a condition needs no such right.
 """
 
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
@@ -10,7 +11,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class CertificateSigning(Plugin):
-    """Asks the authorizer."""
+    """Authorizes the verb `sign` for updates of the status."""
 
     name = "CertificateSigning"
     operations = frozenset({Operation.UPDATE})

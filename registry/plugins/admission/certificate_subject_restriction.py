@@ -1,4 +1,4 @@
-"""CertificateSubjectRestriction: nobody joins system:masters with a client's certificate of the API server."""
+"""CertificateSubjectRestriction: no client certificate of the API server's signer may name the group system:masters."""
 
 import base64
 
@@ -11,7 +11,7 @@ from aio_apiserver.registry.plugins.admission import signer_rights
 
 
 class CertificateSubjectRestriction(Plugin):
-    """Reads the subject that is asked for."""
+    """Reads the organizations in the certificate request."""
 
     name = "CertificateSubjectRestriction"
     operations = frozenset({Operation.CREATE})

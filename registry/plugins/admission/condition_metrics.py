@@ -1,4 +1,4 @@
-"""What is recorded of match conditions: how long those took that kept something away, and how many failed."""
+"""Condition metrics: durations, exclusions and evaluation errors of match conditions."""
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
 
 
 class ConditionMetrics:
-    """Of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.errors = measures.counters(*_LABELS)
@@ -20,7 +20,7 @@ class ConditionMetrics:
 
 
 class ConditionRecorder(Struct, frozen=True):
-    """For the conditions of one policy or webhook. `kind` is which of the two, `step` what it does."""
+    """Records the match conditions of one policy or webhook. `kind`: `policy` or `webhook`; `step`: the type label."""
 
     metrics: ConditionMetrics
     clock: Clock
@@ -30,16 +30,16 @@ class ConditionRecorder(Struct, frozen=True):
     operation: Operation
 
     def failed(self, count: int) -> None:
-        """So many conditions could not be evaluated."""
+        """Count the conditions whose evaluation failed."""
         if count:
             self.metrics.errors.of(*self._labels).add(count)
 
     def ended(self, began: float) -> None:
-        """The conditions did not all hold."""
+        """Record how long an evaluation took that did not match."""
         self.metrics.seconds.of(*self._labels).observe(self.clock.monotonic() - began)
 
     def excluded(self) -> None:
-        """A webhook does not hear of a write."""
+        """Count a write that match conditions kept from a webhook."""
         self.metrics.exclusions.of(*self._labels).add()
 
     @property

@@ -1,4 +1,4 @@
-"""DefaultIngressClass: an ingress that names no class gets the default one, if there is one."""
+"""DefaultIngressClass: gives an ingress without a class the default IngressClass, if there is one."""
 
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
@@ -13,7 +13,7 @@ _CLASSES = GroupResource("networking.k8s.io", "ingressclasses")
 
 
 class DefaultIngressClass(Plugin):
-    """Of several defaults the newest counts."""
+    """Uses the newest of several default classes."""
 
     name = "DefaultIngressClass"
     operations = frozenset({Operation.CREATE})
@@ -42,6 +42,6 @@ class DefaultIngressClass(Plugin):
 
 
 def _default_metadata(ingress_class: Object) -> Object | None:
-    """The metadata of a class that calls itself the default one."""
+    """The metadata of a class that is marked as default; None for other classes."""
     metadata: Object = ingress_class["metadata"]
     return metadata if (metadata.get("annotations") or {}).get(DEFAULT_ANNOTATION) == "true" else None

@@ -1,4 +1,4 @@
-"""DefaultStorageClass: a claim that asks for no class gets the default one, if there is one."""
+"""DefaultStorageClass: gives a claim without a storage class the default StorageClass, if there is one."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ _CLASSES = GroupResource("storage.k8s.io", "storageclasses")
 
 
 class _Class(NamedTuple):
-    """What matters of a storage class."""
+    """The facts of a StorageClass that choose the default."""
 
     name: str
     created: str
@@ -23,7 +23,7 @@ class _Class(NamedTuple):
 
 
 class DefaultStorageClass(Plugin):
-    """Of several defaults the newest counts."""
+    """Uses the newest of several default classes."""
 
     name = "DefaultStorageClass"
     operations = frozenset({Operation.CREATE})

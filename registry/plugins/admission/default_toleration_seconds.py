@@ -1,8 +1,8 @@
-"""DefaultTolerationSeconds: pods stay a while on a node that is not ready or not reached, unless they say how long."""
+"""DefaultTolerationSeconds: lets pods tolerate the taints not-ready and unreachable for a time, by default 300 s."""
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"
@@ -11,7 +11,7 @@ _EFFECT = "NoExecute"
 
 
 def make(given: Foundation) -> "DefaultTolerationSeconds":
-    """The plugin as it is configured."""
+    """The plugin with the seconds of its flags."""
     config = given.config
     return DefaultTolerationSeconds(
         not_ready_seconds=config.not_ready_toleration_seconds, unreachable_seconds=config.unreachable_toleration_seconds
@@ -19,7 +19,7 @@ def make(given: Foundation) -> "DefaultTolerationSeconds":
 
 
 class DefaultTolerationSeconds(Plugin):
-    """Adds the tolerations that a pod lacks, also when an update takes them away."""
+    """Adds the tolerations that a pod lacks, also after an update has removed them."""
 
     name = "DefaultTolerationSeconds"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -43,7 +43,7 @@ class DefaultTolerationSeconds(Plugin):
 
 
 def _tolerates(toleration: Object, taint: str) -> bool:
-    """Without a key, or without an effect, it means all of them."""
+    """An empty key or effect of a toleration matches every key or effect."""
     return toleration.get("key", "") in {taint, ""} and toleration.get("effect", "") in {_EFFECT, ""}
 
 

@@ -1,4 +1,4 @@
-"""DenyServiceExternalIPs: services get no new addresses that they name themselves."""
+"""DenyServiceExternalIPs: refuses new addresses in the externalIPs of services."""
 
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
@@ -9,7 +9,7 @@ _SERVICES = GroupResource("", "services")
 
 
 class DenyServiceExternalIPs(Plugin):
-    """What a service has, it may keep."""
+    """Lets a service keep the addresses that it has."""
 
     name = "DenyServiceExternalIPs"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

@@ -1,10 +1,10 @@
-"""EventRateLimit: so many events a second and no more, for the server, a namespace, a user, or a source and object.
+"""EventRateLimit: limits the events per second of the server, a namespace, a user, or a source and object.
 
 limits:
 - type: Namespace
   qps: 50
   burst: 100
-  cacheSize: 2000     # how many namespaces are told apart
+  cacheSize: 2000  # number of namespaces with a bucket of their own
 """
 
 from collections import OrderedDict
@@ -39,7 +39,7 @@ _KEYS: Mapping[str, Callable[[Attributes], str]] = {
 
 
 class Limit(Struct, frozen=True):
-    """What each key of a type may have: so many at once, and so many more each second."""
+    """One limit of the configuration. Each key of its type has a token bucket with this rate and size."""
 
     type: str
     per_second: int
@@ -48,7 +48,7 @@ class Limit(Struct, frozen=True):
 
 
 def make(given: Foundation) -> "EventRateLimit":
-    """The plugin as it is configured. Raises ValueError."""
+    """The plugin with the limits of its configuration. Raises ValueError."""
     return EventRateLimit(configured(given.config.admission_configuration.get(EventRateLimit.name)), given.clock)
 
 
@@ -72,14 +72,14 @@ def _limit(given: Mapping[str, Any]) -> Limit:
 
 
 class _Bucket(Struct):
-    """What is left at a moment; it fills up again with time."""
+    """The tokens that were left at a moment. The bucket fills up with time."""
 
     left: float
     at: float
 
 
 class _Enforcer:
-    """One limit, and the buckets of the keys that were used last."""
+    """One limit, with the buckets of the keys that were used last."""
 
     def __init__(self, limit: Limit, clock: Clock) -> None:
         self._limit = limit
@@ -87,7 +87,7 @@ class _Enforcer:
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     def refusal(self, attributes: Attributes) -> str:
-        """Why an event is too much; empty when it is not."""
+        """The reason to refuse an event; empty when the limit is not reached."""
         key = _KEYS[self._limit.type](attributes)
         if self._take(key):
             return ""
@@ -108,7 +108,7 @@ class _Enforcer:
 
 
 class EventRateLimit(Plugin):
-    """Asks every limit, so that each counts."""
+    """Charges every limit, also after one of them has refused the event."""
 
     name = "EventRateLimit"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -125,7 +125,7 @@ class EventRateLimit(Plugin):
 
 
 class _TooManyEvents(errors.StatusError):
-    """Too many; when there will be room again is not said."""
+    """A TooManyRequests without retryAfterSeconds."""
 
     code = errors.TooManyRequests.code
     reason = errors.TooManyRequests.reason

@@ -1,13 +1,15 @@
-"""ExtendedResourceToleration: pods that ask for a special resource may go to the nodes that are kept for it."""
+"""ExtendedResourceToleration: lets pods that request extended resources run on nodes that are tainted with the name of
+the resource.
+"""
 
 from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.stored_object import Object
 
 
 class ExtendedResourceToleration(Plugin):
-    """Nodes with an extended resource are tainted with its name."""
+    """Adds one toleration for each extended resource that the pod requests."""
 
     name = "ExtendedResourceToleration"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -31,7 +33,7 @@ def _requested(spec: Object) -> list[str]:
 
 
 def _tolerate(spec: Object, toleration: Object) -> None:
-    """Add a toleration, or put it in the place of those that differ only in how long they last."""
+    """Add a toleration, or replace those that are equal but for tolerationSeconds."""
     present = spec.get("tolerations") or []
     if toleration in present:
         return

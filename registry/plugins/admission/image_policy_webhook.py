@@ -1,14 +1,14 @@
-"""ImagePolicyWebhook: a webhook decides by their images which pods may be.
+"""ImagePolicyWebhook: sends an ImageReview with a pod's images to a webhook, which allows or denies the pod.
 
-imagePolicy:
-  kubeConfigFile: /etc/kubernetes/images.kubeconfig   # the webhook, and who this server is to it
-  allowTTL: 300        # seconds that a yes counts; -1: it is never remembered
-  denyTTL: 30          # seconds that a no counts
-  retryBackoff: 500    # milliseconds before a webhook that is not well is asked again
-  defaultAllow: false  # whether pods may be when the webhook does not answer
+    imagePolicy:
+      kubeConfigFile: /etc/kubernetes/images.kubeconfig   # address of the webhook, credentials of this server
+      allowTTL: 300     # seconds for which an `allowed` answer is cached; -1: it is not cached
+      denyTTL: 30       # seconds for which a denial is cached
+      retryBackoff: 500 # milliseconds before a failed call is tried again
+      defaultAllow: false  # whether pods are allowed when the webhook does not answer
 
-Must hold: what is asked depends on images, annotations that are meant for the webhook, and the namespace alone; answers
-are remembered for a bounded time, in bounded numbers.
+Must hold: a review depends on the images, the annotations for image policies, and the namespace. Answers are cached for
+a bounded time and in bounded numbers.
 """
 
 from collections import OrderedDict
@@ -24,7 +24,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -38,8 +38,8 @@ _NEVER = -1
 _MILLISECOND = 1e-3
 
 
-class Settings(Struct, frozen=True, kw_only=True):
-    """Durations in seconds."""
+class ImagePolicySettings(Struct, frozen=True, kw_only=True):
+    """The configuration of the plugin. Durations are in seconds."""
 
     file: Path
     allowed_seconds: float
@@ -55,8 +55,8 @@ def make(given: Foundation) -> "ImagePolicyWebhook":
     return ImagePolicyWebhook(ask, settings, given.clock)
 
 
-def settings_of(configuration: Any) -> Settings:
-    """What a configuration says. Raises ValueError."""
+def settings_of(configuration: Any) -> ImagePolicySettings:
+    """The settings in a configuration. Raises ValueError."""
     if configuration is None:
         raise ValueError("no config specified")
     given = configuration.get("imagePolicy") if isinstance(configuration, dict) else None
@@ -67,7 +67,7 @@ def settings_of(configuration: Any) -> Settings:
     denied = _duration(given, "denyTTL", unit=1, default=30.0, bounds=(1.0, 1800.0))
     if not given.get("kubeConfigFile"):
         raise ValueError("imagePolicy.kubeConfigFile: no configuration has been provided")
-    return Settings(
+    return ImagePolicySettings(
         file=Path(str(given["kubeConfigFile"])),
         allowed_seconds=allowed,
         denied_seconds=denied,
@@ -79,7 +79,7 @@ def settings_of(configuration: Any) -> Settings:
 def _duration(
     given: Mapping[str, Any], name: str, *, unit: float, default: float, bounds: tuple[float, float]
 ) -> float:
-    """Seconds. Raises ValueError."""
+    """A duration of the configuration in seconds. Raises ValueError."""
     value = given.get(name) or 0
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"imagePolicy.{name}: must be a whole number")
@@ -96,12 +96,12 @@ def _duration(
 
 
 class ImagePolicyWebhook(Plugin):
-    """Asks, and remembers the answers."""
+    """Calls the webhook and caches its answers."""
 
     name = "ImagePolicyWebhook"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
 
-    def __init__(self, ask: Ask, settings: Settings, clock: Clock) -> None:
+    def __init__(self, ask: Ask, settings: ImagePolicySettings, clock: Clock) -> None:
         self._ask = ask
         self._settings = settings
         self._clock = clock
@@ -123,7 +123,7 @@ class ImagePolicyWebhook(Plugin):
             raise refusals.forbidden(attributes, _why(status))
 
     async def _status(self, spec: Object) -> Object:
-        """What is known of a question, or answered to it. Raises WebhookFailed."""
+        """The status of a review, from the cache or from the webhook. Raises WebhookFailed."""
         key = orjson.dumps(spec)
         known = self._answers.get(key)
         if known is not None and known[0] > self._clock.monotonic():
@@ -144,7 +144,7 @@ class ImagePolicyWebhook(Plugin):
 
 
 def _spec_of(attributes: Attributes) -> Object:
-    """What is asked of a pod; of containers that join one that is there, what is asked of those."""
+    """The spec of the ImageReview for a pod. For an update of ephemeral containers: their images."""
     assert attributes.obj is not None
     names = ("ephemeralContainers",) if attributes.subresource else ("containers", "initContainers")
     spec = attributes.obj.get("spec") or {}

@@ -1,16 +1,16 @@
-"""LimitPodHardAntiAffinityTopology: pods may keep others off their node, but not off a whole zone."""
+"""LimitPodHardAntiAffinityTopology: refuses required pod anti-affinity whose topology key is not the host name."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.pods import PODS, is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 
 _HOSTNAME = "kubernetes.io/hostname"
 _TERMS = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class LimitPodHardAntiAffinityTopology(Plugin):
-    """Looks at what is required; what is preferred may mean anything."""
+    """Checks required terms. Preferred terms may have any topology key."""
 
     name = "LimitPodHardAntiAffinityTopology"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

@@ -1,7 +1,8 @@
-"""LimitRanger: what the containers, pods and claims of a namespace may ask for, and what containers get by default.
+"""LimitRanger: checks resources of pods and claims against the LimitRanges of their namespace, and sets defaults for
+containers.
 
-Must hold: a pod is measured when it is made and when it is resized, a claim with every change; what is ending is left
-alone.
+Must hold: a pod is checked when it is created or resized, a claim at every write. An object with a deletionTimestamp is
+not checked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.parts import pod_resources
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -23,7 +24,7 @@ _LIMIT_RANGES = GroupResource("", "limitranges")
 _CLAIMS = GroupResource("", "persistentvolumeclaims")
 _ANNOTATION = "kubernetes.io/limit-ranger"
 _OF_PODS = ("cpu", "memory")
-"""What can be said of a pod as a whole."""
+"""The resources that a pod can specify for all of its containers."""
 _MAX_MILLI_VALUE = (2**63 - 1) // 1000
 _NOTHING = Quantity(0, 0, quantity.QuantityFormat.DECIMAL)
 
@@ -32,7 +33,7 @@ Amounts = Mapping[str, Quantity]
 
 
 class LimitRanger(Plugin):
-    """Looks limit ranges up in their storage, in any state at hand."""
+    """Reads LimitRanges at any revision that the cache has."""
 
     name = "LimitRanger"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -74,7 +75,7 @@ def _is_measured(attributes: Attributes) -> bool:
 
 
 def _default_resources(pod: Object, limits: Limits) -> None:
-    """Give containers what they do not say themselves, and note it on the pod."""
+    """Set the default requests and limits that containers lack, and name them in an annotation of the pod."""
     requests: dict[str, str] = {}
     most: dict[str, str] = {}
     for limit in limits:
@@ -95,7 +96,7 @@ def _default_resources(pod: Object, limits: Limits) -> None:
 
 
 def _fill(resources: Object, member: str, defaults: Mapping[str, str]) -> list[str]:
-    """The names of what was added, as one text; nothing when nothing was."""
+    """Set missing resources. Returns their names as one text; nothing when none was missing."""
     given = resources.get(member) or {}
     added = {name: amount for name, amount in defaults.items() if name not in given}
     if not added:
@@ -133,7 +134,7 @@ def _amounts(owner: Mapping[str, Any], member: str) -> Amounts:
 
 
 def _of_pod(spec: Mapping[str, Any], member: str) -> Amounts:
-    """What all containers add up to, or what the pod says of itself."""
+    """The sum over all containers. Resources at pod level replace the sum."""
     own = _amounts(spec.get("resources") or {}, member)
     return {**pod_resources.aggregate(spec, member), **{name: own[name] for name in _OF_PODS if name in own}}
 
@@ -197,7 +198,7 @@ def _too_far_apart(kind: str, name: str, most: Quantity, *, requests: Amounts, l
 
 
 def _comparable(request: Quantity | None, limit: Quantity | None, enforced: Quantity) -> tuple[int, int, int]:
-    """The three as numbers: thousandths, unless one of them is too large for that."""
+    """The three amounts as numbers: thousandths, unless one of them is too large for that."""
     amounts = (request or _NOTHING, limit or _NOTHING, enforced)
     count = _thousandths if all(_whole(one) <= _MAX_MILLI_VALUE for one in amounts) else _whole
     return count(amounts[0]), count(amounts[1]), count(amounts[2])

@@ -1,8 +1,8 @@
-"""Matching: whether webhooks and policies hear of a write, and as what.
+"""Matching: whether a webhook or an admission policy matches a write, and in which version.
 
-Rules, selectors and the match policy; what asks is not known here. Must hold: rules count before selectors, so that a
-namespace is looked up only for what would match; a namespace that is missing is an error, never a mismatch; what is
-told of a Namespace that is being made or changed is what it is going to be.
+It knows rules, selectors and matchPolicy, but not which plugin uses them. Must hold: rules are checked before namespace
+selectors, so that no namespace is read for a write that no rule matches. A missing namespace is an error, not a
+mismatch. A write of a Namespace is matched by the labels that the write gives it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ REVIEWS = frozenset(
         GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
     }
 )
-"""Questions to the server, which look like creations."""
+"""Resources that are questions to the server. A client creates them, and nothing is stored."""
 _BEYOND_POLICIES = REVIEWS | {
     GroupResource(_CONFIGURATION_GROUP, f"{kind}admission{what}")
     for kind in ("validating", "mutating")
@@ -46,20 +46,20 @@ Selector = Mapping[str, Any]
 
 
 def is_configuration(attributes: Attributes) -> bool:
-    """Whether a write is about what configures admission: no webhook may stand in its way."""
+    """Whether a write changes the configuration of admission. Webhooks are not called for it."""
     return attributes.kind.group == _CONFIGURATION_GROUP
 
 
 def is_beyond_policies(attributes: Attributes) -> bool:
-    """Whether no policy has a say in it: nobody could mend a cluster that does not let him ask who he is.
+    """Whether admission policies do not apply to a write: reviews, and the policies and bindings themselves.
 
-    Of what configures admission, these are the policies alone; they have a say in webhooks.
+    Without this, a policy could lock all users out of the cluster. Webhook configurations are not exempt from policies.
     """
     return attributes.resource in _BEYOND_POLICIES
 
 
-class Rule(Struct, frozen=True):
-    """Operations on resources. `names` are those of the objects that count; all do when there are none."""
+class RuleWithOperations(Struct, frozen=True):
+    """Operations on resources, as in `rules`. Without `names` it matches objects of every name."""
 
     operations: Collection[str]
     groups: Collection[str]
@@ -69,7 +69,7 @@ class Rule(Struct, frozen=True):
     names: Collection[str] = ()
 
     def matches(self, attributes: Attributes, resource: GroupResource, version: str) -> bool:
-        """Whether a write matches, if it were one of a resource in a version."""
+        """Whether the rule matches a write, taken as a write of this resource and version."""
         return (
             self._has_scope(attributes, resource)
             and _has(self.operations, attributes.operation.value)
@@ -83,7 +83,7 @@ class Rule(Struct, frozen=True):
         )
 
     def _has_scope(self, attributes: Attributes, resource: GroupResource) -> bool:
-        """Namespaces are in none, although their requests name one."""
+        """A Namespace counts as cluster-scoped, although requests for it carry a namespace."""
         is_in_none = resource == _NAMESPACES or not attributes.namespace
         match self.scope:
             case "Namespaced":
@@ -98,10 +98,10 @@ def _has(values: Collection[str], value: str) -> bool:
     return value in values or _ANY in values
 
 
-def rule_of(given: Mapping[str, Any]) -> Rule:
-    """A rule as objects have it."""
+def rule_of(given: Mapping[str, Any]) -> RuleWithOperations:
+    """The rule of a RuleWithOperations."""
     parts = [text.partition("/") for text in given.get("resources") or ()]
-    return Rule(
+    return RuleWithOperations(
         frozenset(given.get("operations") or ()),
         frozenset(given.get("apiGroups") or ()),
         frozenset(given.get("apiVersions") or ()),
@@ -112,17 +112,19 @@ def rule_of(given: Mapping[str, Any]) -> Rule:
 
 
 class Criteria(Struct, frozen=True, kw_only=True):
-    """What is wanted. `rules` is None where everything is; `is_exact`: only as what the request itself names."""
+    """The criteria of a webhook, policy or binding. Without rules every write matches. `is_exact`: matchPolicy is
+    Exact.
+    """
 
-    rules: Sequence[Rule] | None
-    excluded: Sequence[Rule] = ()
+    rules: Sequence[RuleWithOperations] | None
+    excluded: Sequence[RuleWithOperations] = ()
     namespace_selector: Selector = field(default_factory=dict)
     object_selector: Selector = field(default_factory=dict)
     is_exact: bool = False
 
 
 def criteria_of_webhook(webhook: Mapping[str, Any]) -> Criteria:
-    """What a webhook wants."""
+    """The criteria of a webhook."""
     return Criteria(
         rules=[rule_of(one) for one in webhook.get("rules") or ()],
         namespace_selector=webhook.get("namespaceSelector") or {},
@@ -132,7 +134,7 @@ def criteria_of_webhook(webhook: Mapping[str, Any]) -> Criteria:
 
 
 def criteria_of_resources(wanted: Mapping[str, Any]) -> Criteria:
-    """What the matchConstraints of a policy, or the matchResources of a binding, want."""
+    """The criteria in the matchConstraints of a policy or the matchResources of a binding."""
     rules = [rule_of(one) for one in wanted.get("resourceRules") or ()]
     return Criteria(
         rules=rules or None,
@@ -144,21 +146,21 @@ def criteria_of_resources(wanted: Mapping[str, Any]) -> Criteria:
 
 
 class Matcher:
-    """Matches writes. `namespaces` is where they are kept."""
+    """Matches writes. `namespaces` is the storage of namespaces."""
 
     def __init__(self, namespaces: Reader, types: Catalog) -> None:
         self._namespaces: Lookup[Object] = Lookup(namespaces, _NAMESPACES, lambda obj: obj)
         self._types = types
 
     async def namespace(self, name: str) -> Object:
-        """A namespace, which is shared: leave it as it is. Raises StatusError."""
+        """The cached namespace, which callers must not change. Raises StatusError."""
         found = await self._namespaces.get(name)
         if found is None:
             raise errors.NotFound(_NAMESPACES, name)
         return found
 
     def forms(self, attributes: Attributes) -> Sequence[AdmissionForm]:
-        """As what a write may be seen; as what it was made comes first."""
+        """The forms in which a write can be seen. The form of the request comes first."""
         return present(
             attributes.resource,
             attributes.version,
@@ -169,7 +171,7 @@ class Matcher:
         )
 
     async def match(self, attributes: Attributes, criteria: Criteria) -> AdmissionForm | None:
-        """As what a write is wanted; None when it is not. Raises StatusError."""
+        """The form in which a write matches; None when it does not. Raises StatusError."""
         if not _selects_object(criteria.object_selector, attributes):
             return None
         forms = self.forms(attributes)
@@ -193,9 +195,9 @@ class Matcher:
 
 
 def _wanted(
-    rules: Sequence[Rule], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
+    rules: Sequence[RuleWithOperations], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
 ) -> AdmissionForm | None:
-    """The form that a rule names: that of the request before all others, earlier rules before later ones."""
+    """The form that a rule matches: first the form of the request, then other forms in the order of the rules."""
     own, *others = forms
     if any(rule.matches(attributes, own.resource, own.version) for rule in rules):
         return own

@@ -1,6 +1,6 @@
-"""NamespaceAutoProvision: a namespace is made when the first thing in it is.
+"""NamespaceAutoProvision: creates a missing namespace when the first object in it is created.
 
-Must hold: a dry run makes nothing.
+Must hold: a dry run creates no namespace.
 """
 
 from aio_apiserver.registry.base import errors
@@ -17,7 +17,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class NamespaceAutoProvision(Plugin):
-    """Makes namespaces in their storage."""
+    """Creates namespaces in their storage, without another pass through admission."""
 
     name = "NamespaceAutoProvision"
     operations = frozenset({Operation.CREATE})

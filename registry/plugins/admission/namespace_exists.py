@@ -1,4 +1,4 @@
-"""NamespaceExists: nothing is made, changed or deleted in a namespace that is not there."""
+"""NamespaceExists: refuses writes in a namespace that does not exist."""
 
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.names import GroupResource

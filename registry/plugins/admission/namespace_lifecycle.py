@@ -1,7 +1,7 @@
-"""NamespaceLifecycle: nothing is made in a namespace that is missing or ending, and three namespaces never end.
+"""NamespaceLifecycle: refuses new objects in a missing or terminating namespace, and the deletion of three system
+namespaces.
 
-Must hold: "there is no such namespace" and "it is ending" are said of the newest state, never of a cached one; the
-common answer (it is there and active) costs no more than a look into the cache.
+Must hold: a cached namespace that is active admits the write without a read. A refusal is decided on the newest state.
 """
 
 from aio_apiserver.registry.base import errors, objects
@@ -42,7 +42,9 @@ class NamespaceLifecycle(Plugin):
             raise _ending(attributes)
 
     async def _is_ending(self, name: str) -> bool:
-        """Whether it ends: no, if any cached state says so; else what the newest state says. Raises NotFound."""
+        """Whether a namespace is terminating: first from the cache, and unless that says no, from a fresh read. Raises
+        NotFound.
+        """
         if await self._namespaces.cached(name) is False:
             return False
         if wrong := names.is_path_segment(name, False):

@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatureValidator: an update of a pod on a node needs nothing that the node does not declare to have."""
+"""NodeDeclaredFeatureValidator: refuses an update of a pod that needs a feature which its node does not declare."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,12 +13,12 @@ Spec = Mapping[str, Any]
 
 
 def _resizes_pod(new: Spec, old: Spec) -> bool:
-    """The resources that a pod has as a whole."""
+    """Whether the pod-level resources change."""
     return bool(new.get("resources") != old.get("resources"))
 
 
 def _resizes_init_containers(new: Spec, old: Spec) -> bool:
-    """Of those that end: sidecars are resized like other containers."""
+    """Whether resources of init containers change. Restartable init containers are resized like other containers."""
     pairs = zip(new.get("initContainers") or (), old.get("initContainers") or (), strict=False)
     return any(
         one.get("resources") != before.get("resources")
@@ -31,11 +31,11 @@ _FEATURES: Mapping[str, Callable[[Spec, Spec], bool]] = {
     "InPlacePodLevelResourcesVerticalScaling": _resizes_pod,
     "InPlacePodVerticalScalingInitContainers": _resizes_init_containers,
 }
-"""By the name of a feature: whether an update needs it."""
+"""Whether an update needs a feature, by the name of the feature."""
 
 
 class NodeDeclaredFeatureValidator(Plugin):
-    """Nodes declare their features in their status."""
+    """Compares with `status.declaredFeatures` of the node."""
 
     name = "NodeDeclaredFeatureValidator"
     operations = frozenset({Operation.UPDATE})

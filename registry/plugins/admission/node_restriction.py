@@ -1,7 +1,8 @@
-"""NodeRestriction: a kubelet changes only what is its node's: the node itself, its pods, its lease, its drivers.
+"""NodeRestriction: limits a kubelet's writes to its own Node, pods, Lease, CSINode, ResourceSlices and certificate
+requests.
 
-What a kubelet may reach at all is the business of authorization; here is what it may put into it. Must hold: a request
-of a member of system:nodes that cannot be matched to one node is refused.
+The Node authorizer decides which objects a kubelet can reach. This plugin checks the content. Must hold: a user in
+system:nodes whose name fits no node is refused.
 """
 
 import base64
@@ -45,18 +46,18 @@ _DOMAINS_OF_KUBELETS = ("kubelet.kubernetes.io", "node.kubernetes.io")
 _DOMAINS_OF_KUBERNETES = ("kubernetes.io", "k8s.io")
 _OWN_SIGNERS = frozenset({"kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"})
 _CLAIM_STATUS = ("capacity", "conditions", "allocatedResourceStatuses", "allocatedResources")
-"""What a kubelet reports of a claim."""
+"""The members of a claim's status that kubelets report."""
 
 
 def node_of(user: UserInfo) -> str | None:
-    """The node whose kubelet a user is: empty for a kubelet of no node, None for everybody else."""
+    """The node of a kubelet's user: empty for a member of system:nodes without a node name, None for other users."""
     if not user.name.startswith(_PREFIX) or NODES not in user.groups:
         return None
     return user.name.removeprefix(_PREFIX)
 
 
 class NodeRestriction(Plugin):
-    """Looks pods and nodes up in the caches."""
+    """Reads pods, nodes and what they refer to through caches."""
 
     name = "NodeRestriction"
     operations = frozenset({Operation.CREATE, Operation.UPDATE, Operation.DELETE})
@@ -101,7 +102,7 @@ class NodeRestriction(Plugin):
             raise refusals.forbidden(attributes, why)
 
     async def _why_no_owner(self, attributes: Attributes, node: str) -> str:
-        """Whether the one owner of a mirror pod is the node that there is, and the pod refers to nothing else."""
+        """Why the pod has another owner than this node, or which object it refers to; empty when both are right."""
         assert attributes.obj is not None
         (owner,) = attributes.obj["metadata"]["ownerReferences"]
         uid = (await self._known.node(node))["metadata"]["uid"]
@@ -180,7 +181,7 @@ def _labels(obj: Object) -> Mapping[str, str]:
 
 
 def _forbidden_labels(new: Mapping[str, str], old: Mapping[str, str]) -> str:
-    """The changed labels that are not a kubelet's to change."""
+    """The changed labels that a kubelet may not change."""
     changed = {name for name in {*new, *old} if new.get(name) != old.get(name)}
     return ", ".join(sorted(name for name in changed if _is_forbidden(name)))
 
@@ -213,7 +214,7 @@ def _why_no_claim(attributes: Attributes, node: str) -> str:
 
 
 def _without_report(claim: Object) -> Object:
-    """A claim without what its node may change."""
+    """A claim without the members that its kubelet may change."""
     metadata = {
         name: one for name, one in claim["metadata"].items() if name not in ("resourceVersion", "managedFields")
     }
@@ -269,4 +270,4 @@ _RULES: Mapping[GroupResource, Callable[[Attributes, str], str]] = {
     GroupResource("resource.k8s.io", "resourceslices"): _why_no_slice,
     GroupResource("certificates.k8s.io", "certificatesigningrequests"): _why_no_certificate,
 }
-"""Why a node may not do what it asks for, by resource; empty when it may."""
+"""Why a node may not write a resource; empty when it may."""

@@ -1,6 +1,6 @@
-"""Tokens that kubelets ask for: bound to a pod that runs on their node, and for an audience that the pod mentions.
+"""Node tokens: checks TokenRequests of kubelets: bound to a pod on the node, for an audience that the pod uses.
 
-A pod mentions the audiences of its projected tokens, and those of the CSI drivers behind its volumes.
+A pod uses the audiences of its projected tokens, and those of the CSI drivers behind its volumes.
 """
 
 from aio_apiserver.registry.base import errors, objects
@@ -31,7 +31,7 @@ _SUCCESSORS = {
     "portworxVolume": "pxd.portworx.com",
     "vsphereVolume": "csi.vsphere.vmware.com",
 }
-"""The CSI drivers of volumes that were built in."""
+"""The CSI drivers that replace in-tree volume plugins."""
 
 
 def _as_it_is(obj: Object) -> Object:
@@ -39,7 +39,7 @@ def _as_it_is(obj: Object) -> Object:
 
 
 class NodeObjects:
-    """The objects that decide about a node's requests, as they are in the caches."""
+    """Cached lookups of the objects that decide about a kubelet's request."""
 
     def __init__(self, given: Foundation) -> None:
         self.authorizer: Authorizer = given.authorizer
@@ -66,7 +66,7 @@ class NodeObjects:
         return _found(await self.drivers.get(name), CSIDRIVERS, name)
 
     async def driver_of_claim(self, namespace: str, name: str) -> str:
-        """The CSI driver of the volume of a claim; empty when it has none. Raises NotFound."""
+        """The CSI driver of a claim's volume; empty when the volume has none. Raises NotFound."""
         claim = _found(await self.claims.get(f"{namespace}/{name}"), PERSISTENTVOLUMECLAIMS, name)
         bound = objects.get(claim, "spec.volumeName", "")
         volume = _found(await self.volumes.get(bound) if bound else None, PERSISTENTVOLUMES, bound)
@@ -74,20 +74,20 @@ class NodeObjects:
 
 
 def _driver_in(source: Object) -> str:
-    """The CSI driver that a volume names, or that has taken over its type; empty when there is none."""
+    """The CSI driver of a volume, also of an in-tree volume that was migrated to CSI; empty when there is none."""
     driver: str = objects.get(source, "csi.driver", "")
     return driver or next((driver for name, driver in _SUCCESSORS.items() if source.get(name) is not None), "")
 
 
 def _found(obj: Object | None, kind: Kind, name: str) -> Object:
-    """What there is. Raises NotFound in the words of a cache, which has one of a kind."""
+    """The object. Raises NotFound with the message of an informer's lister, which has the kind in the singular."""
     if obj is None:
         raise errors.NotFound(GroupResource(kind.group, kind.kind.lower()), name)
     return obj
 
 
 async def admit(known: NodeObjects, attributes: Attributes, node: str) -> None:
-    """Refuse a token that the node has no use for."""
+    """Refuse a token that the node does not need. Raises Forbidden."""
     assert attributes.obj is not None
     reference = objects.get(attributes.obj, "spec.boundObjectRef") or {}
     is_pod = reference.get("apiVersion") == "v1" and reference.get("kind") == "Pod"
@@ -134,7 +134,7 @@ async def _admit_audience(known: NodeObjects, attributes: Attributes, pod: Objec
 
 
 async def _mentions(known: NodeObjects, pod: Object, audience: str, missing: list[str]) -> bool:
-    """Whether one of its volumes mentions an audience; what could not be looked up for it is added to `missing`."""
+    """Whether a volume of the pod uses an audience. Errors of lookups are added to `missing`."""
     for volume in objects.get(pod, "spec.volumes", ()):
         tokens = [one.get("serviceAccountToken") for one in objects.get(volume, "projected.sources", ())]
         if any(token is not None and token.get("audience", "") == audience for token in tokens):
@@ -151,7 +151,7 @@ async def _mentions(known: NodeObjects, pod: Object, audience: str, missing: lis
 
 
 async def _driver_of(known: NodeObjects, pod: Object, volume: Object) -> str:
-    """The CSI driver behind a volume of a pod; empty when there is none. Raises NotFound."""
+    """The CSI driver behind a pod's volume; empty when there is none. Raises NotFound."""
     claim: str = objects.get(volume, "persistentVolumeClaim.claimName", "")
     if objects.get(volume, "ephemeral.volumeClaimTemplate") is not None:
         claim = f"{pod['metadata']['name']}-{volume.get('name', '')}"

@@ -1,11 +1,11 @@
-"""What plugins ask about the node on which a pod is: the pod's update has to fit it."""
+"""Nodes of pods: reads the node of a pod, for plugins that check an update against it."""
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -13,13 +13,13 @@ _NODES = GroupResource("", "nodes")
 
 
 class NodesOfPods:
-    """Looks nodes up in their storage."""
+    """Reads nodes through a cached lookup."""
 
     def __init__(self, nodes: Reader) -> None:
         self._nodes: Lookup[Object] = Lookup(nodes, _NODES, lambda obj: obj)
 
     async def node_of(self, attributes: Attributes) -> Object:
-        """The node of the pod that is written. Raises Forbidden when it is not there."""
+        """The node of the pod in a write. Raises Forbidden when there is no such node."""
         assert attributes.obj is not None
         name = attributes.obj["spec"]["nodeName"]
         node = await self._nodes.get(name)
@@ -29,7 +29,7 @@ class NodesOfPods:
 
 
 def changes_pod_on_node(attributes: Attributes) -> bool:
-    """Whether a write is a change of the spec of a pod that is on a node."""
+    """Whether a write changes the spec of a pod that is bound to a node."""
     if attributes.resource != PODS or attributes.obj is None or attributes.old is None:
         return False
     new, old = attributes.obj, attributes.old

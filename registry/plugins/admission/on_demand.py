@@ -1,6 +1,6 @@
-"""OnDemand: plugins that are loaded when there is something for them to follow.
+"""On demand: loads an admission plugin when the first object of its configuration exists.
 
-Most servers have no admission policies; those should not pay for a language that nobody speaks.
+Most servers have no admission policies. They do without the CEL modules.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _ANY = ListOptions(resource_version=0, limit=1)
 
 
 class OnDemand(Plugin):
-    """Stands for a plugin until there are objects of a kind, and hands everything on to it from then on."""
+    """Passes calls on to a plugin, which is created once an object of `kind` exists."""
 
     def __init__(
         self, name: str, operations: frozenset[Operation], *, kind: Kind, storage: Reader, make: Callable[[], Plugin]

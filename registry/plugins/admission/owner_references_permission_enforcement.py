@@ -1,7 +1,7 @@
-"""OwnerReferencesPermissionEnforcement: who changes an object's owners could as well delete it, or its owners.
+"""OwnerReferencesPermissionEnforcement: changing ownerReferences needs the right to delete the object.
 
-Must hold: who creates an object may name any owner; a reference that holds up the deletion of its owner is for those
-who may put finalizers on that owner.
+Must hold: a creation may name any owner. A reference with blockOwnerDeletion needs the right to update the finalizers
+of the owner.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.stored_object import Object
 
 _NO_DELETION = "cannot set an ownerRef on a resource you can't delete"
@@ -31,7 +31,7 @@ def make(given: Foundation) -> "OwnerReferencesPermissionEnforcement":
 
 
 class OwnerReferencesPermissionEnforcement(Plugin):
-    """Asks the authorizer, on behalf of the user."""
+    """Authorizes the user of the write."""
 
     name = "OwnerReferencesPermissionEnforcement"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})

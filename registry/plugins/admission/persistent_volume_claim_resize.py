@@ -1,4 +1,4 @@
-"""PersistentVolumeClaimResize: a claim grows only when it is bound and its class lets volumes grow."""
+"""PersistentVolumeClaimResize: a claim may grow when it is bound and its StorageClass allows volume expansion."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
@@ -19,7 +19,7 @@ _NOT_GROWING = (
 
 
 class PersistentVolumeClaimResize(Plugin):
-    """Looks the class of a growing claim up."""
+    """Reads the StorageClass of a claim that grows."""
 
     name = "PersistentVolumeClaimResize"
     operations = frozenset({Operation.UPDATE})

@@ -1,8 +1,8 @@
-"""PodNodeSelector: the pods of a namespace go to the nodes that the namespace, or the configuration, says.
+"""PodNodeSelector: adds the node selector of the namespace, or of the configuration, to pods.
 
 podNodeSelectorPluginConfig:
-  clusterDefaultNodeSelector: env=test     # where the namespace has no annotation
-  some-namespace: env=prod                 # what pods of a namespace may ask for at most
+  clusterDefaultNodeSelector: env=test  # for namespaces without the annotation
+  some-namespace: env=prod              # the labels that pods of this namespace may select
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.pods import PODS, is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -36,7 +36,7 @@ def make(given: Foundation) -> "PodNodeSelector":
 
 
 def settings_of(configuration: Any) -> Mapping[str, str]:
-    """The selectors in a configuration, as text, by namespace."""
+    """The selectors of a configuration as text, by namespace."""
     settings = configuration.get(_SETTINGS) if isinstance(configuration, dict) else None
     return {str(name): str(selector) for name, selector in (settings or {}).items()}
 
@@ -71,7 +71,7 @@ class PodNodeSelector(Plugin):
             raise _refusal(attributes, _NOT_ALLOWED)
 
     async def _selector(self, attributes: Attributes) -> Mapping[str, str]:
-        """What the namespace demands. Raises Forbidden when the pod demands something else."""
+        """The node selector of the namespace. Raises Forbidden when the pod's own selector conflicts with it."""
         assert attributes.obj is not None
         annotation = await self._namespaces.get(attributes.namespace)
         selector = _labels(self._settings.get(_DEFAULT, "") if annotation is None else annotation)

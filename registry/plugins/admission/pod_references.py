@@ -1,10 +1,14 @@
-"""What a pod refers to that only the API has: a mirror pod, which a kubelet has made alone, refers to nothing. Pure."""
+"""Pod references: the objects of the API that a pod refers to. A mirror pod, which a kubelet creates, may refer to
+none.
+
+Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.plugins.admission.pods import containers_with_paths
+from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 
 _VOLUMES = {
@@ -26,7 +30,7 @@ _PROJECTIONS = {
 
 
 def first_reference(spec: Mapping[str, Any]) -> str:
-    """The resource that a pod refers to first; empty when it refers to none."""
+    """The first resource that a pod refers to; empty when it refers to none."""
     return next(_references(spec), "")
 
 

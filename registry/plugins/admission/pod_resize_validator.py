@@ -1,4 +1,4 @@
-"""PodResizeValidator: a pod that is on a node grows only as far as the node does."""
+"""PodResizeValidator: refuses a resize of a pod that asks for more than its node can allocate."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,11 +15,11 @@ from aio_apiserver.storage.stored_object import Object
 
 _OS_LABEL = "kubernetes.io/os"
 _UNITS = {"cpu": 10**6, "memory": 10**9}
-"""By resource: the billionths of the unit in which amounts are told."""
+"""The nanos in one unit of the error message, by resource."""
 
 
 class PodResizeValidator(Plugin):
-    """Only Linux knows how to resize."""
+    """Refuses resizes on nodes that do not run Linux."""
 
     name = "PodResizeValidator"
     operations = frozenset({Operation.UPDATE})

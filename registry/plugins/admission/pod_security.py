@@ -1,8 +1,8 @@
-"""PodSecurity: pods keep to the standard that the labels of their namespace demand.
+"""PodSecurity: enforces the Pod Security Standard that the labels of a namespace choose.
 
-Pods are refused; controllers of pods are accepted, with a warning of what will become of their pods. When a namespace
-becomes stricter, its pods stay, and who changed it hears of those that are against the new standard. Must hold: what
-an update of a pod does not touch is not judged again.
+Pods are refused. Objects with a pod template are admitted, with a warning about their pods. When a namespace becomes
+stricter, its pods stay, and the client is warned about pods that violate the new level. Must hold: an update that
+changes no relevant part of a pod is not checked again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
 from aio_apiserver.registry.plugins.admission import pod_security_configuration
 from aio_apiserver.registry.plugins.admission.pod_security_configuration import Configuration
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
-from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, Policy, Standard, policy_of
+from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, NamespacePolicy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object
@@ -49,26 +49,26 @@ _TEMPLATES: Mapping[GroupResource, str] = {
     GroupResource("batch", "jobs"): "spec.template",
     GroupResource("batch", "cronjobs"): "spec.jobTemplate.spec.template",
 }
-"""Where controllers have the template of their pods."""
+"""The path of the pod template, by resource."""
 _UNJUDGED = frozenset({"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"})
-"""Subresources of pods that cannot change what a pod may do."""
+"""Subresources whose writes change nothing that the standards check."""
 _ENFORCED, _VIOLATIONS, _EXEMPT, _ERROR = (
     f"{PREFIX}{name}" for name in ("enforce-policy", "audit-violations", "exempt", "error")
 )
-"""What is noted in the audit's records."""
+"""The keys of audit annotations."""
 _MOST_PODS = 3000
 _TIME_LIMIT = 1.0
 
 
 class _Labelled(NamedTuple):
-    """What a namespace demands, and what is wrong with its labels."""
+    """The policy in the labels of a namespace, and the errors in these labels."""
 
-    policy: Policy
+    policy: NamespacePolicy
     errors: Sequence[FieldError] = ()
 
 
-_FREE = _Labelled(Policy())
-"""Of those who are exempt."""
+_FREE = _Labelled(NamespacePolicy())
+"""The policy of exempt requests."""
 
 
 def make(given: Foundation) -> "PodSecurity":
@@ -85,7 +85,7 @@ def make(given: Foundation) -> "PodSecurity":
 
 
 class PodSecurity(Plugin):
-    """Looks namespaces up in their storage, in any state at hand."""
+    """Reads namespaces at any revision that the cache has."""
 
     name = "PodSecurity"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -119,7 +119,7 @@ class PodSecurity(Plugin):
         return _Labelled(*policy_of(namespace["metadata"].get("labels") or {}, self._configuration.defaults))
 
     async def _policy_for(self, attributes: Attributes) -> _Labelled | None:
-        """The policy that counts for a write; None when its namespace is no longer there."""
+        """The policy for a write; None when its namespace does not exist."""
         exempt = self._configuration
         if attributes.namespace in exempt.namespaces:
             self._exempt(attributes, "namespace")
@@ -210,8 +210,8 @@ class PodSecurity(Plugin):
             for warning in await self._violations(name, new.policy.enforce):
                 attributes.warn(warning)
 
-    def _of_no_effect(self, name: str, policy: Policy, labels: Mapping[str, str]) -> str:
-        """What is said of labels on a namespace that is exempt; nothing when they demand nothing."""
+    def _of_no_effect(self, name: str, policy: NamespacePolicy, labels: Mapping[str, str]) -> str:
+        """The warning that the labels of an exempt namespace have no effect; empty when they would demand nothing."""
         if policy.is_privileged or policy.is_like(self._configuration.defaults):
             return ""
         said = [
@@ -223,7 +223,7 @@ class PodSecurity(Plugin):
         return f"namespace {quote(name)} is exempt from Pod Security, and the policy ({demands}) will be ignored"
 
     async def _violations(self, namespace: str, standard: Standard) -> list[str]:
-        """The pods that are there already, by what is wrong with them."""
+        """Warnings about the existing pods that violate a standard, grouped by reason."""
         names: dict[str, list[str]] = {}
         pods = await self._pods_of(namespace)
         ends, checked = self._clock.monotonic() + _TIME_LIMIT, 0
@@ -237,7 +237,7 @@ class PodSecurity(Plugin):
         return list(_told(namespace, standard, names, checked=checked, total=len(pods)))
 
     async def _pods_of(self, namespace: str) -> list[Object]:
-        """Its pods, of each controller one first."""
+        """The pods of a namespace, first one pod of each controller."""
         listing = self._pods.get_list(f"{namespace}/", ListOptions(resource_version=0))
         items = (await interpreted(listing, Reading(PODS, "list"))).items
         first: list[Object] = []
@@ -255,7 +255,7 @@ class PodSecurity(Plugin):
 
 
 def _requested(attributes: Attributes) -> Requested:
-    """A request as it is counted."""
+    """The labels of a request in the metrics."""
     what = "pod" if attributes.resource == PODS else "namespace" if attributes.resource == _NAMESPACES else "controller"
     return attributes.operation.value.lower(), what, attributes.subresource
 
@@ -285,14 +285,14 @@ def _controller(pod: Object) -> str:
 
 
 def _is_stricter(new: Standard, old: Standard) -> bool:
-    """Whether pods that were allowed may no longer be."""
+    """Whether the new standard may refuse pods that the old one allowed."""
     if new == old or new.level == PRIVILEGED:
         return False
     return new.minor != old.minor or new.strictness > old.strictness
 
 
 def _is_significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether an update of a pod brings something to judge: containers, or other images for them."""
+    """Whether an update of a pod changes its containers or their images."""
     for name in ("containers", "initContainers"):
         if _images(new, name) != _images(old, name):
             return True

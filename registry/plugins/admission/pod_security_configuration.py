@@ -1,4 +1,4 @@
-"""What PodSecurity can be configured with: the policy of namespaces that have none, and who is exempt.
+"""Pod security configuration: reads PodSecurityConfiguration: default policy and exemptions.
 
 apiVersion: pod-security.admission.config.k8s.io/v1
 kind: PodSecurityConfiguration
@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.plugins.podsecurity.policies import Policy, configured
+from aio_apiserver.registry.plugins.podsecurity.policies import NamespacePolicy, configured
 
 _GROUP = "pod-security.admission.config.k8s.io"
 _VERSIONS = frozenset(f"{_GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
@@ -21,16 +21,16 @@ _EXEMPTIONS = frozenset({"usernames", "runtimeClasses", "namespaces"})
 
 
 class Configuration(Struct, frozen=True):
-    """Exempt is what belongs to one of these."""
+    """A PodSecurityConfiguration. Each of the three sets exempts a request."""
 
-    defaults: Policy = field(default_factory=Policy)
+    defaults: NamespacePolicy = field(default_factory=NamespacePolicy)
     usernames: frozenset[str] = frozenset()
     runtime_classes: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
 
 def read(given: Any) -> Configuration:
-    """The configuration in a document; without one the defaults. Raises ValueError."""
+    """The configuration in a document, or the defaults without one. Raises ValueError."""
     if given is None:
         return Configuration()
     if not isinstance(given, dict) or given.get("apiVersion") not in _VERSIONS:

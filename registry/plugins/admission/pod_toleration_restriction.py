@@ -1,7 +1,8 @@
-"""PodTolerationRestriction: which taints the pods of a namespace tolerate by default, and which they may at most.
+"""PodTolerationRestriction: merges default tolerations into pods, and checks tolerations against the whitelist of the
+namespace.
 
-Annotations of the namespace say so, as JSON; else the configuration (`default`, `whitelist`). Pods that ask for
-resources also stay on nodes that are short of memory.
+Annotations of the namespace hold both as JSON. Else the configuration counts (`default`, `whitelist`). Pods that are
+not BestEffort also tolerate the taint for memory pressure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.parts import pod_resources, toleration_texts
 from aio_apiserver.registry.plugins.admission import tolerations
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.registry.plugins.admission.tolerations import Toleration
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
@@ -31,7 +32,7 @@ Tolerations = Sequence[Toleration]
 
 
 class Restriction(NamedTuple):
-    """None is what is not said."""
+    """Default tolerations and whitelist. None means that the annotation or member is missing."""
 
     defaults: Tolerations | None = None
     allowed: Tolerations | None = None

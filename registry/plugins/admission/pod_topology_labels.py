@@ -1,6 +1,6 @@
-"""PodTopologyLabels: a pod carries the zone and region of its node, so that its programs can read them.
+"""PodTopologyLabels: copies the zone and region labels of the node to the pod, for the downward API.
 
-The labels come when the pod is bound, or with a pod that is made on a node.
+The labels are added by the binding, or with a pod that is created on a node.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -18,7 +18,7 @@ _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
 class PodTopologyLabels(Plugin):
-    """Looks nodes up in their storage; one that is not there has no place."""
+    """Reads nodes through a cached lookup. A missing node adds no labels."""
 
     name = "PodTopologyLabels"
     operations = frozenset({Operation.CREATE})

@@ -1,6 +1,6 @@
-"""Priority: a pod's priority class says how important it is; pods do not say so themselves.
+"""Priority: sets a pod's priority and preemptionPolicy from its PriorityClass.
 
-Must hold: every pod that is stored has a priority; it never changes afterwards, whatever becomes of the class.
+Must hold: every stored pod has a priority. It stays the same when the class changes or is deleted.
 """
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -25,16 +25,16 @@ class _PriorityClass(Struct, frozen=True):
 
 
 _NO_CLASS = _PriorityClass("")
-"""What counts when no class is the default."""
+"""The values for pods without a class, when no class is the default."""
 _SYSTEM_CLASSES = {
     "system-cluster-critical": _PriorityClass("system-cluster-critical", 2_000_000_000),
     "system-node-critical": _PriorityClass("system-node-critical", 2_000_001_000),
 }
-"""Classes that mean this even where nobody has made their objects."""
+"""System classes, which count also before their objects are created."""
 
 
 class Priority(Plugin):
-    """Looks priority classes up in their storage, in any state at hand."""
+    """Reads priority classes at any revision that the cache has."""
 
     name = "Priority"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -75,7 +75,7 @@ class Priority(Plugin):
         return found
 
     async def _default_class(self) -> _PriorityClass:
-        """The default; the least of them if a race has made several."""
+        """The default class. When a race has created several, the one with the lowest value."""
         defaults = [one for one in await self._classes.list() if one.is_global_default]
         return min(defaults, key=lambda one: one.value, default=_NO_CLASS)
 
@@ -111,7 +111,7 @@ def _apply(attributes: Attributes, spec: Object, wanted: _PriorityClass) -> None
 
 
 def _keep(spec: Object, old: Object) -> None:
-    """An update that does not speak of the priority keeps it."""
+    """Copy priority and preemptionPolicy from the old pod when an update leaves them out."""
     for name in _KEPT:
         if spec.get(name) is None and old.get(name) is not None:
             spec[name] = old[name]

@@ -1,8 +1,8 @@
-"""ResourceQuota: nothing is made that the quotas of its namespace have no room for.
+"""ResourceQuota: refuses a write that would exceed a ResourceQuota of its namespace.
 
-What a write uses is added to `status.used` before the write is made. Must hold: whether there is room is decided on
-the very state of the quota that the sum replaces, whoever else writes; of several quotas either all are charged or
-none. What is charged stays so when the write fails later: as everywhere, a controller counts again.
+The plugin adds the usage of a write to `status.used` before the object is stored. Must hold: the check is made on the
+same revision of the quota that the update replaces. When one of several quotas refuses, the others get their charge
+back. A charge stays when the write fails later, as in kube-apiserver; the quota controller recounts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,10 +33,10 @@ from aio_apiserver.registry.groups.events.provider import KINDS as NEWER_EVENTS
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.plugins.admission.matching import REVIEWS
-from aio_apiserver.registry.plugins.quota import charging, limited
+from aio_apiserver.registry.plugins.quota import charging, limited_resources
 from aio_apiserver.registry.plugins.quota.claims import DeviceClaims, VolumeClaims
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
-from aio_apiserver.registry.plugins.quota.limited import Limited
+from aio_apiserver.registry.plugins.quota.limited_resources import Limited
 from aio_apiserver.registry.plugins.quota.pods import Pods
 from aio_apiserver.registry.plugins.quota.services import Services
 from aio_apiserver.storage.clock import Clock
@@ -67,13 +67,13 @@ EVALUATORS: Mapping[GroupResource, Evaluator] = {
 
 def make(given: Foundation) -> "ResourceQuota":
     """The plugin as it is configured. Raises ValueError."""
-    limits = limited.configured(given.config.admission_configuration.get(ResourceQuota.name))
+    limits = limited_resources.configured(given.config.admission_configuration.get(ResourceQuota.name))
     owners = field_managers(RESOURCEQUOTAS, given.types, given.clock).of("v1", "status")
     return ResourceQuota(given.writable_storage_for(resource_of(RESOURCEQUOTAS)), given.clock, owners, limits)
 
 
 class ResourceQuota(Plugin):
-    """Charges the quotas of a namespace."""
+    """Charges all quotas of a namespace that match the object."""
 
     name = "ResourceQuota"
 
@@ -93,7 +93,7 @@ class ResourceQuota(Plugin):
         quotas = await self._known.list(f"{attributes.namespace}/")
         if self._limits:
             now = self._clock.now()
-            if why := limited.why_uncovered(self._limits, quotas, evaluator, attributes, now=now):
+            if why := limited_resources.why_uncovered(self._limits, quotas, evaluator, attributes, now=now):
                 raise refusals.forbidden(attributes, why)
         concerned = [_key(quota) for quota in quotas if charging.looks_at(quota, evaluator, attributes.obj)]
         await self._charge_all(concerned, evaluator, attributes)
@@ -112,7 +112,7 @@ class ResourceQuota(Plugin):
             raise
 
     async def _ask_all(self, quotas: Sequence[str], evaluator: Evaluator, attributes: Attributes) -> None:
-        """Hear what a quota has against a write before another one is charged for it and everybody sees that."""
+        """Check all quotas before the first one is charged, so that a refusal changes no quota."""
         for quota in quotas:
             try:
                 stored = await interpreted(self._quotas.get(quota), Reading(RESOURCEQUOTAS.resource, "get", quota))
@@ -121,7 +121,7 @@ class ResourceQuota(Plugin):
             charging.charge(stored.decode(), evaluator, attributes, now=self._clock.now())
 
     async def _charge(self, quota: str, evaluator: Evaluator, attributes: Attributes) -> Amounts:
-        """Take what the write needs, and say what it was."""
+        """Add the usage of the write to a quota. Returns what was added."""
         taken: Amounts = {}
 
         async def charged(current: StoredObject | None) -> Update:
@@ -156,7 +156,7 @@ class ResourceQuota(Plugin):
             return
 
     def _set_used(self, quota: Object, used: Amounts) -> None:
-        """Say what is used, in the server's name."""
+        """Set `status.used`, with kube-apiserver as the field manager."""
         before = objects.clone(quota)
         quota["status"] = {**(quota.get("status") or {}), "used": amounts.texts(used)}
         self._owners.track(before, quota, _OWN_NAME)

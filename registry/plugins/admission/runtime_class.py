@@ -1,6 +1,6 @@
-"""RuntimeClass: what a pod's runtime costs by itself, and on which nodes it is.
+"""RuntimeClass: sets the overhead and the scheduling constraints of a pod from its RuntimeClass.
 
-Must hold: a pod's overhead is that of its class, never one of its own.
+Must hold: the overhead of a stored pod is that of its class.
 """
 
 from aio_apiserver.registry.base import errors
@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.plugins.admission import tolerations
-from aio_apiserver.registry.plugins.admission.pods import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -21,7 +21,7 @@ _UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass 
 
 
 class RuntimeClass(Plugin):
-    """Looks runtime classes up in their storage."""
+    """Reads runtime classes through a cached lookup."""
 
     name = "RuntimeClass"
     operations = frozenset({Operation.CREATE})
@@ -63,7 +63,7 @@ class RuntimeClass(Plugin):
 
 
 def _check_name(name: str) -> None:
-    """Raise the error of a client that looks for a name which no object can have."""
+    """Raise the error of client-go for a name that no object can have."""
     if not name:
         raise errors.StatusError("resource name may not be empty")
     if wrong := names.is_path_segment(name, False):
@@ -83,7 +83,7 @@ def _set_overhead(attributes: Attributes, runtime_class: Object) -> None:
 
 
 def _set_scheduling(attributes: Attributes, scheduling: Object | None) -> None:
-    """The pod goes only where its runtime is, and may go there."""
+    """Merge the node selector and the tolerations of the class into the pod."""
     assert attributes.obj is not None
     if scheduling is None:
         return

@@ -1,10 +1,10 @@
-"""The secrets that a pod refers to, wherever it does. Pure."""
+"""Secret references: the names of the secrets that a pod refers to. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.plugins.admission.pods import containers_with_paths
+from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 
 _IN_VOLUMES = (
     "azureFile.secretName",
@@ -21,7 +21,7 @@ _IN_VOLUMES = (
 
 
 def secret_names(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Their names, in the order in which they stand in the spec; one may come several times."""
+    """The names in the order of the spec. A name may occur several times."""
     return filter(None, _names(spec))
 
 

@@ -1,7 +1,7 @@
-"""ServiceAccount: every pod runs as a service account of its namespace, and gets a token of it as a file.
+"""ServiceAccount: gives a pod its service account, and mounts a token of the account into its containers.
 
-Must hold: a pod whose service account is missing is refused; mirror pods, which a kubelet has made already, are never
-changed and refer to no accounts and no secrets.
+Must hold: a pod whose service account does not exist is refused. Mirror pods, which kubelets create, are not changed,
+and may refer to no service accounts and no secrets.
 """
 
 import random
@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
-from aio_apiserver.registry.plugins.admission.pods import PODS
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader
@@ -28,7 +28,7 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - where the token is, not what it is
 _TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - a name
 _TRIES_FOR_DEFAULT = 10
-"""The account `default` is made right after its namespace: whoever comes first waits for it."""
+"""The tries to find the account `default`. A controller creates it shortly after its namespace."""
 _PAUSE = (0.1, 0.2)
 _TOKEN_SOURCES = [
     {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
@@ -42,7 +42,7 @@ _TOKEN_SOURCES = [
 
 
 class _Account(NamedTuple):
-    """What matters of a service account."""
+    """The facts of a service account that the plugin uses."""
 
     name: str
     mounts_token: bool | None
@@ -52,7 +52,7 @@ class _Account(NamedTuple):
 
 
 class ServiceAccount(Plugin):
-    """Looks service accounts up in their storage."""
+    """Reads service accounts through a cached lookup."""
 
     name = "ServiceAccount"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -87,7 +87,7 @@ class ServiceAccount(Plugin):
             await self._validate_references(attributes, of_new_containers=False)
 
     async def _validate_references(self, attributes: Attributes, *, of_new_containers: bool) -> None:
-        """The account is there; one that says so allows only the secrets that it lists."""
+        """Check that the account exists, and that an enforcing account lists all secrets of the pod."""
         assert attributes.obj is not None
         spec, metadata = attributes.obj["spec"], attributes.obj["metadata"]
         name = spec.get("serviceAccountName", "")
@@ -151,7 +151,7 @@ def _validate_mirror(attributes: Attributes) -> None:
 
 
 def _wants_token(account: _Account, spec: Object) -> bool:
-    """The pod decides, then the account; who says nothing gets one."""
+    """Whether to mount a token: the pod decides, then the account. The default is yes."""
     for wish in (spec.get("automountServiceAccountToken"), account.mounts_token):
         if wish is not None:
             return bool(wish)
@@ -159,7 +159,7 @@ def _wants_token(account: _Account, spec: Object) -> bool:
 
 
 def _mount_token(spec: Object) -> None:
-    """Mount the token in all containers that have nothing else at its place."""
+    """Mount the token in all containers that mount nothing at this path."""
     volumes = spec.get("volumes") or []
     present = next((one["name"] for one in volumes if one.get("name", "").startswith(_TOKEN_VOLUME)), "")
     name = present or preparation.generate_name(_TOKEN_VOLUME)

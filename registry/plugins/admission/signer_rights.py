@@ -1,4 +1,4 @@
-"""Who may act for which signer of certificates: what the plugins for certificates share."""
+"""Signer rights: authorization of a user for a certificate signer, shared by the certificate plugins."""
 
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -11,7 +11,7 @@ REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
 
 
 async def check(authorizer: Authorizer, attributes: Attributes, verb: str) -> None:
-    """Raises Forbidden unless the user may do this for the signer that the old request names."""
+    """Check that the user may use this verb on the signer in the old request. Raises Forbidden."""
     assert attributes.old is not None
     signer = objects.get(attributes.old, "spec.signerName") or ""
     if not await signers.may(authorizer, attributes.user, verb, signer):

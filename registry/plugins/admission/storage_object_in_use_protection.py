@@ -1,4 +1,6 @@
-"""StorageObjectInUseProtection: what holds data stays until nobody uses it; a controller takes the finalizer off."""
+"""StorageObjectInUseProtection: adds a finalizer to new claims, volumes and volume attributes classes. A controller
+removes it.
+"""
 
 from collections.abc import Mapping
 
@@ -13,7 +15,7 @@ _FINALIZERS: Mapping[GroupResource, str] = {
 
 
 class StorageObjectInUseProtection(Plugin):
-    """Adds the finalizer to everything new."""
+    """Adds the finalizer to a new object."""
 
     name = "StorageObjectInUseProtection"
     operations = frozenset({Operation.CREATE})

@@ -1,4 +1,4 @@
-"""TaintNodesByCondition: a new node takes no pods before it has said that it is ready."""
+"""TaintNodesByCondition: taints a new node as not ready, so that no pod is scheduled before the node is ready."""
 
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
@@ -8,7 +8,7 @@ _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
 class TaintNodesByCondition(Plugin):
-    """Adds the taint that the node controller takes off."""
+    """Adds the taint, which the node lifecycle controller removes."""
 
     name = "TaintNodesByCondition"
     operations = frozenset({Operation.CREATE})

@@ -1,4 +1,4 @@
-"""Tolerations: which of two tolerates more, and lists of them put together. Pure."""
+"""Tolerations: whether one toleration covers another, and merging of lists. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ _NO_EXECUTE = "NoExecute"
 
 
 def merge(first: Iterable[Toleration], second: Iterable[Toleration]) -> list[Toleration]:
-    """Both lists without what another toleration covers; of equal ones the first stays."""
+    """Both lists, without tolerations that another one covers. The first of equal ones stays."""
     every = [*first, *second]
     merged: list[Toleration] = []
     for index, toleration in enumerate(every):
@@ -22,12 +22,12 @@ def merge(first: Iterable[Toleration], second: Iterable[Toleration]) -> list[Tol
 
 
 def all_covered(tolerations: Sequence[Toleration], allowed: Sequence[Toleration]) -> bool:
-    """Whether each is covered by one that is allowed; where nothing is named, all are allowed."""
+    """Whether each toleration is covered by an allowed one. An empty list allows all."""
     return not allowed or all(any(covers(one, toleration) for one in allowed) for toleration in tolerations)
 
 
 def covers(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether one tolerates at least what the other does."""
+    """Whether `wide` tolerates at least all that `narrow` does."""
     if wide == narrow:
         return True
     operator = wide.get("operator", "")
@@ -44,6 +44,6 @@ def covers(wide: Toleration, narrow: Toleration) -> bool:
 
 
 def _lasts(wide: Toleration, narrow: Toleration) -> bool:
-    """Whether one is as long as the other; without a time it is for ever."""
+    """Whether `wide` lasts as long as `narrow`. Without tolerationSeconds it lasts for ever."""
     longest, wanted = wide.get("tolerationSeconds"), narrow.get("tolerationSeconds")
     return longest is None or (wanted is not None and wanted <= longest)

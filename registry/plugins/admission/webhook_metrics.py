@@ -1,4 +1,4 @@
-"""What is recorded of admission webhooks."""
+"""Webhook metrics: calls, durations, rejections and ignored failures of admission webhooks."""
 
 from aio_apiserver.storage import measures
 
@@ -7,12 +7,12 @@ _LARGEST_CODE = 600
 
 
 def code_label(code: int) -> str:
-    """A code as a label: programs elsewhere cannot make any number of series."""
+    """A status code as a label. Codes are capped, so that a webhook cannot create any number of series."""
     return str(min(code, _LARGEST_CODE))
 
 
 class WebhookMetrics:
-    """By the names of webhooks."""
+    """The metrics by the names of webhooks."""
 
     def __init__(self) -> None:
         self.durations = measures.histograms("name", "operation", "rejected", "type", bounds=_BOUNDS)

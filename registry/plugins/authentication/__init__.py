@@ -1,1 +1,1 @@
-"""Authentication."""
+"""Authentication: the token authenticators of this server, and the users that a front proxy names."""

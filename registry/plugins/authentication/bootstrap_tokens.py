@@ -1,8 +1,8 @@
-"""Bootstrap tokens: what new nodes join with, each in a secret of kube-system.
+"""Bootstrap tokens: authenticates new nodes by tokens that are stored as secrets in kube-system.
 
-    abcdef.0123456789abcdef    secret bootstrap-token-abcdef, user system:bootstrap:abcdef
+    abcdef.0123456789abcdef secret bootstrap-token-abcdef, user system:bootstrap:abcdef
 
-Must hold: a secret that is not wholly right lets nobody in, and nobody is told why.
+Must hold: a secret with any wrong member authenticates no client. The reason is logged and not sent to the client.
 """
 
 import base64
@@ -32,7 +32,7 @@ _EXTRA_GROUP = re.compile(r"system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]")
 
 
 class BootstrapTokens:
-    """Knows them by their form."""
+    """Recognizes bootstrap tokens by their format."""
 
     def __init__(self, own_audiences: Sequence[str], bound: BoundObjects, clock: Clock) -> None:
         self._own_audiences = own_audiences
@@ -58,7 +58,7 @@ class BootstrapTokens:
         return Authenticated(UserInfo(name=f"system:bootstrap:{identifier}", groups=_groups(data)), common)
 
     def _wrong(self, secret: Object, identifier: str, content: str) -> str:
-        """Why a secret does not let the token in; empty when it does."""
+        """Why the secret does not accept the token; empty when it does."""
         data = _data_of(secret)
         if secret["metadata"].get("deletionTimestamp"):
             return "its secret is being deleted"
@@ -77,13 +77,13 @@ class BootstrapTokens:
 
 
 def _groups(data: Mapping[str, str]) -> tuple[str, ...]:
-    """The group of all bootstrappers, then those of the secret."""
+    """The group of all bootstrap tokens, then the extra groups of the secret."""
     extra = {group for group in data.get("auth-extra-groups", "").split(",") if group}
     return _GROUP, *sorted(extra)
 
 
 def _has_ended(text: str, now: float) -> bool:
-    """A time that cannot be read has passed."""
+    """An expiration that cannot be parsed counts as expired."""
     if not text:
         return False
     try:

@@ -1,6 +1,6 @@
-"""The front proxy: a server before this one that has found out who asks, and tells it in headers. Pure.
+"""Front proxy: the user that an authenticating proxy names in its request headers. Pure.
 
-Must hold: nothing of the headers counts but from a proxy that has proved itself by its certificate.
+Must hold: the caller has verified the client certificate of the proxy before it uses the headers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ EXTRA_PREFIXES = ("X-Remote-Extra-",)
 
 
 class FrontProxy(Struct, frozen=True, kw_only=True):
-    """What is accepted. allowed_names: the common names of proxies; any if empty."""
+    """The flags of the request header authenticator. Empty `allowed_names`: any common name."""
 
     allowed_names: Sequence[str] = ()
     username_headers: Sequence[str] = USERNAME_HEADERS
@@ -25,11 +25,11 @@ class FrontProxy(Struct, frozen=True, kw_only=True):
     extra_prefixes: Sequence[str] = EXTRA_PREFIXES
 
     def trusts(self, common_name: str) -> bool:
-        """Whether a proxy with a certificate of the right CA may speak for others."""
+        """Whether a proxy with this common name may name users. Its certificate is verified already."""
         return not self.allowed_names or common_name in self.allowed_names
 
     def user_of(self, headers: Iterable[tuple[str, str]]) -> UserInfo | None:
-        """The user that the headers name; None when they name nobody."""
+        """The user in the headers; None when they name no user."""
         given = [(name.lower(), value) for name, value in headers]
         name = self._first(given, self.username_headers)
         if not name:
@@ -44,7 +44,7 @@ class FrontProxy(Struct, frozen=True, kw_only=True):
         return UserInfo(name=name, uid=self._first(given, self.uid_headers), groups=groups, extra=extra)
 
     def _first(self, given: Sequence[tuple[str, str]], headers: Sequence[str]) -> str:
-        """The first value that is not empty, in the order of the headers that may hold it."""
+        """The first value that is not empty, in the order of the header names."""
         for header in headers:
             for name, value in given:
                 if name == header.lower() and value:

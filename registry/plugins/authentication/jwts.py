@@ -1,7 +1,7 @@
-"""JSON web tokens: reading them before and after their signature is verified.
+"""JWTs: JSON web tokens, before and after their signature is verified.
 
-Must hold: what a token claims counts for nothing but the choice of a key before the signature is verified; only
-algorithms with public keys are accepted.
+Must hold: before verification, claims are used to choose keys, and for no decision about the user. Algorithms with a
+shared secret are not accepted.
 """
 
 import base64
@@ -24,7 +24,7 @@ _NOT_VERIFIED = "go-jose/go-jose: error in cryptographic primitive"
 
 
 def unverified(token: str, part: int) -> Mapping[str, Any] | None:
-    """The header (0) or the claims (1) of a token, as anybody can write them; None for what is no token."""
+    """The header (0) or the claims (1) of a token without verification; None for text that is not a JWT."""
     parts = token.split(".")
     if len(parts) != _PARTS or not _ENCODED.fullmatch(parts[-1]):
         return None
@@ -58,7 +58,7 @@ def verified(token: str, keys: Sequence[Any], algorithms: Sequence[str] = ALGORI
 
 
 def audiences_of(claims: Mapping[str, Any]) -> Sequence[str]:
-    """For whom a token is."""
+    """The audiences of a token."""
     audience = claims.get("aud")
     if isinstance(audience, str):
         return (audience,)
@@ -66,12 +66,12 @@ def audiences_of(claims: Mapping[str, Any]) -> Sequence[str]:
 
 
 def common(held: Sequence[str], asked: Collection[str]) -> Sequence[str]:
-    """Those of the audiences of a token that were asked for."""
+    """The audiences of a token that were requested."""
     return [audience for audience in held if audience in asked]
 
 
 def seconds_of(claims: Mapping[str, Any], name: str) -> float | None:
-    """A time that a token tells; None when it tells none. Raises BadToken for what is no number."""
+    """A time claim; None when the token does not have it. Raises BadToken when it is not a number."""
     value = claims.get(name)
     if value is None:
         return None

@@ -1,7 +1,7 @@
-"""OIDC tokens: signed by an issuer elsewhere, whose keys are fetched from it and kept.
+"""OIDC tokens: signed by an external issuer, whose keys are fetched and cached.
 
-Knows no HTTP: `Fetch` brings documents. Must hold: keys are fetched once at a time, and for a key that nobody knows not
-more often than every few seconds; a token is verified before anything that it claims counts.
+It does not know HTTP: `Fetch` gets documents. Must hold: one fetch of keys runs at a time. An unknown key ID starts one
+every 10 seconds at most. A token is verified before its claims are used.
 """
 
 import asyncio
@@ -20,20 +20,20 @@ from aio_apiserver.registry.plugins.authentication import jwts
 from aio_apiserver.storage.clock import Clock
 
 Fetch = Callable[[str], Awaitable[bytes]]
-"""The document at a URL. Raises OSError."""
+"""Returns the document at a URL. Raises OSError."""
 Claims = Mapping[str, Any]
 
 ALGORITHMS = ("RS256",)
-"""What --oidc-signing-algs allows unless it is given."""
+"""The default of --oidc-signing-algs."""
 _PAUSE_SECONDS = 10.0
 _CONFIGURATION = "/.well-known/openid-configuration"
 
 
 class Issuer(Struct, frozen=True, kw_only=True):
-    """One issuer, and how its claims become users: each part is read by a function, which raises BadToken.
+    """An issuer, with the functions that make a user from its claims. Each may raise BadToken.
 
-    discovery_url: where the issuer's configuration is, if not below its own URL. checks, user_checks: raise BadToken
-    for claims, and for users that came of them, that are not accepted.
+    discovery_url: the URL of the discovery document, unless it is below the issuer's URL. checks, user_checks: raise
+    BadToken for claims and users that are not accepted.
     """
 
     url: str
@@ -49,7 +49,7 @@ class Issuer(Struct, frozen=True, kw_only=True):
 
 
 class IssuerKeys:
-    """The keys of one issuer, as it shows them."""
+    """The cached keys of one issuer."""
 
     def __init__(self, issuer: Issuer, fetch: Fetch, clock: Clock) -> None:
         self._issuer = issuer
@@ -60,7 +60,7 @@ class IssuerKeys:
         self._fresh_until = float("-inf")
 
     async def find(self, key_id: str) -> list[Any]:
-        """The keys that may have signed under an id; all when there is no id. Raises BadToken."""
+        """The keys for a key ID; all keys when it is empty. Raises BadToken."""
         found = self._named(key_id)
         if found or self._clock.monotonic() < self._fresh_until:
             return found
@@ -73,7 +73,7 @@ class IssuerKeys:
         return self._named(key_id)
 
     async def fetch(self) -> None:
-        """Fetch the keys now. Raises OSError when they cannot be had, or are none."""
+        """Fetch the keys now. Raises OSError when the documents cannot be fetched or read."""
         try:
             self._keys = await self._fetched()
         except ValueError as exc:
@@ -99,7 +99,7 @@ class IssuerKeys:
             try:
                 keys[str(one.get("kid") or number)] = jwt.PyJWK.from_dict(one).key
             except (jwt.PyJWTError, AttributeError):
-                continue  # a key of a kind that nobody here verifies with
+                continue  # no supported key type
         return keys
 
 
@@ -111,7 +111,7 @@ def _object(data: bytes) -> Mapping[str, Any]:
 
 
 class OIDCTokens:
-    """Tokens of one issuer."""
+    """Authenticates the tokens of one issuer."""
 
     def __init__(self, issuer: Issuer, keys: IssuerKeys, own_audiences: Sequence[str], clock: Clock) -> None:
         self._issuer = issuer
@@ -132,7 +132,7 @@ class OIDCTokens:
         return Authenticated(user_of(claims, self._issuer), common)
 
     def _check(self, claims: Claims) -> None:
-        """Raises BadToken for a token of another issuer, for others, or past its time."""
+        """Check issuer, audience and times. Raises BadToken."""
         now, issuer = self._clock.now(), self._issuer
         if claims.get("iss") != issuer.url:
             raise BadToken("oidc: verify token: the issuer is another")
@@ -147,7 +147,7 @@ class OIDCTokens:
 
 
 def user_of(claims: Claims, issuer: Issuer) -> UserInfo:
-    """The user that verified claims mean. Raises BadToken when they mean none."""
+    """The user of verified claims. Raises BadToken when they give no user name."""
     for check in issuer.checks:
         check(claims)
     name = issuer.username(claims)
@@ -163,7 +163,7 @@ def user_of(claims: Claims, issuer: Issuer) -> UserInfo:
 
 
 def name_from(claim: str, prefix: str) -> Callable[[Claims], str]:
-    """A user's name from a claim. Whose an address is has to be proved wherever the issuer tells whether it was."""
+    """A user name from a claim. An email address is refused when the issuer says that it is not verified."""
 
     def read(claims: Claims) -> str:
         name = claims.get(claim)
@@ -177,7 +177,7 @@ def name_from(claim: str, prefix: str) -> Callable[[Claims], str]:
 
 
 def groups_from(claim: str, prefix: str) -> Callable[[Claims], Sequence[str]]:
-    """Groups from a claim that holds one or a list of them."""
+    """Groups from a claim that holds one group or a list."""
 
     def read(claims: Claims) -> Sequence[str]:
         given = claims.get(claim, [])
@@ -202,7 +202,7 @@ def uid_from(claim: str) -> Callable[[Claims], str]:
 
 
 def requiring(claim: str, value: str) -> Callable[[Claims], None]:
-    """A check that a claim has a value."""
+    """A check that a claim has this value."""
 
     def check(claims: Claims) -> None:
         if claims.get(claim) != value:

@@ -1,6 +1,7 @@
-"""Service account tokens: signed by this server or one with the same keys, good while all that they name exists.
+"""Service account tokens: signed by a key of this server, and valid while the objects that they are bound to exist.
 
-Must hold: a token of another issuer is somebody else's; a signature is verified once, the rest at every use.
+Must hold: a token of another issuer is left to other authenticators. A signature is verified once, the claims at every
+use.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -32,12 +33,12 @@ from aio_apiserver.storage.clock import Clock
 _MOST_REMEMBERED = 4096
 _LEGACY = "authentication.k8s.io/legacy-token"
 STALE = "authentication.k8s.io/stale-token"
-"""What the audit's records say of tokens that should be replaced."""
+"""The audit annotation for tokens past their warning time."""
 _INVALIDATED = "service account token has been invalidated"
 
 
 class SignedTokens:
-    """Tokens of some issuers, verified with the server's keys and remembered."""
+    """Verifies tokens of these issuers with the server's keys, and caches their claims."""
 
     def __init__(self, keys: SigningKeys, issuers: Sequence[str]) -> None:
         self._keys = keys
@@ -45,7 +46,7 @@ class SignedTokens:
         self._verified: dict[str, Claims] = {}
 
     async def claims(self, token: str) -> Claims | None:
-        """What a token says; None when it is somebody else's. Raises BadToken."""
+        """The claims of a token; None when it has another issuer. Raises BadToken."""
         claims = self._verified.get(token)
         if claims is not None:
             return claims
@@ -74,7 +75,7 @@ class SignedTokens:
 
 
 class ServiceAccountTokens:
-    """Tokens with an audience and an end, as TokenRequests give them out."""
+    """Authenticates tokens of the TokenRequest API."""
 
     def __init__(self, signed: SignedTokens, own_audiences: Sequence[str], bound: BoundObjects, clock: Clock) -> None:
         self._signed = signed
@@ -94,7 +95,7 @@ class ServiceAccountTokens:
         return Authenticated(await self._user(claims), common, annotations=self._annotations(claims))
 
     def _annotations(self, claims: Claims) -> Mapping[str, str]:
-        """That a token has no audience, and for how long it should not be used any more."""
+        """Audit annotations: the token has no audience, or it is past its warning time."""
         subject = str(claims.get("sub", ""))
         annotations = {} if jwts.audiences_of(claims) else {_LEGACY: subject}
         late = int(self._clock.now()) - warned_after(claims)
@@ -150,5 +151,5 @@ def _check_times(claims: Claims, now: float) -> None:
 
 
 def _is_over(bound: BoundObject, now: float) -> bool:
-    """Whether an object's end lies so far back that clocks cannot explain it."""
+    """Whether an object was deleted longer ago than clocks may differ."""
     return bound.ends is not None and bound.ends < now - jwts.LEEWAY_SECONDS

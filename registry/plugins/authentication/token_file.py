@@ -1,8 +1,8 @@
-"""The token file: bearer tokens and the users that they stand for, as --token-auth-file has them.
+"""Token file: the bearer tokens and users in the file of --token-auth-file.
 
     token,user,uid,"group1,group2"
 
-Pure. Must hold: no message tells a token.
+Pure. Must hold: no error message contains a token.
 """
 
 import csv
@@ -17,7 +17,7 @@ _LEAST_COLUMNS = 3
 
 
 def parse(text: str, source: str) -> Mapping[str, UserInfo]:
-    """Users by token. Raises ValueError with the source's name in it."""
+    """Users by token. Raises ValueError with the name of the source."""
     users: dict[str, UserInfo] = {}
     for number, record in enumerate(_records(text, source), start=1):
         if len(record) < _LEAST_COLUMNS:

@@ -1,1 +1,1 @@
-"""Authorization."""
+"""Authorization: the authorization modes Node, RBAC, ABAC and Webhook, and their metrics."""

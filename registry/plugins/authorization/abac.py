@@ -1,9 +1,9 @@
-"""ABAC: what a file of policies allows, one on each line. Says yes or nothing.
+"""ABAC: allows requests by a file of policies, one JSON object a line. It allows or has no opinion.
 
     {"apiVersion": "abac.authorization.kubernetes.io/v1beta1", "kind": "Policy",
      "spec": {"user": "bob", "namespace": "projects", "resource": "pods", "apiGroup": "*", "readonly": true}}
 
-Pure. Must hold: a policy without a user and a group is nobody's; a file with a line that cannot be read is refused.
+Pure. Must hold: a policy without user and group applies to no user. A file with a line that cannot be read is refused.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,10 @@ _READING = ("get", "list", "watch")
 _NO_MATCH = Decision(Verdict.NO_OPINION, "No policy matched.")
 
 
-class Policy(Struct, frozen=True, kw_only=True):
-    """One line. What is empty matches what is empty, `*` everything (of users: all who are known)."""
+class ABACPolicy(Struct, frozen=True, kw_only=True):
+    """One line of the file. An empty member matches an empty attribute. `*` matches all; as a user, all authenticated
+    ones.
+    """
 
     user: str = ""
     group: str = ""
@@ -41,13 +43,13 @@ class Policy(Struct, frozen=True, kw_only=True):
     is_readonly: bool = False
 
     def is_for(self, user: UserInfo) -> bool:
-        """Whether a user is meant: by both the name and a group where both are given."""
+        """Whether the policy applies to a user. When it has both a user and a group, both must match."""
         if not self.user and not self.group:
             return False
         return self.user in ("", user.name) and (not self.group or self.group in user.groups)
 
     def allows(self, asked: Attributes) -> bool:
-        """Whether it allows this to those for whom it is."""
+        """Whether the policy allows a request of a user that it applies to."""
         if self.is_readonly and not asked.is_reading:
             return False
         if not asked.is_resource:
@@ -64,9 +66,9 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 class ABAC:
-    """The mode."""
+    """The authorization mode ABAC."""
 
-    def __init__(self, policies: Sequence[Policy]) -> None:
+    def __init__(self, policies: Sequence[ABACPolicy]) -> None:
         self._policies = policies
 
     async def authorize(self, attributes: Attributes) -> Decision:
@@ -87,8 +89,8 @@ class ABAC:
         )
 
 
-def parse(text: str, source: str) -> list[Policy]:
-    """The policies of a file. Raises ValueError with the source's name and the line in it."""
+def parse(text: str, source: str) -> list[ABACPolicy]:
+    """The policies of a file. Raises ValueError with the source and the line."""
     policies = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -100,7 +102,7 @@ def parse(text: str, source: str) -> list[Policy]:
     return policies
 
 
-def _policy(value: Any) -> Policy:
+def _policy(value: Any) -> ABACPolicy:
     if not isinstance(value, dict):
         raise ValueError("not an object")
     if "apiVersion" not in value and "kind" not in value:
@@ -109,7 +111,7 @@ def _policy(value: Any) -> Policy:
         raise ValueError(f"must be a Policy of {_VERSION}")
     spec = value.get("spec") or {}
     user, group = _subject(_text(spec, "user"), _text(spec, "group"))
-    return Policy(
+    return ABACPolicy(
         user=user,
         group=group,
         namespace=_text(spec, "namespace"),
@@ -120,12 +122,12 @@ def _policy(value: Any) -> Policy:
     )
 
 
-def _unversioned(value: dict[str, Any]) -> Policy:
-    """A line of the oldest form: what it leaves out is everything."""
+def _unversioned(value: dict[str, Any]) -> ABACPolicy:
+    """A line in the oldest format, without a version. A missing member matches all."""
     named = _text(value, "user"), _text(value, "group")
     user, group = _subject(*named) if any(named) else ("", ALL_AUTHENTICATED)
     resource = _text(value, "resource")
-    return Policy(
+    return ABACPolicy(
         user=user,
         group=group,
         namespace=_text(value, "namespace") or _ALL,
@@ -137,7 +139,7 @@ def _unversioned(value: dict[str, Any]) -> Policy:
 
 
 def _subject(user: str, group: str) -> tuple[str, str]:
-    """Everybody is everybody who is known."""
+    """The subject `*` means all authenticated users."""
     return ("", ALL_AUTHENTICATED) if _ALL in (user, group) else (user, group)
 
 

@@ -1,4 +1,4 @@
-"""What is recorded of authorizers: who has decided what, and how webhooks have answered."""
+"""Authorization metrics: decisions by authorizer, and results and durations of webhook calls."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from aio_apiserver.storage import measures
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 Told = Callable[[str, float], None]
-"""Gets the result of a call (success, error, timeout) and how long it took."""
+"""Called with the result of a webhook call (success, error, timeout) and its duration."""
 
 
 class AuthorizationMetrics:
-    """Of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.decisions = measures.counters("type", "name", "decision")
@@ -25,21 +25,21 @@ class AuthorizationMetrics:
         return Link(authorizer, *(self.decisions.of(mode, name, decision) for decision in ("allowed", "denied")))
 
     def webhook(self, name: str) -> "WebhookCalls":
-        """What is recorded of a webhook."""
+        """The recorder of one webhook."""
         return WebhookCalls(self, name)
 
     def called(self, name: str, result: str, seconds: float) -> None:
-        """A webhook was called."""
+        """Record a call of a webhook."""
         self.evaluations.of(name, result).add()
         self.durations.of(name, result).observe(seconds)
 
     def failed_open(self, name: str, result: str) -> None:
-        """A webhook has failed, and that counts as no opinion."""
+        """Record that a failed call counts as no opinion."""
         self.fail_opens.of(name, result).add()
 
 
 class WebhookCalls:
-    """The calls of one webhook."""
+    """Records the calls of one webhook."""
 
     def __init__(self, metrics: AuthorizationMetrics, name: str) -> None:
         self._metrics = metrics
@@ -47,10 +47,10 @@ class WebhookCalls:
         self._last = "error"
 
     def told(self, result: str, seconds: float) -> None:
-        """One is over."""
+        """Record the end of a call."""
         self._last = result
         self._metrics.called(self._name, result, seconds)
 
     def failed_open(self) -> None:
-        """The last one has failed, and that counts as no opinion."""
+        """Record that the last call failed and counts as no opinion."""
         self._metrics.failed_open(self._name, self._last)

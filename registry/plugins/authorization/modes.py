@@ -1,4 +1,4 @@
-"""Modes: the Authorizer that the flags ask for, with what must run for it to know what it decides on."""
+"""Modes: builds the authorizers of --authorization-mode, with the background work that they need."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
@@ -9,25 +9,25 @@ from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.plugins.authorization.node import Node
+from aio_apiserver.registry.plugins.authorization.node import NodeAuthorizer
 from aio_apiserver.registry.plugins.authorization.rbac import RBAC
 from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Counter
 
 Run = Callable[[Clock], Coroutine[Any, Any, None]]
-"""Background work that ends when it is cancelled."""
+"""Background work that runs until it is cancelled."""
 
 
 Settle = Callable[[], Awaitable[None]]
 
 
 async def _at_once() -> None:
-    """The Settle of modes that follow nothing."""
+    """The `settle` of modes without a watch."""
 
 
 class Modes(Struct, frozen=True):
-    """An Authorizer of a type, by its name, and its background work. `settle`: until all that is stored now counts."""
+    """An authorizer with its type and name, and its background work. `settle`: wait until all stored objects count."""
 
     type: str
     name: str
@@ -37,7 +37,7 @@ class Modes(Struct, frozen=True):
 
 
 def own(mode: str, storage_for: ReaderFor, name: str = "") -> Modes:
-    """A mode that needs nothing but the server itself. `name` is its own in lower case unless a file names it."""
+    """A mode without a configuration of its own. Its name is the mode in lower case, unless a file names it."""
     named = name or mode.lower()
     match mode:
         case "AlwaysAllow":
@@ -48,13 +48,13 @@ def own(mode: str, storage_for: ReaderFor, name: str = "") -> Modes:
             feed = RBACFeed(storage_for)
             return Modes(mode, named, RBAC(feed), (feed.run,), feed.wait_until_seen)
         case "Node":
-            node = Node(storage_for)
+            node = NodeAuthorizer(storage_for)
             return Modes(mode, named, node, (node.run,))
         case _:
             raise ValueError(f"{mode} needs a configuration")
 
 
 def in_order(modes: Sequence[Modes], metrics: AuthorizationMetrics) -> Sequence[Link]:
-    """The modes' authorizers, behind the right of administrators to everything, which is counted nowhere."""
+    """The authorizers in order. The first one allows system:masters everything, without metrics."""
     links = [metrics.link(mode.authorizer, mode.type, mode.name) for mode in modes]
     return [Link(PrivilegedGroup(), Counter(), Counter()), *links]

@@ -1,7 +1,7 @@
-"""Node: what kubelets may do. Says yes or nothing, and to members of system:nodes alone.
+"""Node: the authorization mode Node for kubelets. It allows or has no opinion, and answers for members of system:nodes.
 
-A kubelet is the user system:node:<name>. It reads what the pods on its node refer to, and writes what is its own;
-beyond that the same rules hold for all nodes.
+A kubelet is the user system:node:<name>. It may read what the pods on its node refer to, and write its own objects.
+Further rules are the same for all nodes.
 """
 
 import asyncio
@@ -59,8 +59,8 @@ _FOLLOWED: Sequence[tuple[Kind, Callable[[StoredObject], Reach | None]]] = (
 )
 
 
-class Node:
-    """The mode, on what it follows."""
+class NodeAuthorizer:
+    """The authorization mode Node, on objects from watches."""
 
     def __init__(self, storage_for: ReaderFor) -> None:
         self._graph = NodeGraph()
@@ -77,7 +77,7 @@ class Node:
             self._graph.put(Vertex(resource, namespace, name), items.get(key))
 
     async def run(self, clock: Clock) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for following in self._followings:
                 tasks.create_task(following.run(clock))
@@ -104,7 +104,7 @@ class Node:
         return Rules()
 
     def _related(self, node: str, asked: Attributes) -> Decision:
-        """Whether the object is one that the node may see."""
+        """Whether the graph relates the object to the node."""
         if not asked.name:
             return no("No Object name found")
         if self._graph.sees(node, Vertex(asked.resource, asked.namespace, asked.name)):

@@ -1,9 +1,9 @@
-"""NodeGraph: what a node may see because of the pods on it: their secrets, configmaps, claims, volumes, accounts.
+"""Node graph: the objects that a node may read because of its pods: secrets, config maps, claims, volumes, accounts.
 
-    secret -> pod -> node          secret -> volume -> claim -> pod -> node
+    secret -> pod -> node    secret -> volume -> claim -> pod -> node
 
-Pure: fed with objects by whoever has them. Must hold: what only a pod elsewhere refers to is not seen; a mirror pod
-shows nothing but itself.
+Pure. Must hold: an object is readable for the nodes that it is related to, and for no other node. A mirror pod makes no
+further object readable.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.plugins.admission.pods import containers_with_paths
+from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.stored_object import Object
 
@@ -21,7 +21,7 @@ _MIRROR = "kubernetes.io/config.mirror"
 
 
 class Vertex(NamedTuple):
-    """An object, by the plural of its kind."""
+    """An object in the graph. `resource` is the plural name."""
 
     resource: str
     namespace: str
@@ -29,7 +29,7 @@ class Vertex(NamedTuple):
 
 
 class Reach(Struct, frozen=True):
-    """What one object lets a node see: a node's own objects name the node, volumes the claim that they are bound to."""
+    """The objects that one object makes readable, for its node or for the nodes of a claim."""
 
     node: str
     seen: frozenset[Vertex]
@@ -37,13 +37,13 @@ class Reach(Struct, frozen=True):
 
 
 def reach_of_pod(pod: Object) -> Reach | None:
-    """Nothing until the pod has a node."""
+    """The reach of a pod; None before it has a node."""
     node = objects.get(pod, "spec.nodeName", "")
     return Reach(node, frozenset(_seen_by_pod(pod))) if node else None
 
 
 def reach_of_volume(volume: Object) -> Reach | None:
-    """Nothing until the volume has a claim."""
+    """The reach of a volume; None before it has a claim."""
     claim = objects.get(volume, "spec.claimRef")
     if claim is None:
         return None
@@ -56,7 +56,7 @@ def reach_of_volume(volume: Object) -> Reach | None:
 
 
 def reach_of_named(resource: str, obj: Object) -> Reach | None:
-    """Of an object that names its node and shows itself alone."""
+    """The reach of an object with spec.nodeName, which makes itself readable and nothing else."""
     node = objects.get(obj, "spec.nodeName", "")
     metadata = obj["metadata"]
     seen = Vertex(resource, metadata.get("namespace", ""), metadata["name"])
@@ -122,7 +122,7 @@ _VOLUME_SECRETS = (
     "csi.nodeStageSecretRef",
     "csi.nodeExpandSecretRef",
 )
-"""Those that a kubelet reads."""
+"""The paths of secret references that a kubelet reads."""
 
 
 def _secrets_of_volume(volume: Object, claim_namespace: str) -> Iterator[Vertex]:
@@ -136,7 +136,7 @@ def _secrets_of_volume(volume: Object, claim_namespace: str) -> Iterator[Vertex]
 
 
 class NodeGraph:
-    """All that nodes may see."""
+    """The objects that each node may read."""
 
     def __init__(self) -> None:
         self._reaches: dict[Vertex, Reach] = {}
@@ -144,7 +144,7 @@ class NodeGraph:
         self._claims: dict[Vertex, Counter[Vertex]] = {}
 
     def put(self, source: Vertex, reach: Reach | None) -> None:
-        """Take what an object lets be seen, in the place of what it did; None when it is gone."""
+        """Set what an object makes readable, in place of its old reach; None for a deleted object."""
         old = self._reaches.pop(source, None)
         if reach is not None:
             self._reaches[source] = reach
@@ -153,7 +153,7 @@ class NodeGraph:
             self._count(old, -1)
 
     def sees(self, node: str, wanted: Vertex) -> bool:
-        """Whether a node may see an object, by a pod on it or by a volume of one."""
+        """Whether a node may read an object, because of a pod or of a volume of a pod."""
         if node in self._nodes.get(wanted, ()):
             return True
         return any(node in self._nodes.get(claim, ()) for claim in self._claims.get(wanted, ()))

@@ -1,7 +1,7 @@
-"""The rules of nodes: what a kubelet may do, by the resource that it asks for.
+"""Node rules: what the Node authorizer allows a kubelet, by resource.
 
-Pure. Must hold: what is a single node's is decided by the node's name; what pods refer to, by asking whether a pod of
-the node does.
+Pure. Must hold: a node's own objects are recognized by name. Objects of pods are allowed when the graph relates them to
+the node.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,10 +37,10 @@ RULES = policy_rules.compiled(
         _rule("get list watch", "certificates.k8s.io", "clustertrustbundles"),
     )
 )
-"""What any node may do, whichever it is."""
+"""What all nodes may do."""
 
 Related = Callable[[str, Attributes], Decision]
-"""Whether the object is one that the node may see."""
+"""Whether the graph relates the object to the node."""
 Decide = Callable[[Related, str, Attributes], Decision]
 
 
@@ -138,7 +138,7 @@ _ONLY_OWN_PODS = "can only list/watch pods with spec.nodeName field selector"
 
 
 def _is_limited(asked: Attributes, field: str, node: str) -> bool:
-    """Whether a list or watch is limited to what is on the node."""
+    """Whether a list or watch selects the node's own objects."""
     return any(
         requirement.name == field and requirement.operator is Operator.IN and requirement.values == {node}
         for requirement in asked.selectors.fields

@@ -1,7 +1,7 @@
-"""RBAC: what the roles that are bound to a user allow. Says yes or nothing.
+"""RBAC: allows what the roles bound to a user allow. It allows or has no opinion.
 
-Must hold: a decision costs a few look-ups by name, however many roles and bindings there are; it is made on roles and
-bindings as the caches show them, and waits until they have been shown once.
+Must hold: a decision needs a few dictionary lookups, however many roles and bindings there are. It uses roles and
+bindings from watches, and waits for their first list.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
 
 
 class RBAC:
-    """The mode, on the policy that a feed keeps."""
+    """The authorization mode RBAC."""
 
     def __init__(self, feed: RBACFeed) -> None:
         self._policy = feed.policy
@@ -47,7 +47,7 @@ class RBAC:
 
 
 def decide(policy: Policy, attributes: Attributes) -> Decision:
-    """Whether the policy allows it."""
+    """The decision of the policy on a request."""
     wrong: list[str] = []
     for binding in policy.bindings_of(attributes.user, attributes.namespace):
         rules = policy.rules_of(binding.role)

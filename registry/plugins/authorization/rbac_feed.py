@@ -1,7 +1,7 @@
-"""RBACFeed: keeps a Policy at what the storages of roles and bindings show.
+"""RBAC feed: keeps a Policy current from watches on roles and bindings.
 
-Must hold: a role that is replaced is never missing in between; the policy counts as filled when all four kinds have
-been seen as a whole.
+Must hold: replacing a role leaves no moment without it. The policy counts as filled when all four kinds have been
+listed.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _BINDINGS = CLUSTERROLEBINDINGS, ROLEBINDINGS
 
 
 class RBACFeed:
-    """Follows the four kinds."""
+    """Watches the four kinds."""
 
     def __init__(self, storage_for: ReaderFor) -> None:
         self.policy = Policy()
@@ -43,7 +43,7 @@ class RBACFeed:
         ]
 
     async def run(self, clock: Clock) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         followings: Sequence[Following[Any]] = [*self._roles, *self._bindings]
         async with asyncio.TaskGroup() as tasks:
             for following in followings:
@@ -53,7 +53,7 @@ class RBACFeed:
             self.filled.set()
 
     async def wait_until_seen(self) -> None:
-        """Return when all that is stored now counts. Raises StorageError."""
+        """Wait until all objects that are stored now are in the policy. Raises StorageError."""
         followings: Sequence[Following[Any]] = [*self._roles, *self._bindings]
         for following, storage in zip(followings, self._storages, strict=True):
             while True:

@@ -1,1 +1,1 @@
-"""API priority and fairness: who is served when not everybody can be."""
+"""Flowcontrol: API Priority and Fairness: which requests are executed, queued or rejected."""

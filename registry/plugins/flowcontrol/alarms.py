@@ -1,7 +1,7 @@
-"""Alarms: calls at their times, by one sleeper for all of them.
+"""Alarms: callbacks at given times, with one sleeping task for all of them.
 
-Knows no request. Must hold: a call is made once, at its time or a little later, unless its alarm was taken back;
-nothing sleeps while nothing is set; alarms that were taken back do not pile up.
+It does not know requests. Must hold: a callback runs once, at its time or shortly after, unless it was cancelled.
+Without alarms no task sleeps. Cancelled alarms do not accumulate.
 """
 
 import heapq
@@ -15,11 +15,11 @@ from aio_apiserver.storage.tasks import Tasks
 Call = Callable[[], None]
 
 _SPARE = 64
-"""How many alarms that were taken back are kept without a thought."""
+"""The number of cancelled alarms that are kept before the heap is rebuilt."""
 
 
 class Alarms:
-    """Of one owner, who closes them."""
+    """The alarms of one owner, which closes them."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -31,7 +31,7 @@ class Alarms:
         self._wakes_at = 0.0
 
     def at(self, when: float, call: Call) -> int:
-        """Have a call made at a monotonic time. Returns what takes it back."""
+        """Set a callback at a monotonic time. Returns a number for `take_back`."""
         number = next(self._order)
         self._calls[number] = call
         heapq.heappush(self._heap, (when, number))
@@ -40,14 +40,14 @@ class Alarms:
         return number
 
     def take_back(self, number: int) -> None:
-        """Forget a call, if it was not made yet."""
+        """Cancel a callback, if it has not run yet."""
         self._calls.pop(number, None)
         if len(self._heap) > 2 * len(self._calls) + _SPARE:
             self._heap = [one for one in self._heap if one[1] in self._calls]
             heapq.heapify(self._heap)
 
     async def close(self) -> None:
-        """Forget everything."""
+        """Cancel all callbacks."""
         self._calls.clear()
         await self._tasks.close()
 

@@ -1,7 +1,8 @@
-"""Estimates: how many seats a request takes, before anybody knows.
+"""Estimates: how many seats a request takes, estimated before it is executed.
 
-A list takes seats by the bytes that it is likely to bring, a write by the watches that have to hear of it, and all
-others one. Must hold: no request is refused since it is wide; sizes are looked up rarely, since finding them costs.
+A list takes seats by the bytes that it may return, a write by the watches that get its event, other requests one seat.
+Must hold: a request that is estimated wider than its level gets the level's maximum. Sizes are read once a minute,
+because reading them is expensive.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,15 +10,15 @@ from math import ceil
 from typing import NamedTuple
 
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches, Watched
 from aio_apiserver.storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
 _BYTES_PER_SEAT = 100_000
 _OBJECTS_PER_SEAT = 100
 _MOST_BYTES_OF_CACHES = 1_000_000
-"""What a list out of a cache holds at once: it is written piece by piece."""
+"""The memory that a cached list holds at a time. It is sent in pieces."""
 _LARGEST_OBJECT = 1_500_000
 _WATCHES_PER_SEAT = 10
 _SECONDS_PER_EVENT = 0.005
@@ -28,18 +29,18 @@ Query = Mapping[str, Sequence[str]]
 
 
 class Sizes(NamedTuple):
-    """Of the objects of a resource: how many there are, and how many bytes one has on average."""
+    """The number of objects of a resource, and their average size in bytes."""
 
     objects: int
     average: float
 
 
 SizesOf = Callable[[str, str], Sizes | None]
-"""By group and resource; None of what is not kept here, or not cached."""
+"""Called with group and resource. None: this server does not store the resource, or does not know its size."""
 
 
 class Estimator:
-    """Of one server. weighs_bytes: whether lists take seats by their bytes, or by the number of objects."""
+    """The estimates of one server. weighs_bytes: lists count by bytes, else by the number of objects."""
 
     def __init__(self, clock: Clock, watches: OpenWatches, sizes_of: SizesOf, *, weighs_bytes: bool = True) -> None:
         self._clock = clock
@@ -49,22 +50,22 @@ class Estimator:
         self._known: dict[tuple[str, str], tuple[float, Sizes | None]] = {}
 
     def of_list(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
-        """What a list takes."""
+        """The work of a list."""
         sizes = self._sizes(resource)
         if sizes is None or not sizes.objects:
             return ONE_SEAT
         return self._seats(sizes, lane, name, query, is_cached=_is_cached(query))
 
     def of_watch(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
-        """What a watch takes while it begins: with what is there already, or with nothing."""
+        """The work of a watch until it has sent its initial events."""
         begins_with_all = _of(query, "sendInitialEvents") == "true" or _of(query, "resourceVersion") in ("", "0")
         sizes = self._sizes(resource) if begins_with_all else None
         if sizes is None or not sizes.objects:
             return ONE_SEAT
         return self._seats(sizes, lane, name, query, is_cached=True)
 
-    def of_write(self, lane: Lane, written: Watched, subresource: str) -> Work:
-        """What a change of one object takes."""
+    def of_write(self, lane: Lane, written: WatchScope, subresource: str) -> Work:
+        """The work of a write."""
         if subresource == "token" and written.resource == "serviceaccounts":
             return ONE_SEAT
         watches = self._watches.reached(written)
@@ -97,7 +98,7 @@ def _by_bytes(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: b
 
 
 def _by_number(sizes: Sizes, lane: Lane, name: str, query: Query, *, is_cached: bool) -> Work:
-    """As it was done before sizes were known: all that is looked at counts."""
+    """The estimate of older versions of Kubernetes: the number of objects that the list reads."""
     objects = sizes.objects
     if name:
         objects = 1
@@ -121,7 +122,7 @@ def _work(seats: float, most: int) -> Work:
 
 
 def _is_cached(query: Query) -> bool:
-    """Whether a list is answered from memory: as storage/cacher decides it."""
+    """Whether the watch cache answers a list, by the same rule as storage/cacher."""
     if _of(query, "continue") or _of(query, "resourceVersionMatch") == "Exact":
         return False
     version = _of(query, "resourceVersion")
@@ -134,5 +135,5 @@ def _of(query: Query, name: str) -> str:
 
 
 def _most(lane: Lane, most: int) -> int:
-    """What one request may take at a level."""
+    """The most seats that one request may take at its level."""
     return min(lane.level.widest or most, most)

@@ -1,7 +1,7 @@
-"""Fairness: who is served now, who waits and who is asked to come again, by the objects that are there now.
+"""Fairness: decides which requests run, wait or are rejected, by FlowSchemas and PriorityLevelConfigurations.
 
-Follows flow schemas and priority levels; before both are known, the mandatory ones count. Must hold: who has entered
-leaves, once; nobody waits longer than he may; a request that needs not wait suspends nowhere.
+It watches both kinds. Until both are listed, the mandatory objects count. Must hold: a request that has entered leaves
+once. No request waits past its time limit. A request that need not wait is not suspended.
 """
 
 import asyncio
@@ -15,22 +15,22 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.flowcontrol.classification import FlowSchema, flow_schema
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from aio_apiserver.registry.plugins.flowcontrol import level as levels
+from aio_apiserver.registry.plugins.flowcontrol import priority_level
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Asked, Lane, Lanes
-from aio_apiserver.registry.plugins.flowcontrol.level import LevelConfig
-from aio_apiserver.registry.plugins.flowcontrol.levels import PERIOD_SECONDS, Levels
-from aio_apiserver.registry.plugins.flowcontrol.retries import RetryAfter
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PERIOD_SECONDS, PriorityLevels
+from aio_apiserver.registry.plugins.flowcontrol.retry_after import RetryAfter
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Fairness:
-    """Of one server. `changed` is set whenever an object of either kind has changed."""
+    """Flow control of one server. `changed` is set when an object of either kind changes."""
 
     def __init__(
         self, storage_for: ReaderFor, clock: Clock, *, seats: int, sizes_of: SizesOf, weighs_bytes: bool = True
@@ -41,29 +41,29 @@ class Fairness:
         self.estimator = Estimator(clock, self.watches, sizes_of, weighs_bytes=weighs_bytes)
         self._clock = clock
         self._alarms = Alarms(clock)
-        self.levels = Levels(clock, self._alarms, seats)
+        self.levels = PriorityLevels(clock, self._alarms, seats)
         self._lanes = Lanes((), self.levels.by_name, self.metrics)
         self._retries: dict[str, RetryAfter] = {}
         self._schemas = Following(storage_for(resource_of(FLOWSCHEMAS)), _read_schema, self._note_change)
         self._configs = Following(storage_for(resource_of(PRIORITYLEVELCONFIGURATIONS)), _read_level, self._note_change)
 
     async def run(self, clock: Clock) -> None:
-        """Follow, and lend what is not used, until cancelled."""
+        """Watch both kinds, and adjust the limits of the levels, until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._schemas.run(clock))
             group.create_task(self._configs.run(clock))
             group.create_task(self._adjust(clock))
 
     async def close(self) -> None:
-        """End what is left of requests that are over."""
+        """Cancel the pending alarms of finished requests."""
         await self._alarms.close()
 
     def lane_of(self, user: UserInfo, asked: Asked) -> Lane:
-        """Where a request goes."""
+        """The lane of a request."""
         return self._lanes.of(user, asked)
 
     def enter(self, ticket: Ticket) -> bool:
-        """Whether a request is served or may wait; without a decision to wait for, it is served."""
+        """Whether a request may run or wait. It runs when the ticket has no `decision` to wait for."""
         lane = ticket.lane
         series, queues = lane.series, lane.level.queues
         series.seats.observe(ticket.seats)
@@ -77,7 +77,7 @@ class Fairness:
         return True
 
     async def wait(self, ticket: Ticket, until: float) -> bool:
-        """Whether a request that waits comes to be served before a time."""
+        """Wait for a seat until a time. Returns whether the request may run."""
         decision, queues, clock = ticket.decision, ticket.lane.level.queues, self._clock
         assert decision is not None
         alarm = self._alarms.at(until, lambda: queues.give_up(ticket, clock.monotonic()))
@@ -98,7 +98,7 @@ class Fairness:
         return is_served
 
     def leave(self, ticket: Ticket, *, is_watch: bool = False) -> float:
-        """A request is over, or a watch has begun. Returns when that was."""
+        """End a request, or the start of a watch. Returns the present time."""
         now = self._clock.monotonic()
         lane = ticket.lane
         if is_watch:
@@ -109,7 +109,7 @@ class Fairness:
         return now
 
     def retry_after(self, lane: Lane) -> int:
-        """One more is refused. Returns in how many seconds it should come again."""
+        """Count a rejected request. Returns the seconds for its Retry-After header."""
         retries = self._retries.setdefault(lane.level.config.name, RetryAfter())
         return retries.refused(int(self._clock.now()))
 
@@ -136,4 +136,4 @@ def _read_schema(stored: StoredObject) -> FlowSchema:
 
 
 def _read_level(stored: StoredObject) -> LevelConfig | None:
-    return levels.read(stored.decode())
+    return priority_level.read(stored.decode())

@@ -1,7 +1,7 @@
-"""Lanes: where a request goes, by who asks for what.
+"""Lanes: the flow of a request: its flow schema, its flow distinguisher and its priority level.
 
-A lane is a flow: the requests of one schema, or of one user or namespace within it, at the schema's priority level.
-Must hold: equal questions are thought through once per state of the configuration.
+The flow distinguisher is the user or the namespace, as the schema says. Must hold: requests that match alike are
+classified once for each state of the configuration.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,33 +10,36 @@ from typing import NamedTuple
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.flowcontrol.classification import Classifier, Flow, FlowSchema
-from aio_apiserver.registry.plugins.flowcontrol.level import Level
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics, FlowSeries
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics, FlowSeries
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 
 _MOST_REMEMBERED = 4096
 
 
 Asked = tuple[str, str, str, str, str, str]
-"""What is asked for: verb, path, group, namespace, resource, subresource. The path is that of what is no resource, and
-empty for resources. A plain tuple, since one is made for each request."""
+"""The attributes of a request: verb, path, group, namespace, resource, subresource. The path is empty for resource
+requests. A plain tuple, because each request makes one.
+"""
 
 
 class Lane(NamedTuple):
-    """hand: the queues that it may use. flow: what answers say of it; None while there are no objects with uids."""
+    """One flow. hand: the queues that it may use. flow: for response headers; None while the objects have no UIDs."""
 
     schema: str
     distinguisher: str
-    level: Level
+    level: PriorityLevel
     hand: Sequence[Queue]
     series: FlowSeries
     flow: Flow | None
 
 
 class Lanes:
-    """For one state of the configuration."""
+    """Lanes for one state of the configuration."""
 
-    def __init__(self, schemas: Iterable[FlowSchema], levels: Mapping[str, Level], metrics: FlowMetrics) -> None:
+    def __init__(
+        self, schemas: Iterable[FlowSchema], levels: Mapping[str, PriorityLevel], metrics: FlowMetrics
+    ) -> None:
         self._levels = levels
         self._classifier = Classifier(schemas, levels)
         self._metrics = metrics

@@ -1,10 +1,10 @@
-"""Occupancy: how many of something there are, and for how long there were how many."""
+"""Occupancy: a count over time: how long it had which value."""
 
 from collections.abc import Mapping
 
 
 class Occupancy:
-    """A number and its past."""
+    """A count with its history."""
 
     __slots__ = ("_at", "_spent", "present")
 
@@ -20,14 +20,14 @@ class Occupancy:
         self.present = present + by
 
     def take_spent(self, now: float) -> Mapping[int, float]:
-        """The seconds by number since somebody asked last."""
+        """The seconds by value since the last call."""
         self.change(0, now)
         spent, self._spent = self._spent, {}
         return spent
 
 
 class InFlight:
-    """The requests that are served and that wait, reading ones apart from others."""
+    """Running and waiting requests, read-only and mutating ones apart."""
 
     def __init__(self, now: float) -> None:
         self.reading = Occupancy(now)

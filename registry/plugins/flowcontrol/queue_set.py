@@ -1,18 +1,18 @@
-"""QueueSet: the seats of one priority level, and the queues in front of them.
+"""Queue set: fair queuing for the seats of one priority level.
 
-Fair queuing: each queue with something to do is owed the same share of the level's seats. A meter of progress R tells
-how many seat-seconds a queue has been owed so far; each queue knows the reading at which its next request would begin,
-moves it on by the work of each request, and corrects it when it is known how long the request took. The queue whose
-first request would end earliest is next.
+Each busy queue is owed the same share of the level's seats. The progress meter R counts the seat-seconds owed to each
+queue so far. A queue has the reading of R at which its next request would begin. A dispatched request moves that on by
+its estimated work, and its end corrects the estimate. The queue whose first request would end earliest is dispatched
+next.
 
-    what a level does      queues   with what does not fit
-    exempt                 -        nothing: it is served
-    Reject                 none     it is refused
-    Queue                  many     it waits, until its queue is full
+    level type   queues   surplus requests
+    Exempt       -        run at once
+    Reject       none     are rejected
+    Queue        many     wait until their queue is full
 
-Nothing here waits or knows a clock: who calls says what time it is. Must hold: seats are given back once; a wide
-request that is next is waited for, so that it is not overtaken for ever; queues that are not wanted any more are
-emptied first.
+It has no clock and does not wait: callers pass the time. Must hold: the seats of a request are freed once. A wide
+request at the head of the line waits until it has room, and is not overtaken. Queues that a new configuration drops are
+emptied.
 """
 
 from asyncio import Future
@@ -26,8 +26,8 @@ from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.tickets import SERVICE_SECONDS, Queue, Ticket, Work
 
 
-class State(NamedTuple):
-    """Requests that are served, seats that are taken, requests that wait, and the seats that these want."""
+class QueueSetState(NamedTuple):
+    """Running requests, their seats, waiting requests, and the seats that these need."""
 
     executing: int
     seats: int
@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 
 class Refusal(Enum):
-    """Why a request is not served."""
+    """Why a request is rejected, as the metrics name it."""
 
     NO_SEATS = "concurrency-limit"
     FULL = "queue-full"
@@ -44,7 +44,7 @@ class Refusal(Enum):
 
 
 class Queuing(Struct, frozen=True):
-    """How requests wait."""
+    """The queuing configuration of a level."""
 
     queues: int
     hand_size: int
@@ -52,45 +52,45 @@ class Queuing(Struct, frozen=True):
 
 
 class QueueSet:
-    """Of one level. `limit` is how many seats it has for now."""
+    """The queues of one level. `limit`: its present number of seats."""
 
     def __init__(self, alarms: Alarms, now: float, *, is_exempt: bool = False) -> None:
         self.is_exempt = is_exempt
         self.limit = 0
         self.queuing: Queuing | None = None
         self._queues: dict[int, Queue] = {}
-        """Those that somebody has entered, or will: there may be millions."""
+        """Queues that were used. Configurations may have millions."""
         self.draining: list[Queue] = []
-        """Queues that nobody enters any more."""
+        """Queues that the present configuration has no place for."""
         self.outside: set[Ticket] = set()
-        """Those that are served and never had a queue."""
+        """Running requests that have no queue."""
         self.executing = self.seats = self.waiting = self.waiting_seats = 0
         self.dispatched = self.rejected = self.timed_out = 0
         self.progress = 0.0
         self.last_dispatch: tuple[float, float] = (0.0, 0.0)
-        """The readings of the meter and of the queue when a request last came out of a queue."""
+        """The readings of the meter and of the queue at the last dispatch from a queue."""
         self._alarms = alarms
         self._at = now
         self._spent: dict[tuple[int, int, int, int], float] = {}
         """Seconds by state."""
         self._busy = 0
-        """Queues with something to do."""
+        """The number of queues with running or waiting requests."""
         self._entered = 0
         self._last = -1
-        """The index of the queue that was served last."""
+        """The index of the queue that was dispatched last."""
 
     @property
     def every(self) -> Sequence[Queue]:
-        """Its queues that are in use, those that are being emptied last."""
+        """Its used queues, those that are being emptied last."""
         return (*(queue for _, queue in sorted(self._queues.items())), *self.draining)
 
     @property
     def count(self) -> int:
-        """How many queues there are, in use or not."""
+        """The number of queues, used or not."""
         return self.queuing.queues if self.queuing is not None else 0
 
     def queue(self, number: int) -> Queue:
-        """One of its queues, by its number below the count."""
+        """A queue by its number below the count."""
         queue = self._queues.get(number)
         if queue is None:
             queue = self._queues[number] = Queue(number)
@@ -101,7 +101,7 @@ class QueueSet:
         return not self.executing and not self.waiting
 
     def configure(self, queuing: Queuing | None, limit: int, now: float) -> None:
-        """Take another configuration."""
+        """Set the configuration."""
         self._advance(now)
         self.queuing, self.limit = queuing, limit
         surplus = [self._queues.pop(number) for number in sorted(self._queues) if number >= self.count]
@@ -111,7 +111,7 @@ class QueueSet:
     # Requests
 
     def enter(self, ticket: Ticket, now: float) -> Refusal | None:
-        """Serve a request, have it wait (its decision tells when that is over), or refuse it."""
+        """Run a request, queue it (its `decision` ends the wait), or reject it."""
         self._advance(now)
         seats, hand = ticket.seats, ticket.lane.hand
         if not hand:
@@ -138,7 +138,7 @@ class QueueSet:
         return None
 
     def leave(self, ticket: Ticket, now: float) -> None:
-        """A request is over, or does not want to wait any longer."""
+        """End a request that runs or waits."""
         self._advance(now)
         if ticket.is_begun:
             self._finish(ticket, ticket.queue, now)
@@ -148,7 +148,7 @@ class QueueSet:
             self._drop(ticket, ticket.queue)
 
     def give_up(self, ticket: Ticket, now: float) -> None:
-        """A request has waited long enough, if it still waits."""
+        """Reject a request whose waiting time is over, if it still waits."""
         decision, queue = ticket.decision, ticket.queue
         if decision is None or decision.done() or queue is None:
             return
@@ -156,20 +156,20 @@ class QueueSet:
         self._drop(ticket, queue)
         decision.set_result(False)
 
-    def take_spent(self, now: float) -> Mapping[State, float]:
-        """The seconds that were spent in each state since somebody asked last."""
+    def take_spent(self, now: float) -> Mapping[QueueSetState, float]:
+        """The seconds in each state since the last call."""
         self._advance(now)
         spent, self._spent = self._spent, {}
-        return {State(*state): seconds for state, seconds in spent.items()}
+        return {QueueSetState(*state): seconds for state, seconds in spent.items()}
 
-    # Inside
+    # # Internal
 
     @property
     def _length_limit(self) -> int:
         return self.queuing.length_limit if self.queuing is not None else 0
 
     def _advance(self, now: float) -> None:
-        """The state has been as it is until now."""
+        """Advance the clock and the progress meter to `now`."""
         seconds = now - self._at
         if seconds <= 0:
             return
@@ -181,7 +181,7 @@ class QueueSet:
         spent[state] = spent.get(state, 0.0) + seconds
 
     def _has_room(self, seats: int) -> bool:
-        """One that wants more seats than there are is served alone."""
+        """Whether seats are free. A request wider than the limit runs alone."""
         return self.seats + seats <= self.limit or (seats > self.limit and not self.executing)
 
     def _refuse(self, ticket: Ticket, why: Refusal) -> Refusal:
@@ -190,7 +190,7 @@ class QueueSet:
         return why
 
     def _chosen(self, hand: Sequence[Queue]) -> Queue:
-        """The queue of a hand in which least work waits; among equals they take turns."""
+        """The queue of a hand with the least waiting work. Equal queues alternate."""
         first = self._entered % len(hand)
         self._entered += 1
         if not self.waiting:
@@ -230,7 +230,7 @@ class QueueSet:
         ticket.lane.series.waits(-1, -ticket.seats)
 
     def _drop(self, ticket: Ticket, queue: Queue) -> None:
-        """Take one out that is not served."""
+        """Remove a waiting request and reject it."""
         self._take_out(ticket, queue)
         self.rejected += 1
         self.timed_out += 1
@@ -238,7 +238,7 @@ class QueueSet:
         self._look_at(queue)
 
     def _look_at(self, queue: Queue) -> None:
-        """Less is in a queue than before."""
+        """Update a queue that has lost a request."""
         if queue.waiting:
             self._bound(queue)
         elif not queue.executing:
@@ -247,7 +247,7 @@ class QueueSet:
                 self.draining.remove(queue)
 
     def _dispatch(self, now: float) -> None:
-        """Serve whom there are seats for."""
+        """Dispatch waiting requests while there are seats."""
         while self.waiting and self.seats < self.limit:
             queue = self._next()
             ticket = queue.first
@@ -265,13 +265,13 @@ class QueueSet:
             self._look_at(queue)
 
     def _next(self) -> Queue:
-        """The queue whose first request would end earliest; among equals the one behind the last."""
+        """The queue whose first request would end earliest. Among equals, the next one after the last dispatched."""
         count = self.count + len(self.draining)
         candidates = [queue for queue in self.every if queue.waiting]
         return min(candidates, key=lambda one: (one.next_at + one.first.amount, (one.index - self._last - 1) % count))
 
     def _narrow(self, ticket: Ticket) -> None:
-        """Spread what comes after a request over a longer time, if it wants more seats for it than there are."""
+        """Spread the work after a request over a longer time, when it needs more seats than the level has."""
         work = ticket.work
         if work.final > self.limit:
             seconds = work.final * work.seconds / self.limit
@@ -279,7 +279,7 @@ class QueueSet:
             ticket.seats = ticket.work.seats
 
     def _bound(self, queue: Queue) -> None:
-        """A queue is owed nothing for the time before its first request had arrived."""
+        """A queue is owed nothing for the time before its first request arrived."""
         if queue.waiting and queue.next_at < queue.first.arrived_at:
             queue.next_at = queue.first.arrived_at
 

@@ -1,4 +1,4 @@
-"""Tickets: requests as flow control sees them, the work that they are, and the queues in which they wait."""
+"""Tickets: requests as flow control sees them, with their work and their queues."""
 
 from asyncio import Future
 from typing import TYPE_CHECKING, Any
@@ -9,14 +9,11 @@ if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 
 SERVICE_SECONDS = 0.003
-"""How long a request is taken to need before anybody knows."""
+"""The assumed duration of a request before it has ended."""
 
 
 class Work(Struct, frozen=True):
-    """How many seats a request takes.
-
-    `initial` while it is served, `final` for `seconds` afterwards, when the watchers of what it wrote are told.
-    """
+    """The seats of a request: `initial` while it runs, then `final` for `seconds`, while watchers get its event."""
 
     initial: int = 1
     final: int = 0
@@ -24,12 +21,12 @@ class Work(Struct, frozen=True):
 
     @property
     def seats(self) -> int:
-        """What it holds all the time."""
+        """The seats that it holds until the end."""
         return max(self.initial, self.final)
 
     @property
     def amount(self) -> float:
-        """In seats times seconds."""
+        """Seats times seconds."""
         return self.initial * SERVICE_SECONDS + self.final * self.seconds
 
 
@@ -38,10 +35,10 @@ _NOT_YET = -1.0
 
 
 class Ticket:
-    """One request on its way.
+    """One request in flow control.
 
-    about: who asks for what, for people who look. arrived_at: on the progress meter of its queue set. decision: comes
-    true when a request that waits may go on, false when it has waited too long; None of a request that never waited.
+    about: attributes for the debug endpoints. arrived_at: a reading of the progress meter. decision: true when a
+    waiting request may run, false when its time is over; None for a request that did not wait.
     """
 
     __slots__ = (
@@ -87,15 +84,15 @@ class Queue:
     def __init__(self, index: int) -> None:
         self.index = index
         self.waiting: dict[Ticket, None] = {}
-        """In the order of their arrival."""
+        """In order of arrival."""
         self.amount = 0.0
-        """The work of those that wait."""
+        """The work of waiting requests."""
         self.executing: set[Ticket] = set()
         self.seats = 0
-        """Held by those that are served, or were served just now."""
+        """The seats of running requests, and of those whose events are being sent."""
         self.next_at = 0.0
 
     @property
     def first(self) -> Ticket:
-        """The one that has waited longest."""
+        """The request that has waited longest."""
         return next(iter(self.waiting))

@@ -1,4 +1,4 @@
-"""Time spent: what follows from how long something has had which values. Pure."""
+"""Time spent: statistics of a value, from the time that it had each value. Pure."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Statistics(NamedTuple):
-    """Of some seconds: the average of a value, its standard deviation and its highest."""
+    """Average, standard deviation and highest value over some seconds."""
 
     seconds: float
     average: float
@@ -18,7 +18,7 @@ NOTHING = Statistics(0.0, 0.0, 0.0, 0.0)
 
 
 def statistics(seconds: Mapping[float, float], *, present: float) -> Statistics:
-    """From the seconds by value. The present value counts as one that there was, if for no time."""
+    """The statistics of seconds by value. The present value counts for `highest` also with no time."""
     total = sum(seconds.values())
     highest = max((*seconds, present))
     if total <= 0:

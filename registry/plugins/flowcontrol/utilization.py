@@ -1,10 +1,10 @@
 """Utilization: which part of its seats and queues a priority level used, and for how long.
 
-Histograms that count nanoseconds: what was so for a second has been seen a thousand million times. Must hold: what a
-part is of has been right for all of the time that is added.
+Its histograms count nanoseconds: one second in a state adds a thousand million observations. Must hold: the total that
+a part refers to was valid for all of the time that is added.
 """
 
-from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing, State
+from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSetState, Queuing
 from aio_apiserver.storage.measures import Histogram
 
 _REQUESTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1)
@@ -14,7 +14,7 @@ _NANOSECONDS = 1e9
 
 
 class Utilization:
-    """Of one level."""
+    """The histograms of one level."""
 
     __slots__ = ("_places", "_seats", "demand", "executing", "seats", "waiting")
 
@@ -26,12 +26,12 @@ class Utilization:
         self._seats = self._places = 1
 
     def full(self, seats: int, queuing: Queuing | None) -> None:
-        """So much is everything from now on."""
+        """Set the totals that count as full."""
         self._seats = seats
         self._places = max(1, queuing.queues * queuing.length_limit) if queuing is not None else 1
 
-    def add(self, state: State, seconds: float) -> None:
-        """It was so for some time."""
+    def add(self, state: QueueSetState, seconds: float) -> None:
+        """Add the time in a state."""
         times = round(seconds * _NANOSECONDS)
         self.executing.observe_many(state.executing / self._seats, times)
         self.waiting.observe_many(state.waiting / self._places, times)

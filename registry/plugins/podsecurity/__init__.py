@@ -1,1 +1,1 @@
-"""The Pod Security Standards: which pods the levels privileged, baseline and restricted allow, version by version."""
+"""Podsecurity: the Pod Security Standards privileged, baseline and restricted, by minor version."""

@@ -1,4 +1,4 @@
-"""The checks of the level baseline: nothing that is known to give rights over the host. Pure."""
+"""Baseline: the checks of the level baseline, which forbid known privilege escalations. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -48,7 +48,7 @@ SYSCTLS: Mapping[int, tuple[str, ...]] = {
     ),
     32: ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"),
 }
-"""Sysctls that pods may set, by the minor from which on they may."""
+"""The allowed sysctls, by the minor version that allowed them."""
 
 
 def app_armor(annotations: Mapping[str, str], spec: Spec) -> Finding | None:
@@ -70,7 +70,7 @@ def app_armor(annotations: Mapping[str, str], spec: Spec) -> Finding | None:
 
 
 def _unsafe_profiles(spec: Spec, kind: str) -> tuple[list[str], list[str], bool]:
-    """The types of profiles that protect nothing, the containers that have one, and whether the pod itself has."""
+    """The forbidden profile types, the containers that have one, and whether the pod itself has one."""
 
     def unsafe_type(owner: Spec) -> str | None:
         profile = security(owner).get(kind)
@@ -122,7 +122,7 @@ def host_ports(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
 
 
 def host_probes(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
-    """Probes and hooks speak to the pod, not to whatever host the node can reach."""
+    """Probes and lifecycle hooks may not name a host, because a kubelet would connect to it."""
     bad = {container.get("name", ""): hosts for container in containers(spec) if (hosts := _probed_hosts(container))}
     if not bad:
         return None
@@ -206,7 +206,7 @@ def seccomp(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
 
 
 def sysctls_of(minor: int) -> Check:
-    """The check of sysctls in the form that it has from a minor on."""
+    """The check of sysctls as of a minor version."""
     allowed = frozenset(name for since, names in SYSCTLS.items() if since <= minor for name in names)
 
     def check(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:

@@ -1,7 +1,7 @@
-"""The checks of the standards, each a row: its level, the versions from which its forms count, what it stands for.
+"""Checks: the checks of the Pod Security Standards, by level and minor version.
 
-A check gets a pod's annotations and spec, and says why the pod is refused: the reason, which is the same for all pods,
-and the detail. Pure. Must hold: rows of a level are in the order of their names; messages follow that order.
+A check gets the annotations and the spec of a pod. It returns a reason, which is the same for all pods, and a detail.
+Pure. Must hold: the rows of a level are sorted by name, because messages follow that order.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Spec = Mapping[str, Any]
 
 
 class _Row(Struct, frozen=True):
-    """`forms` are the check by the minor from which it has that form; from the first on it replaces another check."""
+    """One check. `forms`: its versions by first minor. `replaces`: the baseline check that it replaces from then on."""
 
     name: str
     forms: Mapping[int, Check]
@@ -62,11 +62,11 @@ _RESTRICTED = (
 )
 
 _NEWEST = max(since for row in (*_BASELINE, *_RESTRICTED) for since in row.forms)
-"""The minor from which on nothing has changed."""
+"""The last minor version that changed a check."""
 
 
 def findings(standard: Standard, annotations: Mapping[str, str], spec: Spec) -> Sequence[Finding]:
-    """What a standard has against a pod."""
+    """The violations of a standard by a pod."""
     return [found for check in _checks(standard) if (found := check(annotations, spec)) is not None]
 
 

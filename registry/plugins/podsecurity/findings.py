@@ -1,4 +1,4 @@
-"""What checks find, and the words that they share. Pure."""
+"""Findings: the results of pod security checks, and helpers for their messages. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -9,24 +9,24 @@ Spec = Mapping[str, Any]
 
 
 class Finding(Struct, frozen=True):
-    """Why a pod is refused."""
+    """Why a pod violates a standard."""
 
     reason: str
     detail: str
 
 
 Check = Callable[[Mapping[str, str], Spec], Finding | None]
-"""Gets the annotations and the spec of a pod."""
+"""A check, called with the annotations and the spec of a pod."""
 
 
 def containers(spec: Spec) -> Iterator[Spec]:
-    """All containers, those that start first first."""
+    """All containers: init containers, containers, ephemeral containers."""
     for name in ("initContainers", "containers", "ephemeralContainers"):
         yield from spec.get(name) or ()
 
 
 def security(owner: Spec) -> Spec:
-    """The security context of a container or pod, even if it has none."""
+    """The security context of a container or pod; empty when it has none."""
     return owner.get("securityContext") or {}
 
 
@@ -39,7 +39,7 @@ def quoted(words: Iterable[str]) -> str:
 
 
 def counted(word: str, things: Collection[Any]) -> str:
-    """A word in the number of the things."""
+    """A word in singular or plural, by the number of things."""
     return word if len(things) == 1 else f"{word}s"
 
 
@@ -49,5 +49,5 @@ def named(word: str, names: Collection[str]) -> str:
 
 
 def setters(names: Collection[str], *, is_pod: bool) -> str:
-    """Who sets something: the pod as a whole, or these containers of it."""
+    """The pod, the containers, or both, as the subject of a message."""
     return " and ".join([*(["pod"] if is_pod else []), *([named("container", names)] if names else [])])

@@ -1,4 +1,4 @@
-"""What is recorded of pod security: what was judged by which standard, and who is exempt."""
+"""Metrics: evaluations, exemptions and errors of pod security."""
 
 from aio_apiserver.registry.plugins.podsecurity.policies import PRIVILEGED, Standard
 from aio_apiserver.storage import measures
@@ -7,11 +7,11 @@ _NEWEST_MINOR = 36
 _OF_REQUESTS = ("request_operation", "resource", "subresource")
 
 Requested = tuple[str, str, str]
-"""The operation, what it is about (pod, namespace, controller) and the subresource."""
+"""Operation, resource (pod, namespace, controller) and subresource of a request."""
 
 
 class PodSecurityMetrics:
-    """Of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.evaluations = measures.counters("decision", "policy_level", "policy_version", "mode", *_OF_REQUESTS)
@@ -23,16 +23,16 @@ class PodSecurityMetrics:
                 self.exemptions.of(operation, what, "")
 
     def judged(self, standard: Standard, mode: str, requested: Requested, *, is_allowed: bool) -> None:
-        """A pod was judged."""
+        """Record the evaluation of a pod."""
         decision = "allow" if is_allowed else "deny"
         self.evaluations.of(decision, standard.level, _version(standard), mode, *requested).add()
 
     def exempted(self, requested: Requested) -> None:
-        """Somebody is exempt."""
+        """Record an exempt request."""
         self.exemptions.of(*requested).add()
 
     def failed(self, requested: Requested, *, is_fatal: bool) -> None:
-        """Something could not be read."""
+        """Record an error: a missing namespace (`is_fatal`), or labels that cannot be read."""
         self.errors.of("true" if is_fatal else "false", *requested).add()
 
 

@@ -1,7 +1,7 @@
-"""Policies: the level and version of the standards that a namespace enforces, and of which it warns.
+"""Policies: the Pod Security Standard that a namespace enforces, and those for warnings and audit annotations.
 
-The labels of a namespace say so (`pod-security.kubernetes.io/enforce: baseline`). Pure. Must hold: labels that cannot
-be read still make a policy: the strictest one to enforce, none to warn of.
+The labels of a namespace hold them (`pod-security.kubernetes.io/enforce: baseline`). Pure. Must hold: labels that
+cannot be read make a policy, too: it enforces the strictest level, and warns of nothing.
 """
 
 import re
@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 PREFIX = "pod-security.kubernetes.io/"
 PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
 LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
-"""From the loosest to the strictest."""
+"""The levels from the least to the most strict."""
 
 _MODES = ("enforce", "audit", "warn")
 _VERSION = re.compile("v1\\.(0|[1-9][0-9]*)")
@@ -25,7 +25,7 @@ _WRONG_VERSION = 'must be "latest" or "v1.x"'
 
 
 class Standard(NamedTuple):
-    """A level in a version: the minor of v1, None for the latest."""
+    """A level with a minor version; None for the latest."""
 
     level: str = PRIVILEGED
     minor: int | None = None
@@ -42,8 +42,8 @@ class Standard(NamedTuple):
         return self == other or self.level == other.level == PRIVILEGED
 
 
-class Policy(Struct, frozen=True):
-    """What is refused (enforce), and what is told (warn; audit, in the audit log)."""
+class NamespacePolicy(Struct, frozen=True):
+    """The standards to enforce, to record in the audit log, and to warn about."""
 
     enforce: Standard = field(default_factory=Standard)
     audit: Standard = field(default_factory=Standard)
@@ -51,15 +51,15 @@ class Policy(Struct, frozen=True):
 
     @property
     def is_privileged(self) -> bool:
-        """Whether it says nothing against any pod."""
+        """Whether the policy allows all pods without warnings."""
         return all(one.level == PRIVILEGED for one in (self.enforce, self.audit, self.warn))
 
-    def is_like(self, other: "Policy") -> bool:
+    def is_like(self, other: "NamespacePolicy") -> bool:
         return all(getattr(self, mode).is_like(getattr(other, mode)) for mode in _MODES)
 
 
-def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, Sequence[FieldError]]:
-    """The policy of a namespace with these labels, and what is wrong with them."""
+def policy_of(labels: Mapping[str, str], defaults: NamespacePolicy) -> tuple[NamespacePolicy, Sequence[FieldError]]:
+    """The policy in the labels of a namespace, and the errors in these labels."""
     errors: list[FieldError] = []
     enforce = _standard(labels, "enforce", defaults.enforce, errors, fallback=RESTRICTED)
     audit = _standard(labels, "audit", defaults.audit, errors, fallback=PRIVILEGED)
@@ -68,7 +68,7 @@ def policy_of(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, Sequ
     if is_set and enforce.strictness > warn.strictness:
         minor = warn.minor if f"{PREFIX}warn-version" in labels else enforce.minor
         warn = Standard(enforce.level, minor)
-    return Policy(enforce, audit, warn), errors
+    return NamespacePolicy(enforce, audit, warn), errors
 
 
 def _standard(
@@ -89,11 +89,11 @@ def _standard(
     return standard
 
 
-def configured(defaults: Mapping[str, str]) -> Policy:
-    """The policy of namespaces without labels, as a configuration file has it. Raises ValueError."""
+def configured(defaults: Mapping[str, str]) -> NamespacePolicy:
+    """The default policy of a configuration. Raises ValueError."""
     labels = {f"{PREFIX}{mode}": value for mode, value in defaults.items()}
     errors: list[FieldError] = []
     standards = [_standard(labels, mode, Standard(), errors, fallback=PRIVILEGED) for mode in _MODES]
     if errors:
         raise ValueError(f"defaults of PodSecurity: {errors[0].body}")
-    return Policy(*standards)
+    return NamespacePolicy(*standards)

@@ -1,4 +1,4 @@
-"""The checks of the level restricted: a pod says itself that it needs no rights. Pure."""
+"""Restricted: the checks of the level restricted, under which a pod has to drop its privileges itself. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -33,7 +33,7 @@ _VOLUMES = frozenset(
 
 
 def on_linux(check: Check) -> Check:
-    """The check for pods that do not say that they are for Windows, where there is nothing to say."""
+    """The check for pods that do not specify the operating system Windows."""
 
     def checked(annotations: Mapping[str, str], spec: Spec) -> Finding | None:
         return None if (spec.get("os") or {}).get("name") == "windows" else check(annotations, spec)
@@ -42,7 +42,7 @@ def on_linux(check: Check) -> Check:
 
 
 def as_host_user(check: Check) -> Check:
-    """The check for pods whose users are the host's: in a user namespace of its own, root is nobody."""
+    """The check for pods without a user namespace. In a user namespace, root has no rights on the host."""
 
     def checked(annotations: Mapping[str, str], spec: Spec) -> Finding | None:
         return None if spec.get("hostUsers") is False else check(annotations, spec)

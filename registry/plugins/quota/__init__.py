@@ -1,1 +1,1 @@
-"""Quotas: what an object uses of what a namespace may use."""
+"""Quota: what an object uses of the ResourceQuotas of its namespace."""

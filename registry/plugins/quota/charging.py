@@ -1,7 +1,6 @@
-"""Charging: what one write takes from one quota, or why it may not.
+"""Charging: what a write adds to the usage of one ResourceQuota, or why the quota refuses it.
 
-Pure: a decision on a quota and a write in hand. Must hold: a quota that does not know how much is used of what it
-limits lets nothing through.
+Pure. Must hold: a quota whose `status.used` lacks a limited resource refuses the write.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,13 +14,13 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def looks_at(quota: Object, evaluator: Evaluator, obj: Object) -> bool:
-    """Whether a quota limits something that an object uses."""
+    """Whether a quota limits a resource that the object uses."""
     limited = objects.get(quota, "status.hard", {})
     return bool(evaluator.names(limited)) and all(evaluator.is_in_scope(one, obj) for one in scopes_of(quota))
 
 
 def charge(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now: float) -> Amounts:
-    """What a write takes from a quota that looks at it. Raises Forbidden."""
+    """What a write adds to a quota that matches it. Raises Forbidden."""
     assert attributes.obj is not None
     name = quota["metadata"]["name"]
     hard = amounts.parsed(objects.get(quota, "status.hard"))
@@ -43,7 +42,7 @@ def charge(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now: 
 
 
 def _growth(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now: float) -> Amounts:
-    """What a write adds to what is used; all that the object uses when the quota did not look at it before."""
+    """What a write adds to the usage: the whole object when the quota did not match it before."""
     obj, old = attributes.obj, attributes.old
     assert obj is not None
     usage = evaluator.usage(obj, now=now)
@@ -56,7 +55,7 @@ def _growth(quota: Object, evaluator: Evaluator, attributes: Attributes, *, now:
 
 
 def scopes_of(quota: Object) -> Sequence[Scope]:
-    """What a quota demands of the objects that it looks at."""
+    """The scopes of a quota, which an object must all meet."""
     spec = quota.get("spec") or {}
     named = [{"scopeName": name, "operator": "Exists"} for name in spec.get("scopes") or ()]
     return [*named, *objects.get(spec, "scopeSelector.matchExpressions", ())]

@@ -1,4 +1,4 @@
-"""Claims of storage and of devices: counted, and with them what they ask for, as a whole and of each class. Pure."""
+"""Claims: the quota evaluators of persistent volume claims and resource claims. Pure."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -21,11 +21,11 @@ _CLAIM_COUNT = count_name(PERSISTENTVOLUMECLAIMS.resource)
 _DEVICE_CLAIM_COUNT = count_name(RESOURCECLAIMS.resource)
 _OF_DEVICE_CLASS = ".deviceclass.resource.k8s.io/devices"
 _MOST_DEVICES = 32
-"""How many devices a request for all of them can get."""
+"""The number of devices that a request with allocation mode All counts as."""
 
 
 class VolumeClaims:
-    """The Evaluator of persistent volume claims."""
+    """The evaluator of persistent volume claims."""
 
     def handles(self, attributes: Attributes) -> bool:
         if attributes.subresource == "status":
@@ -67,7 +67,7 @@ def _attributes_classes(claim: Object) -> frozenset[str]:
 
 
 def _storage(claim: Object) -> Quantity | None:
-    """In whole bytes: what is asked for, or what is already being given if that is more."""
+    """The requested or the allocated storage, whichever is more, in whole bytes."""
     wanted = objects.get(claim, "spec.resources.requests", {}).get("storage")
     if wanted is None:
         return None
@@ -77,7 +77,7 @@ def _storage(claim: Object) -> Quantity | None:
 
 
 class DeviceClaims(Unscoped):
-    """The Evaluator of resource claims: the most devices that each may get of a class."""
+    """The evaluator of resource claims: the most devices of each class that a claim may get."""
 
     def handles(self, attributes: Attributes) -> bool:
         return not attributes.subresource and attributes.operation in {Operation.CREATE, Operation.UPDATE}

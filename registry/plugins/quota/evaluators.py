@@ -1,6 +1,6 @@
-"""Evaluators: what one object of a resource uses, and which quotas look at it.
+"""Evaluators: the interface of quota evaluators, which compute what an object of one resource uses.
 
-Every resource is counted (`count/deployments.apps`); pods, services and claims use more than a count. Pure.
+Every resource has a count (`count/deployments.apps`). Pods, services and claims have further evaluators. Pure.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -15,40 +15,40 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.storage.stored_object import Object
 
 Scope = Mapping[str, Any]
-"""One demand of a quota on the objects that it looks at: scopeName, operator, values."""
+"""A scope selector requirement of a quota: scopeName, operator, values."""
 
 
 class Evaluator(Protocol):
-    """What quotas have to know of one resource."""
+    """The quota rules of one resource."""
 
     def handles(self, attributes: Attributes) -> bool:
-        """Whether a write can change what is used."""
+        """Whether a write can change the usage."""
         ...
 
     def names(self, limited: Iterable[str]) -> list[str]:
-        """Those of the limited resources that objects of this kind use."""
+        """The limited resources that objects of this kind use."""
         ...
 
     def is_in_scope(self, scope: Scope, obj: Object) -> bool:
-        """Whether a quota with this scope looks at an object."""
+        """Whether the scope matches an object."""
         ...
 
     def missing(self, required: Collection[str], obj: Object) -> str:
-        """What an object has to say where these resources are limited, and does not; empty when nothing is missing."""
+        """Which of the required resources the object does not specify, as a message; empty when none is missing."""
         ...
 
     def usage(self, obj: Object, *, now: float) -> Amounts:
-        """What an object uses."""
+        """The usage of an object."""
         ...
 
 
 def count_name(resource: GroupResource) -> str:
-    """The name under which the objects of a resource are counted."""
+    """The name of the count of a resource."""
     return f"count/{resource}"
 
 
 def is_selected(scope: Scope, values: Collection[str]) -> bool:
-    """Whether an object that names these values (none, or one and more) meets the demand of a scope."""
+    """Whether an object with these values meets a scope. Most scopes give one value or none."""
     wanted = scope.get("values") or ()
     match scope.get("operator"):
         case "Exists":
@@ -64,7 +64,7 @@ def is_selected(scope: Scope, values: Collection[str]) -> bool:
 
 
 class Unscoped:
-    """What most evaluators say: no scope selects among the objects, and nothing has to be said."""
+    """The parts of evaluators without scopes and required members."""
 
     __slots__ = ()
 
@@ -76,7 +76,7 @@ class Unscoped:
 
 
 class ObjectCounts(Struct, Unscoped, frozen=True):
-    """Objects that are only counted, under one name or two."""
+    """The evaluator of a resource that is counted and uses nothing else. `counted_as`: the names of the count."""
 
     counted_as: tuple[str, ...]
 

@@ -1,4 +1,4 @@
-"""Pods: counted, and with them what their containers may ask for, as long as they are not over. Pure."""
+"""Pods: the quota evaluator of pods. A pod that has ended uses nothing but its count. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _PREFIXED = frozenset(f"{prefix}.{name}" for prefix in ("requests", "limits") for name in _COMPUTE)
 _NAMES = frozenset({_COUNT, _PLURAL, *_COMPUTE, *_PREFIXED})
 _REQUIRED = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
-"""Where these are limited, containers have to say how much they want."""
+"""Where a quota limits one of these, containers must specify it."""
 _REQUESTS = "requests."
 _HUGE_PAGES = ("hugepages-", "requests.hugepages-")
 _DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
@@ -29,7 +29,7 @@ _TERMS = "DuringSchedulingIgnoredDuringExecution"
 
 
 class Pods:
-    """The Evaluator of pods."""
+    """The evaluator of pods."""
 
     def handles(self, attributes: Attributes) -> bool:
         match attributes.subresource, attributes.operation:
@@ -75,13 +75,13 @@ class Pods:
 
 
 def _is_extended(name: str) -> bool:
-    """Whether a quota limits a resource that somebody else defines, or the devices of a class."""
+    """Whether a resource name of a quota is an extended resource or a device class."""
     is_foreign = not resource_names.is_native(name) or name.startswith(_REQUESTS + _DEVICE_CLASS)
     return is_foreign and name.startswith(_REQUESTS)
 
 
 def _compute(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
-    """What requests and limits count as."""
+    """Requests and limits as resource names of a quota."""
     used = {_PLURAL: amounts.ONE}
     for name in _COMPUTE:
         if name in requests:
@@ -97,7 +97,7 @@ def _compute(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
 
 
 def _has_own_resources(spec: Mapping[str, Any]) -> bool:
-    """Whether the pod as a whole says what it wants, of what can be said of the whole."""
+    """Whether the pod has resources at pod level."""
     own = spec.get("resources") or {}
     return any(_is_of_pods(name) for member in ("requests", "limits") for name in own.get(member) or ())
 
@@ -107,7 +107,7 @@ def _is_of_pods(name: str) -> bool:
 
 
 def _total(spec: Mapping[str, Any], member: str) -> dict[str, Quantity]:
-    """What the containers need together; what the pod says of itself counts instead."""
+    """The sum over the containers. Resources at pod level replace the sum."""
     own = amounts.parsed((spec.get("resources") or {}).get(member))
     return {
         **pod_resources.aggregate(spec, member),
@@ -116,7 +116,7 @@ def _total(spec: Mapping[str, Any], member: str) -> dict[str, Quantity]:
 
 
 def _with_status(pod: Object) -> Mapping[str, Any]:
-    """The spec with what containers have been given, where that is more than they ask for now."""
+    """The spec with the resources that containers have been given, where they are more than requested."""
     spec: Object = pod["spec"]
     status = pod.get("status") or {}
     given = {
@@ -166,7 +166,7 @@ def _highest(every: Iterable[Mapping[str, str] | None]) -> dict[str, Quantity]:
 
 
 def _is_over(pod: Object, *, now: float) -> bool:
-    """Whether it has ended, or should have: a pod on a lost node uses nothing."""
+    """Whether a pod has ended, or its grace period is over. A pod on a lost node uses nothing."""
     metadata = pod["metadata"]
     if objects.get(pod, "status.phase") in _OVER:
         return True
@@ -190,7 +190,7 @@ def _has_priority_class(scope: Scope, pod: Object) -> bool:
 
 
 def _looks_elsewhere(_scope: Scope, pod: Object) -> bool:
-    """Whether its affinities look at pods of other namespaces."""
+    """Whether its affinity terms select pods of other namespaces."""
     affinity = objects.get(pod, "spec.affinity", {})
     rules = [affinity.get(name) or {} for name in ("podAffinity", "podAntiAffinity")]
     terms = [term for rule in rules for term in rule.get(f"required{_TERMS}") or ()]

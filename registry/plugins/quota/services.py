@@ -1,4 +1,4 @@
-"""Services: counted, and with them the node ports and load balancers that they want. Pure."""
+"""Services: the quota evaluator of services: their count, node ports and load balancers. Pure."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ _NAMES = frozenset({_COUNT, _PLURAL, _NODE_PORTS, _LOAD_BALANCERS})
 
 
 class Services(Unscoped):
-    """The Evaluator of services. A service may change its type, so updates count too."""
+    """The evaluator of services. Updates count too, because a service may change its type."""
 
     def handles(self, attributes: Attributes) -> bool:
         return not attributes.subresource and attributes.operation in {Operation.CREATE, Operation.UPDATE}

@@ -1,20 +1,21 @@
-"""The embedded default store: the kv contract in one SQLite file.
+"""SQLite: the kv contract in one SQLite file, the embedded default store.
 
-engine.py        SqliteKV: the contract, put together from what follows
-data_dir.py      the directory and its lock
-schema.py        tables, statements' vocabulary, opening and checking the file
-faults.py        what SQLite and the file system report, in storage's words
-workers.py       threads, and how a busy event loop lets them run
-transaction.py   one group of writes in the making
-commands.py      what can be asked of the writer
-writer.py        group commit: many writes, one transaction, one fsync
-upkeep.py        checkpoints and vacuuming
-compaction.py    when to let go of superseded rows
-leases.py        when leases expire
-reads.py         gets, ranges and replays in SQL
-reader.py        who runs them
-feed.py          live events, by key range
-watcher.py       a watch: replay from the table, then the feed
+    engine.py       SqliteKV: the contract, put together from the other modules
+    data_dir.py     the directory and its lock
+    schema.py       tables, opening and checking the file
+    error_codes.py  errors of SQLite and of the file system as errors of storage
+    workers.py      threads, and how a busy event loop lets them run
+    transaction.py  one group of writes in the making
+    commands.py     the commands of the writer
+    committer.py    one group of commands as one transaction
+    writer.py       group commit: many writes, one transaction, one fsync
+    upkeep.py       checkpoints and vacuuming
+    compaction.py   removal of superseded rows
+    leases.py       expiry of leases
+    reads.py        gets, ranges and replays in SQL
+    reader.py       the threads that run reads
+
+Live events and watches are those of ../feed.py and ../watcher.py.
 """
 
 from aio_apiserver.storage.kv.sqlite.engine import SqliteKV

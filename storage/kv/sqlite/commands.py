@@ -1,7 +1,7 @@
-"""Commands: what can be asked of the writer, each as one step of a transaction.
+"""Commands: the commands of the writer, each one step of a transaction.
 
-They run on the writer's thread, in order of their coming, each on what those before have left. A command that raises
-has changed nothing and disturbs no other of its group.
+They run on the writer's thread, in order of arrival. Each sees the effects of those before it. A command that raises
+has changed nothing, and the others of its group go on.
 """
 
 from typing import Any, Protocol
@@ -11,10 +11,10 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import Compacted, FutureRevision, LeaseNotFound
 from aio_apiserver.storage.kv.interface import WriteResult
 from aio_apiserver.storage.kv.sqlite.schema import first_id
-from aio_apiserver.storage.kv.sqlite.transaction import Transaction
+from aio_apiserver.storage.kv.sqlite.transaction import WriteTransaction
 
 _SWEEP_ROWS = 256
-"""Rows of the log per step of a sweep: some milliseconds, within which nobody else writes."""
+"""The rows of the log in one step of a sweep: some milliseconds, in which no other write runs."""
 
 _DELETE_SUPERSEDED = """
 DELETE FROM records WHERE id IN (SELECT previous FROM records WHERE id > :swept AND id <= :last)
@@ -28,18 +28,18 @@ _DELETE_DELETED = "DELETE FROM records WHERE id > :swept AND id <= :last AND ver
 
 
 class Command(Protocol):
-    """A step. `size` is the bytes that it carries, to bound a group by."""
+    """One step of a transaction. `size`: the bytes that it carries, to limit the size of a group."""
 
     @property
     def size(self) -> int: ...
 
-    def apply(self, transaction: Transaction) -> Any:
-        """Make the changes; what comes back is the command's result if the transaction is committed."""
+    def apply(self, transaction: WriteTransaction) -> Any:
+        """Make the changes. The return value is the command's result if the transaction is committed."""
         ...
 
 
 class Put(Struct, frozen=True):
-    """Compare-and-set; expecting 0 creates."""
+    """Compare-and-set. An expected revision of 0 creates the key."""
 
     key: bytes
     value: bytes
@@ -50,7 +50,7 @@ class Put(Struct, frozen=True):
     def size(self) -> int:
         return len(self.value)
 
-    def apply(self, transaction: Transaction) -> WriteResult:
+    def apply(self, transaction: WriteTransaction) -> WriteResult:
         current = transaction.current(self.key)
         if self.expected_mod_revision != (current.mod_revision if current else 0):
             return WriteResult(False, transaction.revision, current)
@@ -67,7 +67,7 @@ class Delete(Struct, frozen=True):
     expected_mod_revision: int
     size = 0
 
-    def apply(self, transaction: Transaction) -> WriteResult:
+    def apply(self, transaction: WriteTransaction) -> WriteResult:
         current = transaction.current(self.key)
         if current is None or current.mod_revision != self.expected_mod_revision:
             return WriteResult(False, transaction.revision, current)
@@ -76,13 +76,13 @@ class Delete(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """A new lease; its id is never used again."""
+    """Create a lease. Its id is not used again."""
 
     ttl: int
     expires: float
     size = 0
 
-    def apply(self, transaction: Transaction) -> int:
+    def apply(self, transaction: WriteTransaction) -> int:
         cursor = transaction.connection.execute(
             "INSERT INTO leases (ttl, expires) VALUES (?, ?)", (self.ttl, self.expires)
         )
@@ -91,12 +91,12 @@ class Grant(Struct, frozen=True):
 
 
 class Revoke(Struct, frozen=True):
-    """The end of a lease and of all its keys, in key order and in one revision."""
+    """End a lease and delete its keys, in key order and in one revision."""
 
     lease: int
     size = 0
 
-    def apply(self, transaction: Transaction) -> None:
+    def apply(self, transaction: WriteTransaction) -> None:
         _check_lease(transaction, self.lease)
         transaction.flush()
         transaction.connection.execute("DELETE FROM leases WHERE id = ?", (self.lease,))
@@ -107,12 +107,12 @@ class Revoke(Struct, frozen=True):
 
 
 class Compact(Struct, frozen=True):
-    """History below the revision cannot be read any more; sweeps remove it."""
+    """Compact: history below the revision cannot be read any more. Sweeps remove it."""
 
     revision: int
     size = 0
 
-    def apply(self, transaction: Transaction) -> None:
+    def apply(self, transaction: WriteTransaction) -> None:
         if self.revision <= transaction.compact_revision:
             raise Compacted(self.revision, transaction.compact_revision)
         if self.revision > transaction.revision:
@@ -122,15 +122,15 @@ class Compact(Struct, frozen=True):
 
 
 class Sweep(Struct, frozen=True):
-    """Remove a part of what no kept revision shows: True when nothing is left to remove.
+    """Remove some rows that no kept revision shows. The result is True when none is left.
 
-    It goes along the log up to the compact revision. Whatever a row there supersedes goes, and so does a deletion
-    itself, with the key's head if nothing came behind it.
+    It goes along the log up to the compact revision. It removes what a row there supersedes, and deletions themselves,
+    with the key's head if no later row exists.
     """
 
     size = 0
 
-    def apply(self, transaction: Transaction) -> bool:
+    def apply(self, transaction: WriteTransaction) -> bool:
         transaction.flush()
         connection = transaction.connection
         (swept,) = connection.execute("SELECT swept FROM state").fetchone()
@@ -145,23 +145,23 @@ class Sweep(Struct, frozen=True):
 
 
 class Probe(Struct, frozen=True):
-    """To see whether the writer answers and, with `is_write`, whether the disk takes what it writes."""
+    """Check whether the writer answers and, with `is_write`, whether the disk accepts writes."""
 
     is_write: bool
     size = 0
 
-    def apply(self, transaction: Transaction) -> None:
+    def apply(self, transaction: WriteTransaction) -> None:
         if self.is_write:
             transaction.connection.execute("UPDATE state SET swept = swept")
 
 
-def _check_lease(transaction: Transaction, lease: int) -> None:
+def _check_lease(transaction: WriteTransaction, lease: int) -> None:
     found = transaction.connection.execute("SELECT 1 FROM leases WHERE id = ?", (lease,)).fetchone()
     if found is None:
         raise LeaseNotFound(f"lease {lease} has expired or never existed")
 
 
-def _end_of_step(transaction: Transaction, swept: int) -> tuple[int, bool]:
+def _end_of_step(transaction: WriteTransaction, swept: int) -> tuple[int, bool]:
     end = first_id(transaction.compact_revision)
     row = transaction.connection.execute(
         "SELECT id FROM records WHERE id > ? AND id < ? ORDER BY id LIMIT 1 OFFSET ?", (swept, end, _SWEEP_ROWS - 1)

@@ -1,7 +1,7 @@
-"""Committer: turns a group of commands into one transaction and one fsync. Lives on the writer's thread.
+"""Committer: runs a group of commands as one transaction with one fsync, on the writer's thread.
 
-Must hold: the store's revision moves only with a commit that succeeded; a failed group leaves nothing behind that a
-later one could build on.
+Must hold: a commit that fails does not advance the store's revision. A failed group leaves nothing that a later group
+could build on.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite.commands import Command
-from aio_apiserver.storage.kv.sqlite.faults import Faults
-from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, State
-from aio_apiserver.storage.kv.sqlite.transaction import Transaction
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, StoreRevisions
+from aio_apiserver.storage.kv.sqlite.transaction import WriteTransaction
 
 
-class Failure(Struct, frozen=True):
-    """Why a command failed. Errors are made anew for each who waits for one."""
+class CommandFailure(Struct, frozen=True):
+    """Why a command failed. Each waiting caller gets a new exception."""
 
     cause: Exception
     is_commit: bool = False
@@ -31,9 +31,10 @@ class Failure(Struct, frozen=True):
 
 
 class Committed(Struct, frozen=True):
-    """A group's outcome: a result or a Failure per command, the events in order, and where the store is now.
+    """The outcome of a group: a result or a CommandFailure for each command, the events in order, and the store's
+    revision.
 
-    changes: rows that were written or removed. log_bytes: about what that added to the write-ahead log.
+    changes: rows that were written or removed. log_bytes: the approximate size that this added to the write-ahead log.
     """
 
     results: Sequence[Any]
@@ -44,14 +45,14 @@ class Committed(Struct, frozen=True):
 
     @property
     def is_failure_of_store(self) -> bool:
-        """Whether something failed that was not about one command's own wish."""
-        return any(isinstance(result, Failure) and result.is_of_store for result in self.results)
+        """Whether the store failed, and not just one command."""
+        return any(isinstance(result, CommandFailure) and result.is_of_store for result in self.results)
 
 
 class Committer:
-    """`before_commit` is called when all that is left to do is the disk's."""
+    """Commits groups. `before_commit` is called when the COMMIT, with its fsync, is all that is left."""
 
-    def __init__(self, state: State, faults: Faults, *, before_commit: Callable[[], None]) -> None:
+    def __init__(self, state: StoreRevisions, faults: ErrorTranslator, *, before_commit: Callable[[], None]) -> None:
         self._revision = state.revision
         self._compact_revision = state.compact_revision
         self._faults = faults
@@ -60,10 +61,10 @@ class Committer:
     def commit(self, connection: Connection, commands: Sequence[Command]) -> Committed:
         """Run all commands as one transaction.
 
-        For want of room, or when a command asks for nonsense, each is tried again alone: who asks for little may
-        have it. After any other failure of the disk all fail: to try again would only make everybody wait longer.
+        When the disk is full, or a command is invalid, each command is tried again alone, because a small one may
+        succeed. After any other failure of the disk all fail: a second try would only make the callers wait longer.
         """
-        transaction = Transaction(connection, revision=self._revision, compact_revision=self._compact_revision)
+        transaction = WriteTransaction(connection, revision=self._revision, compact_revision=self._compact_revision)
         changes_before = connection.total_changes
         is_commit = False
         try:
@@ -77,7 +78,7 @@ class Committer:
             _roll_back(connection)
             if len(commands) > 1 and self._is_worth_a_retry(exc):
                 return self._commit_each(connection, commands)
-            return Committed([Failure(exc, is_commit)] * len(commands), (), self._revision)
+            return Committed([CommandFailure(exc, is_commit)] * len(commands), (), self._revision)
         self._revision = transaction.revision
         self._compact_revision = transaction.compact_revision
         changes = connection.total_changes - changes_before
@@ -98,11 +99,11 @@ class Committer:
         return not isinstance(failure, sqlite3.Error) or isinstance(self._faults.translate(failure), NoSpace)
 
 
-def _apply(command: Command, transaction: Transaction) -> Any:
+def _apply(command: Command, transaction: WriteTransaction) -> Any:
     try:
         return command.apply(transaction)
     except StorageError as exc:
-        return Failure(exc)
+        return CommandFailure(exc)
 
 
 def _begin(connection: Connection) -> None:

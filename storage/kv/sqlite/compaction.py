@@ -1,7 +1,7 @@
-"""Compactor: removes what compaction has made unreadable, and gives the room back, without standing in the way.
+"""Compaction: removes compacted rows and frees their space, in the background.
 
-Must hold: it works in short steps between other writes, goes on after a restart from where it was, and tries again
-after a while when the store cannot do it now.
+Must hold: it works in short steps between other writes. After a restart it continues where it stopped. After an error
+it tries again later.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 _RETRY_SECONDS = 30.0
 
 
-class Compactor:
-    """One background task, as long as there is something to remove."""
+class RowSweeper:
+    """One background task, which runs while there are rows to remove."""
 
     def __init__(self, writer: Writer, *, clock: Clock, tasks: Tasks) -> None:
         self._writer = writer
@@ -30,7 +30,7 @@ class Compactor:
         self._is_wanted = False
 
     def start(self) -> None:
-        """Begin, or go on if it runs already."""
+        """Start, or continue if it runs already."""
         self._is_wanted = True
         if self._task is None or self._task.done():
             self._task = self._tasks.spawn(self._work(), name="sqlite kv: compaction")

@@ -1,7 +1,7 @@
-"""DataDir: the directory of the store's files, held by one process.
+"""Data dir: the directory of the store's files, locked by one process.
 
-The lock is the operating system's: it ends with the process, however that ends, so nothing stale is ever left behind.
-The lock file says who holds it, for people. Knows nothing of SQLite.
+The lock is the operating system's: it ends with the process, so that no stale lock is left. The lock file contains the
+process id, for people. It does not know SQLite.
 """
 
 import os
@@ -13,7 +13,7 @@ from aio_apiserver.storage.errors import DataDirLocked
 _LOCK_NAME = "lock"
 _DATABASE_NAME = "store.db"
 _PID_BYTES = 20
-"""The pid is written over the old one in place: truncating first would need a new block, which a full disk refuses."""
+"""The pid overwrites the old one in place. Truncating first would need a new block, which a full disk refuses."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -32,14 +32,14 @@ else:
 
 
 class DataDir:
-    """The directory at `path`; others may have it until `acquire` has returned."""
+    """The directory at `path`. Another process may use it until `acquire` has returned."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor = -1
 
     def acquire(self) -> None:
-        """Lock it; made, for its owner alone, if it does not exist. Raises DataDirLocked, OSError."""
+        """Lock the directory, and create it with mode 0700 if it does not exist. Raises DataDirLocked, OSError."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -55,19 +55,20 @@ class DataDir:
 
     @property
     def size(self) -> int:
-        """The bytes of the database and of its log."""
+        """The bytes of the database and of its write-ahead log."""
         files = (self.database, self.database.with_name(f"{_DATABASE_NAME}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def create_database_file(self) -> None:
-        """Make an empty database file that only its owner may read, if there is none; SQLite's other files follow it.
+        """Create an empty database file that only its owner may read, if there is none. SQLite's other files get the
+        same mode.
 
-        Only before SQLite opens the file: closing a second descriptor of it would drop SQLite's own locks.
+        Call it before SQLite opens the file: closing a second descriptor of it would drop SQLite's own locks.
         """
         os.close(os.open(self.database, os.O_RDWR | os.O_CREAT, 0o600))
 
     def release(self) -> None:
-        """Let others have it. Safe to call twice."""
+        """Unlock the directory. It may be called twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -1,9 +1,8 @@
-"""SqliteKV: the kv contract on one SQLite file, for servers that need no cluster.
+"""Engine: SqliteKV, the kv contract on one SQLite file, for a server without a cluster.
 
-Puts the neighbouring modules together and owns their threads, tasks and files. One process per data directory.
-
-Must hold: what the contract says; a write that returned is synced to the disk; nothing that touches the disk runs on
-the event loop; `close` leaves no thread, no task and no lock.
+It puts the neighbouring modules together, and owns their threads, tasks and files. One process uses a data directory.
+Must hold: the kv contract. A write that returned is synced to the disk. No disk access runs on the event loop. `close`
+leaves no thread, no task and no lock.
 """
 
 import asyncio
@@ -20,19 +19,19 @@ from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetR
 from aio_apiserver.storage.kv.sqlite import reads, schema
 from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
 from aio_apiserver.storage.kv.sqlite.committer import Committer
-from aio_apiserver.storage.kv.sqlite.compaction import Compactor
+from aio_apiserver.storage.kv.sqlite.compaction import RowSweeper
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
-from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.leases import LeaseTimers
 from aio_apiserver.storage.kv.sqlite.reader import Reader
-from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, State
+from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, StoreRevisions
 from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from aio_apiserver.storage.kv.sqlite.writer import Writer
-from aio_apiserver.storage.kv.watcher import Watcher
+from aio_apiserver.storage.kv.watcher import LocalWatcher
 from aio_apiserver.storage.tasks import Tasks
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
-"""A group is prepared in memory within the first wait; behind it there is little to do but to come back."""
+"""A group is prepared in memory within the first wait. After that, the thread only has to return."""
 _GETS = Patience(first=0.001, later=0.0005, pause=0.002)
 _RANGES = Patience(first=0.001, later=0.001, pause=0.004)
 
@@ -41,14 +40,14 @@ _HEALTH_SECONDS = 3.0
 
 
 class SqliteKV:
-    """A store in a directory; `open` makes one."""
+    """A store in a directory. `open` creates one."""
 
     has_reliable_progress = True
 
     def __init__(
-        self, data_dir: DataDir, workers: Workers, *, clock: Clock, state: State, leases: Sequence[Lease]
+        self, data_dir: DataDir, workers: Workers, *, clock: Clock, state: StoreRevisions, leases: Sequence[Lease]
     ) -> None:
-        faults = Faults(data_dir.database)
+        faults = ErrorTranslator(data_dir.database)
         self._data_dir = data_dir
         self._clock = clock
         self._tasks = Tasks()
@@ -65,7 +64,7 @@ class SqliteKV:
             ranges=Workers("sqlite-range", self._connect, patience=_RANGES, threads=_RANGE_THREADS),
             faults=faults,
         )
-        self._compactor = Compactor(self._writer, clock=clock.patience, tasks=self._tasks)
+        self._compactor = RowSweeper(self._writer, clock=clock.patience, tasks=self._tasks)
         self._timers = LeaseTimers(self._end_lease, clock=clock, tasks=self._tasks)
         self._closing: asyncio.Task[None] | None = None
         for lease in leases:  # no longer than granted, should the system's clock have been set back
@@ -74,7 +73,7 @@ class SqliteKV:
 
     @classmethod
     async def open(cls, directory: Path, *, clock: Clock | None = None) -> Self:
-        """The store in the directory, made if there is none.
+        """Open the store in the directory, or create it.
 
         Raises DataDirLocked, Corrupt for a file that is no store or one of a newer release, NoSpace, Unavailable.
         """
@@ -93,7 +92,7 @@ class SqliteKV:
             await workers.stop()
             data_dir.release()
             if isinstance(exc, sqlite3.Error | OSError):
-                raise Faults(data_dir.database).translate(exc) from exc
+                raise ErrorTranslator(data_dir.database).translate(exc) from exc
             raise
         return cls(data_dir, workers, clock=clock or SystemClock(), state=state, leases=leases)
 
@@ -145,7 +144,7 @@ class SqliteKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = Watcher(start, end, revision=revision, feed=self._feed, replay=self._reader.replay)
+        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self._reader.replay)
         try:
             yield watcher
         finally:

@@ -1,7 +1,7 @@
-"""LeaseTimers: when leases expire. One timer for all of them, on the clock that was handed in.
+"""Leases: ends leases when they expire, with one timer for all of them, on the clock that the caller passes.
 
-Knows no keys: what a lease's end does is handed in. Must hold: a lease that is due is ended, and tried again after a
-while if the store cannot do it now, for example because its disk is full.
+It does not know keys: the caller passes the function that ends a lease. Must hold: a lease that is due is ended. After
+an error, for example a full disk, it is tried again later.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _RETRY_SECONDS = 5.0
 
 
 class LeaseTimers:
-    """`end` ends a lease; it raises LeaseNotFound for one that somebody has ended before."""
+    """`end` ends a lease. It raises LeaseNotFound for one that was revoked before."""
 
     def __init__(self, end: Callable[[int], Awaitable[None]], *, clock: Clock, tasks: Tasks) -> None:
         self._end = end

@@ -1,7 +1,7 @@
-"""Reader: who runs the reads. Gets have a thread of their own, so that no long range is in front of them.
+"""Reader: runs reads on threads. Gets have a thread of their own, so that no long range delays them.
 
-On the event loop's side. All gets of one turn of the loop go to the thread together: one hand-over, one snapshot, one
-way back, which costs less than the reading. Ranges and replays go one by one to a few threads.
+It lives on the event loop. All gets of one iteration of the loop go to the thread together, on one snapshot: a
+hand-over costs more than a read. Ranges and replays go to a few threads, one by one.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import GetResult, RangeResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.sqlite import reads
-from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers
 
@@ -26,7 +26,7 @@ _Waiting = tuple[reads.Get, asyncio.Future[GetResult]]
 class Reader:
     """Reads on two sets of workers."""
 
-    def __init__(self, *, gets: Workers, ranges: Workers, faults: Faults) -> None:
+    def __init__(self, *, gets: Workers, ranges: Workers, faults: ErrorTranslator) -> None:
         self._loop = asyncio.get_running_loop()
         self._get_workers = gets
         self._range_workers = ranges
@@ -51,7 +51,7 @@ class Reader:
         return await self._run(lambda connection: reads.replay(connection, wanted))
 
     async def stop(self) -> None:
-        """Finish what was asked for, and end the threads."""
+        """Finish the pending reads, and end the threads."""
         self._hand_over()
         await self._get_workers.stop()
         await self._range_workers.stop()

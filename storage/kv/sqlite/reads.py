@@ -1,7 +1,7 @@
-"""Reads in SQL: gets, ranges and replays, each on one snapshot. On a reader's thread, without event loop.
+"""Reads: gets, ranges and replays in SQL, each on one snapshot. They run on a reader's thread, without an event loop.
 
-Must hold: a snapshot shows whole revisions and knows its own; what it may not show (compacted, future) is refused on
-the snapshot itself, for what the event loop knows may be older or newer. No statement sorts or keeps values.
+Must hold: a snapshot shows whole revisions and knows its own revision. Compacted and future revisions are checked
+against the snapshot, because the event loop's view may be older or newer. No statement sorts or stores values.
 """
 
 # ruff: noqa: S608 - statements are put together from constants
@@ -14,7 +14,7 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import Compacted, StorageError
 from aio_apiserver.storage.kv.interface import Event, EventType, GetResult, RangeResult, Record
 from aio_apiserver.storage.kv.replay import Replay, Replayed
-from aio_apiserver.storage.kv.sqlite.schema import POSITION_BITS, Connection, State, first_id, read_state
+from aio_apiserver.storage.kv.sqlite.schema import POSITION_BITS, Connection, StoreRevisions, first_id, read_state
 
 _REPLAY_ROWS = 1_000
 _REPLAY_BYTES = 4 << 20
@@ -47,7 +47,7 @@ WITH RECURSIVE line (key, id) AS (
     SELECT line.key, r.previous FROM line JOIN records r ON r.id = line.id WHERE line.id >= :bound
 )
 """
-"""For each key that has changed behind the bound: its rows from the newest back to the first one before the bound."""
+"""For each key that has changed after the bound: its rows from the newest back to the first one before the bound."""
 
 _REPLAY = f"""
 SELECT {_RECORD}, p.value, p.create_revision, p.id >> {POSITION_BITS}, p.version, p.lease
@@ -58,14 +58,14 @@ ORDER BY r.id
 
 
 class Get(Struct, frozen=True):
-    """One key, now (0) or at a revision."""
+    """A get of one key, at present (0) or at a revision."""
 
     key: bytes
     revision: int
 
 
 class Range(Struct, frozen=True, kw_only=True):
-    """A part of the key space, now (0) or at a revision."""
+    """A range of keys, at present (0) or at a revision."""
 
     start: bytes
     end: bytes
@@ -76,7 +76,7 @@ class Range(Struct, frozen=True, kw_only=True):
 
 
 def get_all(connection: Connection, gets: Sequence[Get]) -> Sequence[GetResult | StorageError]:
-    """Read several keys on one snapshot; the answers in their order."""
+    """Read several keys on one snapshot. The results are in their order."""
     with _snapshot(connection) as state:
         return [_get(connection, get, state) for get in gets]
 
@@ -129,7 +129,7 @@ def replay(connection: Connection, wanted: Replay) -> Replayed:
 
 
 @contextlib.contextmanager
-def _snapshot(connection: Connection) -> Iterator[State]:
+def _snapshot(connection: Connection) -> Iterator[StoreRevisions]:
     connection.execute("BEGIN")
     try:
         yield read_state(connection)
@@ -138,7 +138,7 @@ def _snapshot(connection: Connection) -> Iterator[State]:
             connection.execute("ROLLBACK")
 
 
-def _get(connection: Connection, get: Get, state: State) -> GetResult | StorageError:
+def _get(connection: Connection, get: Get, state: StoreRevisions) -> GetResult | StorageError:
     try:
         if get.revision:
             state.check_kept(get.revision)
@@ -155,7 +155,7 @@ def _count(connection: Connection, lines: str, shown: str, scope: dict[str, Any]
 
 
 def _end_of_part(connection: Connection, wanted: Replay) -> int:
-    """The revision before which a part of the replay ends, however few of its rows concern the range."""
+    """The revision before which a part of the replay ends, however few of its rows are in the range."""
     row = connection.execute(
         "SELECT id FROM records WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ?", (first_id(wanted.first), _REPLAY_ROWS)
     ).fetchone()

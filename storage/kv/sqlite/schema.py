@@ -1,22 +1,22 @@
-"""The schema of the store's file: its tables, how it is opened and what is checked before it is trusted.
+"""Schema: the tables of the store's file, and how the file is opened and checked.
 
     records   one row per write, deletions included, in order of revision; superseded rows stay until compaction
-    heads     for each key the newest of its rows: what the present looks like
+    heads     the newest row of each key: the present state
     leases    the leases that have not ended
-    state     one row: how far history was compacted, and up to which row it was swept: removed, if superseded
+    state     one row: the compact revision, and the row up to which superseded rows were removed
 
-A row's id is its revision with the row's position among the rows of that revision (0 but for the end of a lease), so
-the table itself is the log that watches replay, and needs no index for it. `previous` is the id of the key's row
-before: events find their previous record by it, reads of the past walk down it (their cost grows with what was
-written since), and compaction finds what was superseded by it. An index of history by (key, id) instead would make
-each write a quarter dearer, measured, and the file a third larger.
+A row's id is its revision, with the row's position among the rows of that revision. The position is 0 but for the end
+of a lease. So the table itself is the log that watches replay, without an index. `previous` is the id of the key's row
+before. Events find their previous record by it, and compaction the superseded rows. Reads of the past follow it, at a
+cost that grows with the later writes of the key. An index of history by (key, id) instead would make each write a
+quarter slower, measured, and the file a third larger.
 
 Example: put a=1 (revision 2), put b=1 (3), put a=2 (4), delete b (5); 2/0 stands for id 2 << 20 | 0
 
-    records   2/0 a=1             3/0 b=1             4/0 a=2 previous 2/0     5/0 b deleted, previous 3/0
-    heads     a -> 4/0 live       b -> 5/0 not live
+    records   2/0 a=1    3/0 b=1    4/0 a=2 previous 2/0    5/0 b deleted, previous 3/0
+    heads     a -> 4/0 live    b -> 5/0 not live
 
-and after compacting at 5: 4/0, 5/0 and both heads. The deletion goes with the next compaction.
+After compacting at 5: 4/0, 5/0 and both heads. The deletion goes with the next compaction.
 """
 
 # ruff: noqa: S608 - statements are put together from constants
@@ -34,7 +34,9 @@ Connection = sqlite3.Connection
 POSITION_BITS = 20
 POSITIONS = 1 << POSITION_BITS
 PAGE_BYTES = 8192
-"""Of 4, 8 and 16 KiB: a usual object (2-4 KiB) wastes a third of a 4 KiB page; 16 KiB double what a new key writes."""
+"""Of 4, 8 and 16 KiB: a usual object (2-4 KiB) wastes a third of a 4 KiB page; 16 KiB double the bytes written for a
+new key.
+"""
 
 SCHEMA_VERSION = 1
 APPLICATION_ID = 0x61696F6B
@@ -81,8 +83,8 @@ COMMIT;
 _READ_STATE = f"SELECT (SELECT max(id) FROM records) >> {POSITION_BITS}, compact_revision FROM state"
 
 
-class State(Struct, frozen=True):
-    """What the store is at."""
+class StoreRevisions(Struct, frozen=True):
+    """The revisions of the store."""
 
     revision: int
     compact_revision: int
@@ -96,7 +98,7 @@ class State(Struct, frozen=True):
 
 
 class Lease(Struct, frozen=True):
-    """A lease that has not ended; `expires` in seconds since the epoch."""
+    """A lease that has not ended. `expires` is in seconds since the epoch."""
 
     id: int
     ttl: int
@@ -108,10 +110,10 @@ def first_id(revision: int) -> int:
     return revision << POSITION_BITS
 
 
-def read_state(connection: Connection) -> State:
+def read_state(connection: Connection) -> StoreRevisions:
     """The state as the connection's transaction sees it."""
     revision, compact_revision = connection.execute(_READ_STATE).fetchone()
-    return State(revision or 1, compact_revision)
+    return StoreRevisions(revision or 1, compact_revision)
 
 
 def read_leases(connection: Connection) -> Sequence[Lease]:
@@ -120,7 +122,7 @@ def read_leases(connection: Connection) -> Sequence[Lease]:
 
 
 def open_for_writing(path: Path) -> Connection:
-    """The connection of the one writer; makes the tables of a new store. Raises Corrupt for a file that is no store."""
+    """The connection of the writer. Creates the tables of a new store. Raises Corrupt for a file that is no store."""
     connection = _connect(path, busy_seconds=_WRITER_BUSY_SECONDS)
     with _closed_on_failure(connection):
         if _is_empty(connection):
@@ -138,7 +140,7 @@ def open_for_writing(path: Path) -> Connection:
 
 
 def open_for_reading(path: Path) -> Connection:
-    """A connection that cannot write, and so never takes part in checkpoints."""
+    """A connection that cannot write, and so takes no part in checkpoints."""
     connection = _connect(path, busy_seconds=_READER_BUSY_SECONDS)
     with _closed_on_failure(connection):
         connection.execute("PRAGMA query_only = ON")
@@ -173,7 +175,7 @@ def _check_identity(connection: Connection, path: Path) -> None:
 
 
 def _set_write_ahead_log(connection: Connection, path: Path) -> None:
-    """Each commit is on the disk when it returns; checkpoints come when the writer has time for them."""
+    """Each commit is on the disk when it returns. Checkpoints run when the writer has time for them."""
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
         raise Unavailable(f"{path}: the file system does not support write-ahead logging")

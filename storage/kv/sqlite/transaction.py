@@ -1,9 +1,8 @@
 """Transaction: a group of writes in the making, on the writer's thread.
 
-It reads what it needs once, keeps what the group has changed so far in hand, and writes all rows together at the end.
-Knows no queue, no event loop and no commit.
-
-Must hold: what it answers is right behind the group's own earlier writes; nothing of it counts before the commit.
+It reads what it needs once, keeps the changes of the group in memory, and writes all rows at the end. It does not know
+the queue, the event loop and the commit. Must hold: reads see the group's own earlier writes. Nothing of it is visible
+before the commit.
 """
 
 from collections.abc import Sequence
@@ -34,8 +33,8 @@ class Head(NamedTuple):
 _NO_HEAD = Head(0, None)
 
 
-class Transaction:
-    """Behind `BEGIN`. `revision` and `compact_revision` run ahead of the store's with each write."""
+class WriteTransaction:
+    """Runs after `BEGIN`. `revision` and `compact_revision` advance with each write, ahead of the store's own."""
 
     def __init__(self, connection: Connection, *, revision: int, compact_revision: int) -> None:
         self.connection = connection
@@ -51,7 +50,7 @@ class Transaction:
         return self._head(key).record
 
     def put(self, key: bytes, value: bytes, *, lease: int) -> Record:
-        """Write a key under the next revision."""
+        """Write a key at the next revision."""
         self.revision += 1
         previous = self._head(key)
         if previous.record is None:
@@ -65,7 +64,7 @@ class Transaction:
         return record
 
     def delete(self, keys: Sequence[bytes]) -> None:
-        """Delete keys, all of which exist, under one next revision (or more, should they be over a million)."""
+        """Delete existing keys, all at the next revision. More than a million keys take more revisions."""
         for start in range(0, len(keys), POSITIONS):
             self.revision += 1
             for position, key in enumerate(keys[start : start + POSITIONS]):

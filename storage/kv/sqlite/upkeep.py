@@ -1,20 +1,19 @@
-"""Upkeep: what the writer's connection does between groups, for the file. Runs on the writer's thread alone.
+"""Upkeep: checkpoints and vacuuming of the file, on the writer's connection and thread, between groups.
 
-That the writer alone checkpoints is not only simple: before 3.51.3, SQLite could damage a database when one thread
-checkpointed while another wrote.
-
-Must hold: the write-ahead log stays near its limit, whatever readers do; each step is short beside a commit's fsync.
+Readers do not checkpoint: before 3.51.3, SQLite could damage a database when one thread checkpointed while another one
+wrote. Must hold: the write-ahead log stays near its limit, whatever readers do. Each step is short beside a commit's
+fsync.
 """
 
 from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection
 
 LOG_BYTES = 16 << 20
-"""A checkpoint is due: rare enough that pages written again and again are copied once, small enough for a restart."""
+"""The log size for a checkpoint. Pages that change often are copied once, and a restart has little to recover."""
 
 _LOG_LIMIT_BYTES = 2 * LOG_BYTES
 _VACUUM_PAGES = 64
 VACUUM_LOG_BYTES = 2 * _VACUUM_PAGES * PAGE_BYTES
-"""What a step of vacuuming adds to the log at the most, about: the pages, and those that point to them."""
+"""The approximate most that a step of vacuuming adds to the log: the pages, and those that point to them."""
 
 _SPARE_PAGES = 128
 _SPARE_SHARE = 8
@@ -22,10 +21,10 @@ _SPARE_SHARE = 8
 
 
 def checkpoint(connection: Connection) -> None:
-    """Copy the log into the database; the next commit starts it over, unless readers still need it.
+    """Copy the log into the database. The next commit starts the log over, unless readers still need it.
 
-    Readers that overlap without end would let it grow for ever. Past the limit, the writer waits for them (each
-    is short), within its busy timeout.
+    Readers that always overlap would let the log grow without limit. Past the limit, the writer waits for them (each is
+    short), within its busy timeout.
     """
     _, log_pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     if log_pages * PAGE_BYTES > _LOG_LIMIT_BYTES:
@@ -33,17 +32,17 @@ def checkpoint(connection: Connection) -> None:
 
 
 def truncate_log(connection: Connection) -> None:
-    """Copy the whole log and give its room back, and the database's own end if that is free."""
+    """Copy the whole log and free its space, and the free pages at the end of the database."""
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def vacuum_step(connection: Connection) -> bool:
-    """Move some pages from the end of the file into free ones: True when few enough are free."""
+    """Move some pages from the end of the file into free ones. Returns True when few enough are free."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     surplus = free - max(_SPARE_PAGES, pages // _SPARE_SHARE)
     if surplus <= 0:
         return True
-    # A script, for it is run to its end: `execute` would stop at the first page, which is a row without columns.
+    # # A script, because it runs to its end: `execute` would stop at the first page, which is a row without columns.
     connection.executescript(f"PRAGMA incremental_vacuum({min(surplus, _VACUUM_PAGES)})")
     return False

@@ -1,14 +1,14 @@
-"""Workers: threads with a connection each, which run the event loop's blocking work in the order of its coming.
+"""Workers: threads with a connection each, which run blocking SQLite calls for the event loop, in order.
 
-The event loop lends its turn. A busy loop lets go of the interpreter lock for moments only (around a poll, a send), too
-short for a thread to wake up and take it; and since it lets go all the time, the interpreter never forces a switch.
-Each call into SQLite releases the lock and has to win it back, so behind a saturated loop a commit takes seconds:
-measured, 64 writers beside 32 busy connections fall from 12,000 writes/s to 20. Therefore the loop waits for a moment
-when it hands work over, and again every few milliseconds while work is out. What memory can answer is answered in
-that moment; what waits for the disk goes on without the loop. An idle loop gives the lock away anyway and loses
-nothing.
+The event loop waits for short moments, so that the threads get the interpreter lock. A busy loop releases the lock for
+moments (around a poll, a send), too short for a thread to take it. Because it releases the lock all the time, the
+interpreter does not force a switch. Each SQLite call releases the lock and has to get it back. So beside a saturated
+loop a commit takes seconds: measured, 64 writers beside 32 busy connections fall from 12,000 writes/s to 20. Therefore
+the loop waits for a moment when it submits a job, and again every few milliseconds while a job runs. Reads from memory
+finish in that moment. Jobs that wait for the disk go on without the loop. An idle loop releases the lock anyway and
+loses nothing.
 
-Must hold: the loop never waits longer than its patience; each job is settled on the loop, once.
+Must hold: the loop waits no longer than its patience. Each job is settled on the loop, once.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ T = TypeVar("T")
 Job = Callable[[Connection], T]
 
 Settle = Callable[[Any, Exception | None], None]
-"""Takes a job's result or what it raised, on the event loop."""
+"""Called on the event loop with a job's result or its exception."""
 
 
 class Patience(Struct, frozen=True):
-    """For how many seconds the loop waits: when it hands over a job, and after each pause while one is out."""
+    """The seconds that the loop waits: when it submits a job, and after each pause while one runs."""
 
     first: float
     later: float
@@ -38,7 +38,7 @@ class Patience(Struct, frozen=True):
 
 
 class Workers:
-    """Up to `threads` threads, started as they are needed."""
+    """Up to `threads` threads, started when they are needed."""
 
     def __init__(self, name: str, connect: Callable[[], Connection], *, patience: Patience, threads: int = 1) -> None:
         self._name = name
@@ -53,13 +53,13 @@ class Workers:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self, job: Job[T]) -> T:
-        """What the job returns or raises."""
+        """Run a job. Returns its result or raises its exception."""
         future: asyncio.Future[T] = self._loop.create_future()
         self.submit(job, settling(future))
         return await future
 
     def submit(self, job: Job[Any], settle: Settle) -> None:
-        """Hand a job over."""
+        """Submit a job."""
         self._outstanding += 1
         if len(self._threads) < min(self._outstanding, self._limit):
             self._start_thread()
@@ -71,11 +71,11 @@ class Workers:
             self._timer = self._loop.call_later(self._patience.pause, self._lend)
 
     def give_back(self) -> None:
-        """Called by a job that goes to the disk: the loop need not wait any longer."""
+        """Called by a job before it waits for the disk: the loop need not wait any longer."""
         self._returned.set()
 
     async def stop(self) -> None:
-        """End the threads behind the last job, and close their connections. Safe to call twice."""
+        """End the threads after the last job, and close their connections. It may be called twice."""
         threads, self._threads = self._threads, []
         ended: list[asyncio.Future[None]] = [self._loop.create_future() for _ in threads]
         for future in ended:
@@ -86,7 +86,7 @@ class Workers:
             thread.join()  # its last act has been seen already
 
     def _start_thread(self) -> None:
-        # A daemon: a program that ends without `close` must not hang, and the file is safe at any moment.
+        # # A daemon thread: a program that ends without `close` must not hang, and the file is safe at any moment.
         thread = threading.Thread(target=self._main, name=f"{self._name}-{len(self._threads)}", daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -114,7 +114,7 @@ class Workers:
         try:
             connection = connection or self._connect()
             self._return(settle, job(connection), None)
-        except Exception as exc:  # noqa: BLE001 - whatever it is, it belongs to whoever waits for the job
+        except Exception as exc:  # noqa: BLE001 - any error belongs to the caller of the job
             self._return(settle, None, exc)
         return connection
 
@@ -128,7 +128,7 @@ class Workers:
 
 
 def settling(future: asyncio.Future[T]) -> Settle:
-    """Settles a future that somebody waits for, if he still does."""
+    """Settles a future, unless it was cancelled."""
 
     def settle(result: T, failure: Exception | None) -> None:
         if future.done():

@@ -1,11 +1,10 @@
-"""Writer: group commit. What is asked for while one group is on its way to the disk makes up the next.
+"""Writer: group commit. The writes that arrive while one group is being committed form the next group.
 
-On the event loop's side: who waits, what is next, who learns what. The work itself is the Committer's, on the one
-thread that may write.
+It lives on the event loop: it keeps the waiting callers and chooses the next group. The Committer does the work, on the
+one thread that may write.
 
-Must hold: results and events come in the order of revisions, events before the results of the writes that made them,
-so that nobody who has his answer can find a watch or a revision behind it. Upkeep waits for one group at the most, and
-a group for one step of upkeep.
+Must hold: results and events come in the order of revisions. The events of a write come before its result, so that its
+caller finds no watch or revision behind it. Upkeep waits for one group at most, and a group for one step of upkeep.
 """
 
 import asyncio
@@ -20,8 +19,8 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite import upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Command
-from aio_apiserver.storage.kv.sqlite.committer import Committed, Committer, Failure
-from aio_apiserver.storage.kv.sqlite.faults import Faults
+from aio_apiserver.storage.kv.sqlite.committer import CommandFailure, Committed, Committer
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers, settling
 from aio_apiserver.storage.tasks import Tasks
@@ -41,13 +40,13 @@ class _Request(Struct, frozen=True):
 
 
 class Writer:
-    """Shares `workers`, which has one thread, with nobody."""
+    """Owns `workers`, which has one thread."""
 
     def __init__(
-        self, workers: Workers, committer: Committer, *, faults: Faults, publish: Publish, tasks: Tasks
+        self, workers: Workers, committer: Committer, *, faults: ErrorTranslator, publish: Publish, tasks: Tasks
     ) -> None:
         self.is_doubtful = False
-        """Whether the last write that went to the disk failed there."""
+        """Whether the last write failed on the disk."""
         self._workers = workers
         self._committer = committer
         self._faults = faults
@@ -63,14 +62,14 @@ class Writer:
         self._counts = Counter(groups=0, commands=0, failures=0)
 
     async def submit(self, command: Command) -> Any:
-        """The command's result, once it is durable."""
+        """Run a command. Returns its result when it is durable."""
         future = self._loop.create_future()
         self._requests.append(_Request(command, future))
         self._proceed_soon()
         return await future
 
     async def run_chore(self, job: Job[T], *, log_bytes: int = 0) -> T:
-        """Run a short job on the writer's connection, between groups. `log_bytes`: what it adds to the log."""
+        """Run a short job on the writer's connection, between groups. `log_bytes`: its size in the write-ahead log."""
         self._note_log(log_bytes)
         future: asyncio.Future[T] = self._loop.create_future()
         self._chores.append((job, future))
@@ -78,21 +77,21 @@ class Writer:
         return await future
 
     async def stop(self) -> None:
-        """Commit what is queued, leave a short log behind, and end the thread."""
+        """Commit the queued writes, shorten the log, and end the thread."""
         self._is_stopping = True
         while self._requests:
             await self.run_chore(_nothing)
         try:
             await self.run_chore(upkeep.truncate_log)
         except StorageError as exc:
-            logger.warning("the log stays as long as it is: %s", exc)
+            logger.warning("cannot truncate the write-ahead log: %s", exc)
         await self._workers.stop()
 
     def statistics(self) -> Mapping[str, int]:
         return {**self._counts, "queued": len(self._requests)}
 
     def _proceed_soon(self) -> None:
-        """At the end of the loop's turn, so that all who ask in this turn go together."""
+        """Start at the end of the loop's iteration, so that all writes of this iteration form one group."""
         if not self._is_busy and len(self._requests) + len(self._chores) == 1:
             self._loop.call_soon(self._proceed)
 
@@ -153,8 +152,8 @@ class Writer:
 
     def _answer(self, future: asyncio.Future[Any], result: Any) -> None:
         if future.done():
-            return  # whoever asked has gone; what he wrote stays
-        if isinstance(result, Failure):
+            return  # the caller was cancelled; its write stays
+        if isinstance(result, CommandFailure):
             future.set_exception(self._faults.translate(result.cause, is_commit=result.is_commit))
         else:
             future.set_result(result)
@@ -169,11 +168,11 @@ class Writer:
         try:
             await self.run_chore(upkeep.checkpoint)
         except StorageError as exc:
-            logger.warning("checkpoint failed, the log goes on growing until one succeeds: %s", exc)
+            logger.warning("checkpoint failed, the write-ahead log grows until one succeeds: %s", exc)
 
 
 def _all_failed(failure: Exception, group: Sequence[_Request]) -> Committed:
-    return Committed([Failure(failure)] * len(group), (), 0)
+    return Committed([CommandFailure(failure)] * len(group), (), 0)
 
 
 def _nothing(_connection: Connection) -> None:

@@ -1,7 +1,7 @@
-"""Who may do what, from the request line on: user x verb x resource x scope x spelling, against the rules as written.
+"""Authorization by user, verb, resource, scope and spelling of the path, against the rules as documented.
 
-What a case means is known from how its path was built, so that nothing here reads a path. Every answer of the server to
-a path whose meaning is not known is held against the same rules by what it shows.
+The meaning of a case is known from how its path was built, so that the test parses no path. A response to a path of
+unknown meaning is checked by the objects in it.
 """
 
 import itertools
@@ -40,7 +40,7 @@ WILD_CASES = 1_000
 
 
 class Resource(NamedTuple):
-    """What is asked for. `prefix` is where its group is."""
+    """A resource. `prefix` is the path of its group."""
 
     prefix: str
     group: str
@@ -71,21 +71,21 @@ def with_end(path: str, _pick: random.Random) -> str:
 
 
 def escaped(path: str, pick: random.Random) -> str:
-    """Some letters as their codes."""
+    """Some letters percent-encoded."""
     return "".join(f"%{ord(one):02x}" if one != "/" and pick.random() < 0.3 else one for one in path)
 
 
 def shouted(path: str, pick: random.Random) -> str:
-    """The same with the digits of codes in capitals."""
+    """The same with upper case digits."""
     return "".join(f"%{ord(one):02X}" if one != "/" and pick.random() < 0.1 else one for one in path)
 
 
 SPELLINGS = (plain, with_end, escaped, shouted)
-"""All of these mean the same."""
+"""Spellings of the same path."""
 
 
 class Case(NamedTuple):
-    """One request, and what it means."""
+    """One request, and its meaning."""
 
     method: str
     target: str
@@ -115,7 +115,7 @@ def cases(pick: random.Random) -> Iterator[Case]:
 
 
 def read(user: UserInfo, method: str, target: str) -> Attributes:
-    """A request as the server reads it."""
+    """The attributes that the server reads from a request."""
     path, query = urls.parse(target)
     return attributes_of(user, request_info.resolve(method, path, query), query)
 
@@ -134,7 +134,7 @@ def test_every_decision_is_that_of_the_written_rules_however_the_path_is_spelled
 
 
 class ByPolicy:
-    """An Authorizer that has a policy in its hands."""
+    """An Authorizer with a given policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -155,7 +155,7 @@ OBJECTS = [
 
 
 def mark(resource: str, namespace: str, name: str) -> str:
-    """What an object is known by, wherever it shows."""
+    """The mark of an object, which shows in every response with the object."""
     return f"mark.{resource}.{namespace or 'none'}.{name}.end"
 
 
@@ -228,7 +228,7 @@ def as_user(handler: Handler, user: UserInfo) -> Handler:
 
 
 def may_see(world: World, user: UserInfo, resource: str, namespace: str, name: str) -> bool:
-    """Whether any right of the user shows an object: by its name, or in a list that it is in."""
+    """Whether any right of the user shows an object: by its name, or in a list."""
     places = {namespace, ""} if namespace else {"", *([name] if resource == "namespaces" else [])}
     asked = [
         Attributes(user, verb, "", "v1", resource, "", place, wanted)

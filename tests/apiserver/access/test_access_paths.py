@@ -1,4 +1,4 @@
-"""However a path is spelled, what is served is what its user may see."""
+"""However a path is spelled, a response shows what its user may see."""
 
 import itertools
 from collections.abc import AsyncIterator, Iterator
@@ -51,7 +51,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 def targets() -> Iterator[str]:
-    """Ways to what alice may not see, and around what she may."""
+    """Paths to what alice may not see, and variations of paths that she may."""
     objects = (
         "/api/v1/namespaces/a/secrets/hidden",
         "/api/v1/namespaces/b/secrets/open",

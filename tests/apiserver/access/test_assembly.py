@@ -1,4 +1,4 @@
-"""Who gets in and what they may do by what flags and files say, on real servers."""
+"""Authentication and authorization by flags and files, on real servers."""
 
 import base64
 import ssl
@@ -27,7 +27,7 @@ WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 @pytest.fixture
 def other(tmp_path: Path) -> Pki:
-    """Certificates of somebody else."""
+    """Certificates of another CA."""
     return certificates.ensure(tmp_path / "other", [LOOPBACK], SystemClock())
 
 
@@ -99,7 +99,7 @@ async def test_anonymous_requests_are_accepted_for_some_paths(tmp_path: Path) ->
 
 @asynccontextmanager
 async def elsewhere(other: Pki, app: web.Application) -> AsyncIterator[str]:
-    """Another server on HTTPS; gives its URL."""
+    """Another HTTPS server. Yields its URL."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(other.server.certificate, other.server.key)
     runner = web.AppRunner(app)
@@ -165,7 +165,7 @@ async def test_a_webhook_knows_users_and_decides(tmp_path: Path, other: Pki) -> 
 
 
 def issuing(key: ec.EllipticCurvePrivateKey) -> web.Application:
-    """An issuer that shows one key."""
+    """An issuer that publishes one key."""
 
     async def configuration(request: web.Request) -> web.Response:
         issuer = f"https://{request.host}"
@@ -181,7 +181,7 @@ def issuing(key: ec.EllipticCurvePrivateKey) -> web.Application:
 
 
 def issued(key: ec.EllipticCurvePrivateKey, url: str) -> dict[str, str]:
-    """The header of who has a token of an issuer."""
+    """The Authorization header with a token of an issuer."""
     return bearer(signing_keys.of(key).sign({"iss": url, "aud": "cluster", "sub": "jane", "exp": time.time() + 60}))
 
 

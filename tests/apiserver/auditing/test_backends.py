@@ -1,4 +1,4 @@
-"""Backends: batches, bounds, and what is told of events that are lost."""
+"""Backends: batches, limits, and the records of lost events."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.auditing.backends import Lenient, Troubles, Truncating, Union
+from aio_apiserver.apiserver.auditing.backends import FailureReports, Lenient, Truncating, Union
 from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.registry.generic.audit.trail import Event
@@ -14,7 +14,7 @@ from aio_apiserver.storage.clock import ManualClock
 
 
 class Kept:
-    """A backend that remembers."""
+    """A backend that keeps its events."""
 
     def __init__(self, *, is_well: bool = True) -> None:
         self.batches: list[list[Event]] = []
@@ -49,7 +49,7 @@ def lost(metrics: AuditMetrics, plugin: str) -> float:
 async def test_a_batch_goes_when_it_is_full_or_when_it_is_time() -> None:
     clock, kept = ManualClock(), Kept()
     batching = Batching(most_waiting=10, most=2, most_seconds=30)
-    buffered = Buffered(kept, batching, clock, Troubles(AuditMetrics()))
+    buffered = Buffered(kept, batching, clock, FailureReports(AuditMetrics()))
 
     await buffered.process([event("1"), event("2")])
     await settle()
@@ -69,7 +69,7 @@ async def test_a_batch_goes_when_it_is_full_or_when_it_is_time() -> None:
 async def test_what_waits_at_the_end_is_sent(is_parallel: bool) -> None:
     kept = Kept()
     batching = Batching(most_waiting=10, most=5, most_seconds=30, is_parallel=is_parallel)
-    buffered = Buffered(kept, batching, ManualClock(), Troubles(AuditMetrics()))
+    buffered = Buffered(kept, batching, ManualClock(), FailureReports(AuditMetrics()))
 
     await buffered.process([event("1"), event("2")])
     await buffered.close()
@@ -81,7 +81,7 @@ async def test_what_waits_at_the_end_is_sent(is_parallel: bool) -> None:
 async def test_what_does_not_fit_into_the_buffer_is_lost_and_told(caplog: pytest.LogCaptureFixture) -> None:
     kept, metrics = Kept(), AuditMetrics()
     batching = Batching(most_waiting=2, most=5, most_seconds=30)
-    buffered = Buffered(kept, batching, ManualClock(), Troubles(metrics))
+    buffered = Buffered(kept, batching, ManualClock(), FailureReports(metrics))
 
     told = await buffered.process([event("1"), event("2"), event("3", requestObject="hidden")])
     await buffered.close()
@@ -95,7 +95,7 @@ async def test_what_does_not_fit_into_the_buffer_is_lost_and_told(caplog: pytest
 async def test_batches_keep_to_their_rate() -> None:
     clock, kept = ManualClock(), Kept()
     batching = Batching(most_waiting=10, most=1, most_seconds=30, per_second=2, burst=1)
-    buffered = Buffered(kept, batching, clock, Troubles(AuditMetrics()))
+    buffered = Buffered(kept, batching, clock, FailureReports(AuditMetrics()))
 
     await buffered.process([event("1"), event("2")])
     await settle()
@@ -109,7 +109,7 @@ async def test_batches_keep_to_their_rate() -> None:
 
 async def test_an_event_that_is_too_big_goes_without_its_bodies_or_not_at_all() -> None:
     kept, metrics = Kept(), AuditMetrics()
-    backend = Truncating(kept, Troubles(metrics), most_of_event=250, most_of_batch=250)
+    backend = Truncating(kept, FailureReports(metrics), most_of_event=250, most_of_batch=250)
     big = event("1", requestObject="x" * 300)
     huge = event("2", requestURI="x" * 300)
 

@@ -1,4 +1,4 @@
-"""Log files: full ones make room, old ones go, and nobody else may read them."""
+"""Log files: rotation, removal, and who may read them."""
 
 import gzip
 from pathlib import Path

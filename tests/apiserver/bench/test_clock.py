@@ -1,4 +1,4 @@
-"""What happens in a server whose clock is held and moved."""
+"""Controllers in a server whose clock is held and moved."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 from tests.apiserver.testing.test_snapshots import ENDED, version_of, watching
@@ -21,7 +21,7 @@ TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "ima
 
 @pytest.fixture(scope="module")
 def shared_cluster() -> Iterator[Server]:
-    """A light cluster that begins when the twenties end."""
+    """A simulated cluster whose clock begins at 2030-01-01."""
     with Server(time=START, controllers=("*",), simulate=True) as server:
         server.clock.advance(1)
         server.keep()
@@ -35,7 +35,7 @@ def cluster(shared_cluster: Server) -> Server:
 
 
 @pytest.fixture
-def admin(cluster: Server) -> Iterator[Client]:
+def admin(cluster: Server) -> Iterator[BlockingClient]:
     with cluster.client() as made:
         yield made
 
@@ -44,7 +44,7 @@ def job(name: str, **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {**spec, "template": TEMPLATE}}
 
 
-def test_a_clock_that_is_held_stays_held(server: Server, client: Client) -> None:
+def test_a_clock_that_is_held_stays_held(server: Server, client: BlockingClient) -> None:
     with server.clock.hold(at=START):
         made = [make(client, name, colour="blue")["metadata"] for name in ("a", "b")]
 
@@ -79,7 +79,7 @@ def test_a_reset_takes_the_time_back(server: Server) -> None:
     assert abs((server.clock.now - datetime.now(UTC)).total_seconds()) < 60
 
 
-def test_an_hour_of_cron_jobs_passes(cluster: Server, admin: Client) -> None:
+def test_an_hour_of_cron_jobs_passes(cluster: Server, admin: BlockingClient) -> None:
     spec = {"schedule": "*/10 * * * *", "jobTemplate": {"spec": {"template": TEMPLATE}}}
     cron = {"metadata": {"name": "tick"}, "spec": {**spec, "successfulJobsHistoryLimit": 10}}
     admin.request("POST", "/apis/batch/v1/namespaces/default/cronjobs", cron)
@@ -93,7 +93,7 @@ def test_an_hour_of_cron_jobs_passes(cluster: Server, admin: Client) -> None:
     assert all(one["status"]["succeeded"] == 1 for one in done)
 
 
-def test_finished_jobs_go_when_their_time_is_over(cluster: Server, admin: Client) -> None:
+def test_finished_jobs_go_when_their_time_is_over(cluster: Server, admin: BlockingClient) -> None:
     admin.request("POST", JOBS, job("short", ttlSecondsAfterFinished=600))
     cluster.clock.advance("9m")
     assert names(admin, JOBS) == ["short"]
@@ -103,7 +103,7 @@ def test_finished_jobs_go_when_their_time_is_over(cluster: Server, admin: Client
     assert names(admin, JOBS) == []
 
 
-def test_jobs_fail_at_their_deadline(cluster: Server, admin: Client) -> None:
+def test_jobs_fail_at_their_deadline(cluster: Server, admin: BlockingClient) -> None:
     slow = job("slow", activeDeadlineSeconds=60)
     slow["spec"]["template"] = {**TEMPLATE, "metadata": {"annotations": {"simulate.aio-apiserver/phase": "Pending"}}}
     admin.request("POST", JOBS, slow)
@@ -114,7 +114,7 @@ def test_jobs_fail_at_their_deadline(cluster: Server, admin: Client) -> None:
     assert [one["reason"] for one in status["conditions"] if one["type"] == "Failed"] == ["DeadlineExceeded"]
 
 
-def test_pods_start_and_stop_in_their_time(cluster: Server, admin: Client) -> None:
+def test_pods_start_and_stop_in_their_time(cluster: Server, admin: BlockingClient) -> None:
     rules = {"simulate.aio-apiserver/delay": "20s", "simulate.aio-apiserver/stop": "1h"}
     spec = {**TEMPLATE["spec"], "restartPolicy": "Always"}
     admin.request("POST", PODS, {"metadata": {"name": "web", "annotations": rules}, "spec": spec})
@@ -132,7 +132,7 @@ def test_pods_start_and_stop_in_their_time(cluster: Server, admin: Client) -> No
     assert names(admin, PODS) == []
 
 
-def test_nodes_stay_alive_while_time_passes(cluster: Server, admin: Client) -> None:
+def test_nodes_stay_alive_while_time_passes(cluster: Server, admin: BlockingClient) -> None:
     moved = cluster.clock.advance("10m")
 
     (lease,) = admin.request("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")["items"]
@@ -140,7 +140,7 @@ def test_nodes_stay_alive_while_time_passes(cluster: Server, admin: Client) -> N
     assert 0 <= (moved - renewed).total_seconds() <= 10
 
 
-def test_tokens_of_service_accounts_end(cluster: Server, admin: Client) -> None:
+def test_tokens_of_service_accounts_end(cluster: Server, admin: BlockingClient) -> None:
     path = "/api/v1/namespaces/default/serviceaccounts/default"
     given = admin.request("POST", f"{path}/token", {"spec": {"expirationSeconds": 600}})["status"]["token"]
 
@@ -174,7 +174,7 @@ def test_bootstrap_tokens_end() -> None:
             client.request("GET", "/version")
 
 
-def test_events_are_forgotten(server: Server, client: Client) -> None:
+def test_events_are_forgotten(server: Server, client: BlockingClient) -> None:
     about = {"kind": "Pod", "namespace": "default", "name": "web"}
     event = {"metadata": {"name": "seen"}, "involvedObject": about, "reason": "Seen", "message": "", "type": "Normal"}
     client.request("POST", EVENTS, event)
@@ -186,7 +186,7 @@ def test_events_are_forgotten(server: Server, client: Client) -> None:
     assert names(client, EVENTS) == []
 
 
-def test_history_is_compacted(server: Server, client: Client) -> None:
+def test_history_is_compacted(server: Server, client: BlockingClient) -> None:
     version = version_of(client)
     make(client, "later")
     old = f"{CONFIG_MAPS}?resourceVersion={version}&resourceVersionMatch=Exact"
@@ -198,7 +198,7 @@ def test_history_is_compacted(server: Server, client: Client) -> None:
         names(client, old)
 
 
-def test_watches_end_when_their_time_is_over(server: Server, client: Client) -> None:
+def test_watches_end_when_their_time_is_over(server: Server, client: BlockingClient) -> None:
     with watching(server, version_of(client)) as said:
         make(client, "seen")
         assert said.get(timeout=5) == ("ADDED", "seen")
@@ -215,7 +215,7 @@ def test_a_fork_has_the_same_time(server: Server) -> None:
         assert (other.clock.now, other.clock.is_held) == (server.clock.now, True)
 
 
-def test_the_clock_is_moved_over_http(client: Client) -> None:
+def test_the_clock_is_moved_over_http(client: BlockingClient) -> None:
     client.request("POST", f"/testing/clock/hold?at={START}")
 
     moved = client.request("POST", "/testing/clock/advance?by=1h30m")
@@ -227,7 +227,7 @@ def test_the_clock_is_moved_over_http(client: Client) -> None:
 
 
 @pytest.mark.parametrize("asked", ["advance?by=later", "advance?by=-1s", "set?to=tomorrow", "hold?at=noon", "advance"])
-def test_times_that_make_no_sense_are_refused(client: Client, asked: str) -> None:
+def test_times_that_make_no_sense_are_refused(client: BlockingClient, asked: str) -> None:
     with pytest.raises(Refused) as refusal:
         client.request("POST", f"/testing/clock/{asked}")
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from aio_apiserver.apiserver.bench import rules
-from aio_apiserver.apiserver.bench.faults import Faults
-from aio_apiserver.apiserver.bench.rules import Rule
+from aio_apiserver.apiserver.bench import fault_rules
+from aio_apiserver.apiserver.bench.fault_rules import FaultRule
+from aio_apiserver.apiserver.bench.faults import ActiveFaults
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.apiserver.wire.request_info import resolve
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
@@ -20,12 +20,12 @@ from tests.apiserver.testing.test_snapshots import ENDED, version_of, watching
 BROKEN = (http.client.RemoteDisconnected, ConnectionError)
 
 
-def rule(**values: Any) -> Rule:
-    return Rule.model_validate(values)
+def rule(**values: Any) -> FaultRule:
+    return FaultRule.model_validate(values)
 
 
 @pytest.mark.parametrize(("fault", "status"), [("conflict", 409), ("throttle", 429), ("error", 500), ("gone", 410)])
-def test_a_request_is_answered_with_the_fault(server: Server, client: Client, fault: str, status: int) -> None:
+def test_a_request_is_answered_with_the_fault(server: Server, client: BlockingClient, fault: str, status: int) -> None:
     make(client, "one")
 
     with server.fault(fault, verb="get", resource="configmaps") as injected, pytest.raises(Refused) as refusal:
@@ -36,7 +36,7 @@ def test_a_request_is_answered_with_the_fault(server: Server, client: Client, fa
     assert server.requests.matching(fault=f"*{fault}*")[-1].status == status
 
 
-def test_faults_are_over_with_their_context_and_behind_their_count(server: Server, client: Client) -> None:
+def test_faults_are_over_with_their_context_and_behind_their_count(server: Server, client: BlockingClient) -> None:
     with server.fault("error", code=503, count=1) as injected:
         with pytest.raises(Refused):
             names(client)
@@ -46,21 +46,21 @@ def test_faults_are_over_with_their_context_and_behind_their_count(server: Serve
     assert injected.injected == 1
 
 
-def test_a_connection_that_is_cut_before_has_changed_nothing(server: Server, client: Client) -> None:
+def test_a_connection_that_is_cut_before_has_changed_nothing(server: Server, client: BlockingClient) -> None:
     with server.fault("cut-before", verb="create"), pytest.raises(BROKEN):
         make(client, "lost")
 
     assert names(client) == []
 
 
-def test_a_connection_that_is_cut_after_has_changed_something(server: Server, client: Client) -> None:
+def test_a_connection_that_is_cut_after_has_changed_something(server: Server, client: BlockingClient) -> None:
     with server.fault("cut-after", verb="create"), pytest.raises(BROKEN):
         make(client, "made")
 
     assert names(client) == ["made"]
 
 
-def test_latency_delays_the_answer(server: Server, client: Client) -> None:
+def test_latency_delays_the_answer(server: Server, client: BlockingClient) -> None:
     began = time.monotonic()
 
     with server.fault("latency", seconds=0.05):
@@ -69,7 +69,7 @@ def test_latency_delays_the_answer(server: Server, client: Client) -> None:
     assert time.monotonic() - began >= 0.05
 
 
-def test_stale_reads_show_the_past(server: Server, client: Client) -> None:
+def test_stale_reads_show_the_past(server: Server, client: BlockingClient) -> None:
     make(client, "old")
     with server.fault("stale"):
         make(client, "new")
@@ -82,7 +82,7 @@ def test_stale_reads_show_the_past(server: Server, client: Client) -> None:
     assert names(client) == ["new"]
 
 
-def test_events_come_twice(server: Server, client: Client) -> None:
+def test_events_come_twice(server: Server, client: BlockingClient) -> None:
     with server.fault("duplicate", count=1), watching(server, version_of(client)) as said:
         make(client, "first")
         make(client, "second")
@@ -92,7 +92,7 @@ def test_events_come_twice(server: Server, client: Client) -> None:
     assert told == [("ADDED", "first"), ("ADDED", "first"), ("ADDED", "second")]
 
 
-def test_delayed_events_stay_in_their_order(server: Server, client: Client) -> None:
+def test_delayed_events_stay_in_their_order(server: Server, client: BlockingClient) -> None:
     with server.fault("delay", seconds=0.05, count=1) as injected, watching(server, version_of(client)) as said:
         make(client, "first")
         make(client, "second")
@@ -103,7 +103,7 @@ def test_delayed_events_stay_in_their_order(server: Server, client: Client) -> N
     assert injected.injected == 1
 
 
-def test_a_watch_is_cut_behind_so_many_events(server: Server, client: Client) -> None:
+def test_a_watch_is_cut_behind_so_many_events(server: Server, client: BlockingClient) -> None:
     with server.fault("cut-watch", after=1), watching(server, version_of(client)) as said:
         make(client, "seen")
         make(client, "missed")
@@ -113,7 +113,7 @@ def test_a_watch_is_cut_behind_so_many_events(server: Server, client: Client) ->
     assert told == [("ADDED", "seen"), ENDED]
 
 
-def test_a_watch_that_is_open_ends_with_410(server: Server, client: Client) -> None:
+def test_a_watch_that_is_open_ends_with_410(server: Server, client: BlockingClient) -> None:
     with watching(server, version_of(client)) as said:
         make(client, "seen")
         assert said.get(timeout=5) == ("ADDED", "seen")
@@ -122,7 +122,7 @@ def test_a_watch_that_is_open_ends_with_410(server: Server, client: Client) -> N
         assert said.get(timeout=5) == ("ERROR", "410")
 
 
-def test_faults_are_injected_and_withdrawn_over_http(client: Client) -> None:
+def test_faults_are_injected_and_withdrawn_over_http(client: BlockingClient) -> None:
     (made,) = client.request("POST", "/testing/faults", {"fault": "error", "resource": "configmaps"})["faults"]
     with pytest.raises(Refused):
         names(client)
@@ -169,7 +169,7 @@ def test_chance_can_be_repeated() -> None:
     info = resolve("GET", "/api/v1/pods", {})
 
     def drawn() -> list[int]:
-        faults = Faults(seed=7)
+        faults = ActiveFaults(seed=7)
         faults.add(rule(fault="error", probability=0.5))
         return [len(list(faults.of_request(info, "somebody"))) for _ in range(20)]
 
@@ -181,7 +181,7 @@ def test_rules_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValidationError, match="latency needs seconds"):
         rule(fault="latency")
     with pytest.raises(ValueError, match="the body"):
-        rules.parse(b"- {fault: nothing}", "the body")
+        fault_rules.parse(b"- {fault: nothing}", "the body")
 
 
 def test_faults_need_a_server_for_testing() -> None:

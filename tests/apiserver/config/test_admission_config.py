@@ -1,4 +1,4 @@
-"""The file that configures admission plugins."""
+"""The file of --admission-control-config-file."""
 
 from pathlib import Path
 

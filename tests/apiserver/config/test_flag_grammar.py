@@ -1,17 +1,17 @@
 import pytest
 
 from aio_apiserver.apiserver.config import flag_grammar
-from aio_apiserver.apiserver.config.flag_grammar import Flag, Kind, UsageError, Value
+from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError, Value
 
 FLAGS = [
-    Flag("secure-port", Kind.INT, "", ""),
-    Flag("watch-cache", Kind.BOOL, "", ""),
-    Flag("etcd-servers", Kind.LIST, "", ""),
-    Flag("labels", Kind.MAP, "", ""),
-    Flag("etcd-prefix", Kind.STRING, "", ""),
-    Flag("v", Kind.INT, "", "", shorthand="v"),
+    Flag("secure-port", FlagType.INT, "", ""),
+    Flag("watch-cache", FlagType.BOOL, "", ""),
+    Flag("etcd-servers", FlagType.LIST, "", ""),
+    Flag("labels", FlagType.MAP, "", ""),
+    Flag("etcd-prefix", FlagType.STRING, "", ""),
+    Flag("v", FlagType.INT, "", "", shorthand="v"),
 ]
-UNUSED = {"profiling": Kind.BOOL, "oidc-issuer-url": Kind.STRING}
+UNUSED = {"profiling": FlagType.BOOL, "oidc-issuer-url": FlagType.STRING}
 
 
 def parse(*arguments: str) -> flag_grammar.Parsed:

@@ -13,7 +13,7 @@ logger = logging.getLogger("tests.logs")
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """Where logs go; the process' own logging is put back behind the test."""
+    """The stream of the logs. The logging of the process is restored after the test."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers = []

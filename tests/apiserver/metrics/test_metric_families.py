@@ -19,7 +19,7 @@ from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetr
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.factory.measured_origin import Latencies

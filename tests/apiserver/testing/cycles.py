@@ -1,10 +1,11 @@
-"""Cycles: servers that are started and stopped, or interrupted at random moments, and what is left of them: nothing.
+"""Cycles: servers are started and stopped, or interrupted at random moments, and nothing is left of them.
 
-The tests do this a few times, the long runs (tests/soak.py) a thousand times. What is tried is decided by a seed.
+The tests do this a few times, the long runs (tests/soak.py) a thousand times. A seed decides what is tried.
 
     MALLOC_ARENA_MAX=1 python -m tests.apiserver.testing.cycles 1000 0    cycles, seed
 
-Must hold: memory is judged with one arena; with more, each thread finds others, whose fragments look like a leak.
+Must hold: memory is measured with one arena. With several, each thread uses another one, and fragments look like a
+leak.
 """
 
 import asyncio
@@ -26,22 +27,22 @@ from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import make, names
 
 _MANY = 200
-"""As many cycles say something of memory: in the first ones a process grows, and some grow by chance."""
+"""The number of cycles that makes memory worth checking. In the first cycles a process grows."""
 _OBJECTS_A_CYCLE = 1.0
 _BYTES_A_CYCLE = 20_000
-"""How much a process may keep of a cycle, in the mean, before that counts as a leak: the allocator's gaps also grow."""
+"""The mean growth for each cycle that counts as a leak. The gaps of the allocator also grow."""
 _LONGEST_MOMENT = 0.8
 _USING = ("-m", "tests.apiserver.testing.interrupted")
 _SERVING = "import sys; from aio_apiserver.apiserver.cli import main; print('begun', flush=True); sys.exit(main())"
 _PATIENCE_SECONDS = 30.0
 _PAUSE_SECONDS = 0.02
 _INTERRUPTED = (-signal.SIGINT, 0, 1, 128 + signal.SIGINT)
-"""How a program ends that was interrupted: by its own hand, or by Python's."""
+"""The exit codes of an interrupted program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a process holds, and what lies in the folder for temporary files."""
+    """What a process and the folder for temporary files hold."""
 
     descriptors: int
     threads: Sequence[str]
@@ -59,7 +60,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """What a process holds in memory."""
+    """The memory of a process."""
 
     objects: int
     resident_bytes: int
@@ -72,9 +73,9 @@ class _Memory:
 
 
 def run(count: int, folder: Path, *, seed: int) -> str:
-    """Start and stop servers, one after the other, in all the ways that there are. Raises AssertionError.
+    """Start and stop servers one after the other, in all ways. Raises AssertionError.
 
-    `folder` is where temporary files go, and is empty.
+    `folder` is an empty folder for temporary files.
     """
     dice = random.Random(seed)
     ways: Sequence[Callable[[], None]] = (_use, _abandon_connections, _fail_to_start, _use_asynchronously)
@@ -119,7 +120,7 @@ def _use() -> None:
 
 
 def _abandon_connections() -> None:
-    """Who is connected has no say in when a server stops."""
+    """Open connections do not delay the stop of a server."""
     with Server() as server:
         client = server.client()
         names(client)
@@ -164,7 +165,7 @@ def _interrupt_one(command: Sequence[str], temporary: Path, dice: random.Random)
 
 
 def _left_in(folder: Path) -> Sequence[Path]:
-    """What stays in a folder: who is interrupted while he makes something leaves it to a shell to remove it."""
+    """The files left in a folder. A shell removes those of an interrupted program."""
     patience = time.monotonic() + _PATIENCE_SECONDS
     while (left := list(folder.iterdir())) and time.monotonic() < patience:
         time.sleep(_PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""A program that starts, uses and stops servers until it is interrupted. It says when it has begun."""
+"""A program that starts, uses and stops servers until it is interrupted. It prints a line when it has started."""
 
 import sys
 

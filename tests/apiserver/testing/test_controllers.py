@@ -1,11 +1,11 @@
-"""Servers with controllers: what these make belongs to the states that tests go back to."""
+"""Servers with controllers: their objects belong to the states that tests return to."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import names
 
@@ -29,7 +29,7 @@ def deployment(name: str, replicas: int) -> dict[str, Any]:
     }
 
 
-def ready(client: Client, name: str) -> int:
+def ready(client: BlockingClient, name: str) -> int:
     return int(client.request("GET", f"{DEPLOYMENTS}/{name}")["status"].get("readyReplicas", 0))
 
 
@@ -39,13 +39,13 @@ def shared() -> Iterator[Server]:
         yield server
 
 
-def test_what_controllers_make_of_the_manifests_is_there_from_the_start(client: Client) -> None:
+def test_what_controllers_make_of_the_manifests_is_there_from_the_start(client: BlockingClient) -> None:
     assert names(client, ACCOUNTS) == ["default"]
     assert len(names(client, "/api/v1/nodes")) == 1
     assert (ready(client, "web"), len(names(client, PODS))) == (2, 2)
 
 
-def test_a_reset_leaves_nothing_that_controllers_were_at(server: Server, client: Client) -> None:
+def test_a_reset_leaves_nothing_that_controllers_were_at(server: Server, client: BlockingClient) -> None:
     pods = names(client, PODS)
     for number in range(3):
         client.request("POST", DEPLOYMENTS, deployment(f"more-{number}", 5))

@@ -1,12 +1,12 @@
-"""The clock itself, without a server."""
+"""MovableClock, without a server."""
 
 import asyncio
 
 import pytest
 
-from aio_apiserver.apiserver.bench import moving
+from aio_apiserver.apiserver.bench import clock_steps
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.moving import Moving, NotSettled
+from aio_apiserver.apiserver.bench.clock_steps import ClockSteps, NotSettled
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.tasks import Tasks
@@ -20,7 +20,7 @@ async def turns(count: int = 5) -> None:
 
 
 async def later_timer(seconds: float) -> None:
-    """Return when the loop has had every chance to call a timer that was set before, for an earlier moment."""
+    """Return when the loop has had the chance to call a timer that was set before, for an earlier moment."""
     over = asyncio.Event()
     asyncio.get_running_loop().call_later(seconds, over.set)
     await over.wait()
@@ -72,7 +72,7 @@ async def test_a_clock_that_runs_wakes_its_sleepers_itself() -> None:
     await MovableClock().sleep(0.001)
 
 
-async def test_another_time_of_day_wakes_nobody() -> None:
+async def test_another_time_of_day_wakes_no_sleeper() -> None:
     clock = MovableClock()
     began = clock.monotonic()
     sleeper = asyncio.ensure_future(clock.sleep(3600))
@@ -125,7 +125,7 @@ async def test_each_step_is_over_before_the_next_begins() -> None:
         tasks.spawn(work("a", 20), name="a")
         tasks.spawn(work("b", 30), name="b")
         await turns()
-        await Moving(clock, storage).advance(60)
+        await ClockSteps(clock, storage).advance(60)
         await tasks.close()
 
     assert done == [(20, "a"), (30, "b"), (40, "a"), (60, "b"), (60, "a")]
@@ -138,12 +138,12 @@ async def test_what_never_settles_is_named() -> None:
 
     async def hang() -> None:
         await clock.sleep(1)
-        patience.advance(moving.MOST_SECONDS + 1)
+        patience.advance(clock_steps.MOST_SECONDS + 1)
         await for_ever.wait()
 
     async with StorageFactory(StorageConfig()) as storage:
         hanging = asyncio.create_task(hang(), name="the one that hangs")
         await turns()
         with pytest.raises(NotSettled, match="the one that hangs"):
-            await Moving(clock, storage).advance(60)
+            await ClockSteps(clock, storage).advance(60)
     hanging.cancel()

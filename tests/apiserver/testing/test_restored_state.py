@@ -1,4 +1,4 @@
-"""When a restore has returned, everything that follows the stored state decides by the restored one."""
+"""After a restore, everything that follows the stored state decides by the restored state."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.storage.kv.snapshot import Snapshot
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
 MANY = 1_100
-"""More objects than anybody is told of by one restore."""
+"""More objects than a restore sends to watches as events."""
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 RBAC = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 DEFINITION = {
@@ -57,14 +57,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def crowd(shared: Server) -> Snapshot:
-    """Many objects that have nothing to do with what is tested."""
+    """Many objects that the test does not look at."""
     shared.load(*({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{n}"}} for n in range(MANY)))
     return shared.snapshot()
 
 
 @pytest.fixture(params=["few", "many"])
 def back(request: pytest.FixtureRequest, server: Server, crowd: Snapshot) -> Back:
-    """Goes back to a state, from one that differs in few objects, or in many."""
+    """Restores a state, from one that differs in few objects or in many."""
 
     def restore(snapshot: Snapshot) -> None:
         if request.param == "many":
@@ -76,7 +76,7 @@ def back(request: pytest.FixtureRequest, server: Server, crowd: Snapshot) -> Bac
 
 
 @pytest.fixture
-def alice(server: Server) -> Iterator[Client]:
+def alice(server: Server) -> Iterator[BlockingClient]:
     with server.client() as client:
         client.token = "secret-of-alice"
         yield client
@@ -89,7 +89,9 @@ def refused(status: int) -> Iterator[None]:
     assert refusal.value.status == status
 
 
-def test_rights_are_those_of_the_state(server: Server, client: Client, alice: Client, back: Back) -> None:
+def test_rights_are_those_of_the_state(
+    server: Server, client: BlockingClient, alice: BlockingClient, back: Back
+) -> None:
     without = server.snapshot()
     for plural, body in READERS.items():
         client.request("POST", f"{RBAC}/{plural}", body)
@@ -103,7 +105,7 @@ def test_rights_are_those_of_the_state(server: Server, client: Client, alice: Cl
     assert names(alice) == []
 
 
-def test_definitions_are_those_of_the_state(server: Server, client: Client, back: Back) -> None:
+def test_definitions_are_those_of_the_state(server: Server, client: BlockingClient, back: Back) -> None:
     without = server.snapshot()
     server.load(DEFINITION)
     defined = server.snapshot()
@@ -117,7 +119,7 @@ def test_definitions_are_those_of_the_state(server: Server, client: Client, back
     assert client.request("POST", WIDGETS, widget)["metadata"]["name"] == "one"
 
 
-def test_webhooks_are_those_of_the_state(server: Server, client: Client, back: Back) -> None:
+def test_webhooks_are_those_of_the_state(server: Server, client: BlockingClient, back: Back) -> None:
     without = server.snapshot()
     webhook = {
         "name": "nobody.example.com",
@@ -139,7 +141,7 @@ def test_webhooks_are_those_of_the_state(server: Server, client: Client, back: B
         make(client, "then")
 
 
-def test_quotas_count_what_the_state_has(server: Server, client: Client, back: Back) -> None:
+def test_quotas_count_what_the_state_has(server: Server, client: BlockingClient, back: Back) -> None:
     quota = {"metadata": {"name": "two"}, "spec": {"hard": {"count/secrets": "2"}}}
     quotas = "/api/v1/namespaces/default/resourcequotas"
     client.request("POST", quotas, quota)
@@ -156,7 +158,7 @@ def test_quotas_count_what_the_state_has(server: Server, client: Client, back: B
         back(unused)
 
 
-def test_addresses_and_ports_are_taken_as_the_state_says(server: Server, client: Client, back: Back) -> None:
+def test_addresses_and_ports_are_taken_as_the_state_says(server: Server, client: BlockingClient, back: Back) -> None:
     services = "/api/v1/namespaces/default/services"
     ports: list[dict[str, Any]] = [{"port": 80, "nodePort": 30123}]
     service = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "clusterIP": "10.0.0.77", "ports": ports}}
@@ -172,7 +174,7 @@ def test_addresses_and_ports_are_taken_as_the_state_says(server: Server, client:
         client.request("POST", services, json.loads(json.dumps(service).replace("web", "other")))
 
 
-def test_what_caches_show_is_the_state(server: Server, client: Client, back: Back) -> None:
+def test_what_caches_show_is_the_state(server: Server, client: BlockingClient, back: Back) -> None:
     make(client, "kept", text="before")
     before = server.snapshot()
     client.request("DELETE", f"{CONFIG_MAPS}/kept")

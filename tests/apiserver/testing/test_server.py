@@ -168,8 +168,8 @@ def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
             lambda server: server.load({"kind": "Foo", "apiVersion": "v1", "metadata": {"name": "a"}}),
             "/api/v1 has no kind Foo",
         ),
-        (lambda server: server.webhooks.mutating("pods", print), "a webhook is a function and the resources"),
-        (lambda server: server.webhooks.mutating(print), "a webhook is for some resources"),
+        (lambda server: server.webhooks.mutating("pods", print), "the first argument of a webhook is its function"),
+        (lambda server: server.webhooks.mutating(print), "a webhook needs resources"),
         (lambda server: server.clock.advance(-1), "time does not run backwards"),
     ],
 )

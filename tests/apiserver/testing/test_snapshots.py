@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
@@ -17,7 +17,7 @@ ENDED = ("ended", "")
 
 @contextmanager
 def watching(server: Server, version: str) -> Iterator["Queue[tuple[str, str]]"]:
-    """What a watch of config maps says: the type of each event and whom it is about, then that it has ended."""
+    """The events of a watch of config maps: type and name, then its end."""
     said: Queue[tuple[str, str]] = Queue()
     connection = http.client.HTTPSConnection("localhost", int(server.url.rpartition(":")[2]), context=server.tls)
     path = f"{CONFIG_MAPS}?watch=true&resourceVersion={version}"
@@ -42,12 +42,12 @@ def watching(server: Server, version: str) -> Iterator["Queue[tuple[str, str]]"]
     connection.close()
 
 
-def version_of(client: Client) -> str:
+def version_of(client: BlockingClient) -> str:
     version: str = client.request("GET", CONFIG_MAPS)["metadata"]["resourceVersion"]
     return version
 
 
-def test_a_reset_leaves_what_was_there_at_the_start(server: Server, client: Client) -> None:
+def test_a_reset_leaves_what_was_there_at_the_start(server: Server, client: BlockingClient) -> None:
     make(client, "new")
 
     server.reset()
@@ -56,7 +56,7 @@ def test_a_reset_leaves_what_was_there_at_the_start(server: Server, client: Clie
     assert names(client, f"{CONFIG_MAPS}?resourceVersion=0") == []
 
 
-def test_versions_go_on_behind_a_restore(server: Server, client: Client) -> None:
+def test_versions_go_on_behind_a_restore(server: Server, client: BlockingClient) -> None:
     snapshot = server.snapshot()
     before = make(client, "new")["metadata"]["resourceVersion"]
 
@@ -65,7 +65,7 @@ def test_versions_go_on_behind_a_restore(server: Server, client: Client) -> None
     assert int(version_of(client)) > int(before)
 
 
-def test_a_watch_is_told_of_what_a_restore_changes(server: Server, client: Client) -> None:
+def test_a_watch_is_told_of_what_a_restore_changes(server: Server, client: BlockingClient) -> None:
     make(client, "old")
     snapshot = server.snapshot()
     client.request("DELETE", f"{CONFIG_MAPS}/old")
@@ -77,7 +77,7 @@ def test_a_watch_is_told_of_what_a_restore_changes(server: Server, client: Clien
         assert {said.get(timeout=5), said.get(timeout=5)} == {("ADDED", "old"), ("DELETED", "new")}
 
 
-def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: Client) -> None:
+def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: BlockingClient) -> None:
     snapshot = server.snapshot()
 
     with watching(server, version_of(client)) as said:
@@ -90,7 +90,7 @@ def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: Cl
 
 
 MANY = 1_200
-"""More objects than watches are told of by a restore."""
+"""More objects than a restore sends to watches as events."""
 
 
 def manifests_of_many() -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def manifests_of_many() -> list[dict[str, Any]]:
     ]
 
 
-def test_a_great_restore_ends_the_watches_that_would_be_told_most(server: Server, client: Client) -> None:
+def test_a_great_restore_ends_the_watches_that_would_be_told_most(server: Server, client: BlockingClient) -> None:
     snapshot = server.snapshot()
     server.load(*manifests_of_many())
     version = version_of(client)
@@ -115,7 +115,7 @@ def test_a_great_restore_ends_the_watches_that_would_be_told_most(server: Server
     assert names(client) == names(client, f"{CONFIG_MAPS}?resourceVersion=0") == []
 
 
-def test_states_are_kept_over_http(client: Client) -> None:
+def test_states_are_kept_over_http(client: BlockingClient) -> None:
     client.request("PUT", "/testing/snapshots/clean")
     make(client, "new")
 
@@ -134,14 +134,14 @@ def test_states_are_kept_over_http(client: Client) -> None:
         ("GET", "/testing/requests?colour=blue", 400),
     ],
 )
-def test_what_the_bench_does_not_know_is_refused(client: Client, method: str, path: str, status: int) -> None:
+def test_what_the_bench_does_not_know_is_refused(client: BlockingClient, method: str, path: str, status: int) -> None:
     with pytest.raises(Refused) as refusal:
         client.request(method, path)
 
     assert refusal.value.status == status
 
 
-def test_nobody_in_particular_gets_at_the_bench() -> None:
+def test_anonymous_users_cannot_use_the_bench() -> None:
     with Server(authorization_mode=("AlwaysAllow",)) as server, server.client() as client:
         client.token = ""
         with pytest.raises(Refused) as refusal:

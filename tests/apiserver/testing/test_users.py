@@ -25,7 +25,7 @@ OPERATOR = "system:serviceaccount:ops:operator"
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Server]:
-    """A server that asks for rights."""
+    """A server with RBAC."""
     with Server(authorization_mode=("RBAC",), manifests=[ROLES]) as server:
         yield server
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import Client
+from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make
 
@@ -17,7 +17,7 @@ def cluster() -> Iterator[Server]:
         yield server
 
 
-def test_an_object_that_is_there_is_not_waited_for(server: Server, client: Client) -> None:
+def test_an_object_that_is_there_is_not_waited_for(server: Server, client: BlockingClient) -> None:
     made = make(client, "web")
 
     assert server.wait_for("configmaps", "web") == made
@@ -25,7 +25,7 @@ def test_an_object_that_is_there_is_not_waited_for(server: Server, client: Clien
     assert server.requests.matching(verb=["get", "list", "watch"]) == []
 
 
-def test_an_object_is_waited_for_until_it_is_as_it_should_be(server: Server, client: Client) -> None:
+def test_an_object_is_waited_for_until_it_is_as_it_should_be(server: Server, client: BlockingClient) -> None:
     has_looked = threading.Event()
 
     def is_blue(one: dict[str, Any]) -> bool:
@@ -45,7 +45,7 @@ def test_an_object_is_waited_for_until_it_is_as_it_should_be(server: Server, cli
     painting.join()
 
 
-async def test_objects_are_waited_for_beside_an_event_loop(server: Server, client: Client) -> None:
+async def test_objects_are_waited_for_beside_an_event_loop(server: Server, client: BlockingClient) -> None:
     make(client, "web")
 
     assert (await server.wait_for_async("configmaps", "web"))["metadata"]["name"] == "web"
@@ -53,7 +53,7 @@ async def test_objects_are_waited_for_beside_an_event_loop(server: Server, clien
     await server.wait_until_gone_async("configmaps", "web")
 
 
-def test_who_waits_in_vain_is_told_what_is_there(server: Server, client: Client) -> None:
+def test_a_wait_that_fails_shows_the_last_state(server: Server, client: BlockingClient) -> None:
     def must_be_blue(one: dict[str, Any]) -> None:
         assert one["data"]["colour"] == "blue", "it must be blue"
 
@@ -80,5 +80,5 @@ def test_a_server_settles_when_its_controllers_have_done_everything(cluster: Ser
     assert cluster.wait_for("deployments.apps", "web", within=0)["status"]["readyReplicas"] == 3
 
 
-def test_a_server_settles_over_http(client: Client) -> None:
+def test_a_server_settles_over_http(client: BlockingClient) -> None:
     assert client.request("POST", "/testing/settle") == {}

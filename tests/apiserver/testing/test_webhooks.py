@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.apiserver.testing import json_diff
-from aio_apiserver.apiserver.testing.client import Client, Refused
+from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.registry.machinery.patch import json_patch
 from aio_apiserver.testing import Denied, Review, Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make
@@ -34,7 +34,7 @@ def paint(review: Review) -> None:
     review.object["data"] = {**review.object.get("data", {}), "colour": "blue"}
 
 
-def test_a_function_changes_what_is_written_while_its_context_is_open(server: Server, client: Client) -> None:
+def test_a_function_changes_what_is_written_while_its_context_is_open(server: Server, client: BlockingClient) -> None:
     with server.webhooks.mutating(paint, "configmaps") as hook:
         within = make(client, "within", size="1")
     behind = make(client, "behind")
@@ -53,7 +53,7 @@ def test_a_function_changes_what_is_written_while_its_context_is_open(server: Se
     ],
     ids=["an object", "a JSON patch"],
 )
-def test_a_function_may_return_what_is_to_be_written(server: Server, client: Client, returned: Any) -> None:
+def test_a_function_may_return_what_is_to_be_written(server: Server, client: BlockingClient, returned: Any) -> None:
     with server.webhooks.mutating(returned, "configmaps"):
         assert make(client, "web")["data"] == {"colour": "blue"}
 
@@ -69,7 +69,7 @@ def raise_denied(_review: Review) -> None:
 @pytest.mark.parametrize(
     ("function", "status"), [(deny, 418), (raise_denied, 418), (lambda _: "never", 403), (lambda _: False, 403)]
 )
-def test_a_function_refuses(server: Server, client: Client, function: Any, status: int) -> None:
+def test_a_function_refuses(server: Server, client: BlockingClient, function: Any, status: int) -> None:
     with server.webhooks.validating(function, "configmaps", name="no.example.com"):
         with pytest.raises(Refused, match=r'admission webhook "no\.example\.com" denied the request') as refusal:
             make(client, "web")
@@ -78,7 +78,7 @@ def test_a_function_refuses(server: Server, client: Client, function: Any, statu
     assert refusal.value.status == status
 
 
-def test_a_function_is_asked_about_what_it_is_for(server: Server, client: Client) -> None:
+def test_a_function_is_asked_about_what_it_is_for(server: Server, client: BlockingClient) -> None:
     asked: list[str] = []
 
     def note(review: Review) -> None:
@@ -92,7 +92,7 @@ def test_a_function_is_asked_about_what_it_is_for(server: Server, client: Client
     assert asked == [f"{verb} configmaps default/web by kubernetes-admin" for verb in ("CREATE", "DELETE")]
 
 
-def test_fields_of_the_api_narrow_what_a_function_is_for(server: Server, client: Client) -> None:
+def test_fields_of_the_api_narrow_what_a_function_is_for(server: Server, client: BlockingClient) -> None:
     condition = {"name": "named", "expression": "object.metadata.name == 'web'"}
 
     with server.webhooks.mutating(paint, "configmaps", matchConditions=[condition]):
@@ -100,7 +100,7 @@ def test_fields_of_the_api_narrow_what_a_function_is_for(server: Server, client:
         assert "data" in make(client, "web")
 
 
-def test_what_a_function_raises_fails_the_test_and_is_answered(server: Server, client: Client) -> None:
+def test_what_a_function_raises_fails_the_test_and_is_answered(server: Server, client: BlockingClient) -> None:
     def broken(review: Review) -> None:
         assert review.object["metadata"]["name"] == "other"
 
@@ -115,7 +115,7 @@ def test_what_a_function_raises_fails_the_test_and_is_answered(server: Server, c
     assert failure.traceback[-1].name == "broken"
 
 
-def test_a_result_that_makes_no_sense_fails_the_test(server: Server, client: Client) -> None:
+def test_a_result_that_makes_no_sense_fails_the_test(server: Server, client: BlockingClient) -> None:
     with (
         pytest.raises(TypeError, match="not 5"),
         server.webhooks.validating(lambda _: 5, "configmaps"),
@@ -124,7 +124,7 @@ def test_a_result_that_makes_no_sense_fails_the_test(server: Server, client: Cli
         make(client, "web")
 
 
-async def test_a_function_that_waits_runs_on_the_loop_of_the_test(server: Server, client: Client) -> None:
+async def test_a_function_that_waits_runs_on_the_loop_of_the_test(server: Server, client: BlockingClient) -> None:
     here, may_go_on = asyncio.get_running_loop(), asyncio.Event()
 
     async def wait(review: Review) -> str | None:
@@ -137,7 +137,7 @@ async def test_a_function_that_waits_runs_on_the_loop_of_the_test(server: Server
         assert (await making)["metadata"]["name"] == "web"
 
 
-def test_a_function_that_waits_needs_no_loop_of_the_test(server: Server, client: Client) -> None:
+def test_a_function_that_waits_needs_no_loop_of_the_test(server: Server, client: BlockingClient) -> None:
     async def wait(_review: Review) -> None:
         await asyncio.sleep(0)
 
@@ -147,7 +147,7 @@ def test_a_function_that_waits_needs_no_loop_of_the_test(server: Server, client:
     assert len(hook.calls) == 1
 
 
-def test_a_function_may_ask_the_server_itself(server: Server, client: Client) -> None:
+def test_a_function_may_ask_the_server_itself(server: Server, client: BlockingClient) -> None:
     def count(review: Review) -> None:
         with server.client() as own:
             review.object["data"] = {"before": str(len(own.request("GET", CONFIG_MAPS)["items"]))}
@@ -159,14 +159,14 @@ def test_a_function_may_ask_the_server_itself(server: Server, client: Client) ->
         assert make(client, "two")["data"] == {"before": "1"}
 
 
-def test_functions_of_one_name_are_told_apart(server: Server, client: Client) -> None:
+def test_functions_of_one_name_are_told_apart(server: Server, client: BlockingClient) -> None:
     with server.webhooks.mutating(paint, "configmaps"), server.webhooks.mutating(paint, "secrets"):
         named = [one["metadata"]["name"] for one in client.request("GET", CONFIGURATIONS)["items"]]
 
     assert named == ["paint-2.testing.apiserver", "paint.testing.apiserver"]
 
 
-def test_a_reset_takes_a_webhook_away(server: Server, client: Client) -> None:
+def test_a_reset_takes_a_webhook_away(server: Server, client: BlockingClient) -> None:
     with server.webhooks.mutating(paint, "configmaps") as hook:
         server.reset()
         make(client, "web")
@@ -183,7 +183,7 @@ def convert(obj: dict[str, Any], version: str) -> None:
     obj["shownAs"] = version
 
 
-def test_a_function_converts_custom_resources(server: Server, client: Client) -> None:
+def test_a_function_converts_custom_resources(server: Server, client: BlockingClient) -> None:
     server.load(DEFINITION)
     client.request("POST", WIDGETS.format("v1"), {"apiVersion": "example.com/v1", "kind": "Widget", **named("one")})
 
@@ -195,7 +195,7 @@ def test_a_function_converts_custom_resources(server: Server, client: Client) ->
     assert client.request("GET", f"{DEFINITIONS}/widgets.example.com")["spec"]["conversion"] == {"strategy": "None"}
 
 
-def test_a_conversion_that_fails_fails_the_test(server: Server, client: Client) -> None:
+def test_a_conversion_that_fails_fails_the_test(server: Server, client: BlockingClient) -> None:
     server.load(DEFINITION)
     client.request("POST", WIDGETS.format("v1"), {"apiVersion": "example.com/v1", "kind": "Widget", **named("one")})
 
@@ -233,12 +233,14 @@ def test_a_difference_makes_the_one_out_of_the_other(before: Any, after: Any) ->
     assert repr(made) == repr({"root": after})
 
 
-def test_a_function_on_the_loop_of_the_server_cannot_wait_for_the_server(server: Server, client: Client) -> None:
+def test_a_function_on_the_loop_of_the_server_cannot_wait_for_the_server(
+    server: Server, client: BlockingClient
+) -> None:
     async def impatient(_review: Review) -> None:
         server.settle()
 
     with (
-        pytest.raises(RuntimeError, match="the server cannot wait for itself"),
+        pytest.raises(RuntimeError, match="the server's own thread cannot wait for its result"),
         server.webhooks.validating(impatient, "configmaps"),
         pytest.raises(Refused, match="raised RuntimeError"),
     ):

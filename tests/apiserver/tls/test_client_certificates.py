@@ -61,7 +61,7 @@ def test_a_certificate_may_carry_a_uid() -> None:
     assert user.uid == "u-1"
 
 
-def test_a_certificate_without_a_name_is_nobodys() -> None:
+def test_a_certificate_without_a_name_names_no_user() -> None:
     assert shown((ORGANIZATION, "a")).user is None
 
 
@@ -73,7 +73,7 @@ VERIFIED = client_certificates.read(encoded(LEAF), [encoded(one) for one in (LEA
 
 
 @pytest.mark.parametrize("signer", [ROOT, BETWEEN])
-def test_a_verified_certificate_is_good_under_whom_it_was_signed(signer: x509.Certificate) -> None:
+def test_a_verified_certificate_is_valid_under_its_authorities(signer: x509.Certificate) -> None:
     VERIFIED.check(frozenset({client_certificates.authority(signer)}), NOW)
 
 
@@ -91,7 +91,7 @@ def test_a_ca_of_another_name_or_key_is_another(other: x509.Certificate) -> None
         VERIFIED.check(frozenset({client_certificates.authority(other)}), NOW)
 
 
-def test_nothing_is_good_that_nobody_has_verified() -> None:
+def test_a_certificate_without_a_verified_chain_is_refused() -> None:
     unverified = client_certificates.read(encoded(LEAF), ())
 
     with pytest.raises(Untrusted, match="unknown authority"):
@@ -112,7 +112,7 @@ def test_what_is_above_the_authority_does_not_count() -> None:
     ("uids", "flaw"),
     [(("a", "b"), r"expected 1 UID, but found multiple: \[a b\]"), (("",), "cannot be an empty string")],
 )
-def test_a_uid_that_is_none_makes_nobody(uids: tuple[str, ...], flaw: str) -> None:
+def test_an_invalid_uid_makes_a_certificate_unusable(uids: tuple[str, ...], flaw: str) -> None:
     one = certificate((COMMON_NAME, "alice"), *((UID, uid) for uid in uids))
     read = client_certificates.read(encoded(one), [encoded(one)])
 

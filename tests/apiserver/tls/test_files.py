@@ -6,7 +6,7 @@ from aio_apiserver.apiserver.tls import files
 
 
 @pytest.mark.parametrize("mode", [files.PRIVATE, files.PUBLIC])
-def test_a_file_is_for_whom_it_is_meant(tmp_path: Path, mode: int) -> None:
+def test_a_file_has_the_mode_that_was_asked_for(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "deep" / "file"
 
     files.put(path, b"one", mode=mode)

@@ -1,4 +1,4 @@
-"""What is read again while a server runs: each look is forced."""
+"""Files that a running server reloads. The tests force each check."""
 
 import asyncio
 import hashlib
@@ -157,7 +157,7 @@ async def test_who_is_not_known_is_told_so_by_tls(tmp_path: Path) -> None:
             await status(server, as_user(server, files))
 
 
-async def test_a_certificate_that_is_not_for_clients_makes_nobody(tmp_path: Path) -> None:
+async def test_a_certificate_that_is_not_for_clients_names_no_user(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as server:
         tls = trusting(server)
         tls.load_cert_chain(server.pki.server.certificate, server.pki.server.key)
@@ -166,14 +166,14 @@ async def test_a_certificate_that_is_not_for_clients_makes_nobody(tmp_path: Path
 
 
 async def test_a_ca_may_have_been_signed_by_another_one(tmp_path: Path) -> None:
-    """What is in a bundle is believed, even where its own CA is not known."""
+    """A certificate in a bundle is trusted, also when its own CA is unknown."""
     between = Authority(tmp_path, "between", signer=Authority(tmp_path, "root"))
 
     async with running(tmp_path / "data", client_ca_file=between.file) as server:
         assert await status(server, as_user(server, between.issue("jane"))) == 200
 
 
-async def test_an_expired_certificate_is_nobodys_and_not_anonymous(tmp_path: Path) -> None:
+async def test_an_expired_certificate_is_refused_and_not_anonymous(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     files = authority.issue("jane")
     settings = Settings(
@@ -218,7 +218,7 @@ async def test_a_session_goes_on_with_its_certificate(tmp_path: Path, version: s
 def blocking(
     port: int, tls: ssl.SSLContext, session: ssl.SSLSession | None
 ) -> tuple[bytes, ssl.SSLSession | None, bool]:
-    """Asks who it is, going on with a session."""
+    """Asks for its user name, on a resumed session."""
     with (
         socket.create_connection((LOOPBACK, port)) as plain,
         tls.wrap_socket(plain, server_hostname=LOOPBACK, session=session) as connection,
@@ -248,7 +248,7 @@ async def authorized_by(path: Path, tmp_path: Path) -> AsyncIterator[Server]:
 
 
 async def reloads_told(server: Server, part: str) -> tuple[list[str], list[str]]:
-    """By the metrics: how often there was which outcome, and the hashes of what is in force."""
+    """The reload metrics: the outcomes with their numbers, and the hashes of the configuration in force."""
     answer = await ask(server.secure.port, "/metrics", tls=trusting(server), headers=bearer(server.pki.admin_token))
     name = f"apiserver_{part}_config_controller"
     counts = re.findall(rf'{name}_automatic_reloads_total{{.*status="(\w+)"}} (\d+)', answer.text)
@@ -337,7 +337,7 @@ async def test_issuers_that_cannot_be_leave_those_that_are(
     assert in_force != [hash_of(path)]
 
 
-async def test_extension_servers_are_told_whom_to_believe(tmp_path: Path) -> None:
+async def test_extension_servers_find_the_trusted_authorities(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 

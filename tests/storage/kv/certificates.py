@@ -18,7 +18,7 @@ _END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
 
 @dataclass(frozen=True, slots=True)
 class CertificateFiles:
-    """A certificate, its key, and the authority by which its holder knows the other side."""
+    """A certificate, its key, and the authority that verifies the other side."""
 
     certificate: Path
     key: Path
@@ -26,7 +26,7 @@ class CertificateFiles:
 
 
 class Authority:
-    """A certificate authority whose files lie in one folder."""
+    """A certificate authority whose files are in one folder."""
 
     def __init__(self, folder: Path, name: str = "authority", *, signer: "Authority | None" = None) -> None:
         self._folder = folder
@@ -41,7 +41,7 @@ class Authority:
         self.file = self._write(f"{name}.crt", _pem(self._certificate))
 
     def issue(self, name: str, names: Sequence[str] = (), organizations: Sequence[str] = ()) -> CertificateFiles:
-        """A certificate for loopback, and for other names, that serves as a server's and as a client's."""
+        """A certificate for loopback and other names, for servers and clients."""
         key = ec.generate_private_key(ec.SECP256R1())
         own = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         others = [x509.DNSName(one) for one in names]

@@ -1,7 +1,7 @@
-"""CheckedWatch: a watch on an engine that compares all that it yields with what the model says must come.
+"""CheckedWatch: a watch on an engine that compares all its events with the model.
 
-A watcher sees every event of its range once, in order, with the right previous record (which may be missing where a
-compaction has taken it away); it may learn that it is compacted only when it really is behind.
+A watcher sees every event of its range once, in order, with the right previous record. The previous record may be
+missing after a compaction. A watcher learns that it is compacted when it is behind, and not otherwise.
 """
 
 from collections.abc import AsyncIterator
@@ -31,11 +31,11 @@ class CheckedWatch:
 
     @property
     def missing(self) -> list[Event]:
-        """What is still to come."""
+        """The events that are still to come."""
         return self.model.watched(self.start, self.end, self.revision)[len(self.seen) :]
 
     async def read(self, count: int) -> None:
-        """Read `count` events more, or as many as there are."""
+        """Read `count` events more, or as many as the model has."""
         wanted = len(self.seen) + min(count, len(self.missing))
         while not self.is_over and (self.must_fail or len(self.seen) < wanted):
             try:

@@ -1,14 +1,14 @@
-"""The contract suite of the kv engines: every sentence of storage/kv/interface.py, as tests.
+"""The contract suite of the kv engines: every sentence of storage/kv/interface.py as tests.
 
-An engine's test module subclasses KVContract and says with its `kv` fixture how to make one:
+An engine's test module subclasses KVContract, and its `kv` fixture makes the engine:
 
     class TestMemoryKV(KVContract, EmptyStoreContract, ExactCompactionContract):
         @pytest.fixture
         async def kv(self, clock): ...
 
-The store behind `kv` may hold other tests' keys and any revision, but no two tests may use it at the same time: a
-compaction reaches everywhere. Tests of KVContract write below their own `prefix`; they may close `kv`.
-EmptyStoreContract wants a store that nobody has written to, SharedStoreContract a second engine on the same store.
+The store behind `kv` may hold keys of other tests and have any revision. Two tests may not use it at the same time,
+because a compaction concerns all keys. Tests of KVContract write below their own `prefix`, and may close `kv`.
+EmptyStoreContract needs a new store, SharedStoreContract a second engine on the same store.
 """
 
 import os
@@ -33,7 +33,7 @@ __all__ = ["Elapse", "EmptyStoreContract", "ExactCompactionContract", "KVContrac
 
 
 class KVFixtures:
-    """What every contract needs; `kv` is to be overridden, `elapse` where the engine's clock stands still."""
+    """Fixtures of all contracts. Subclasses override `kv`, and `elapse` where the engine's clock is held."""
 
     @pytest.fixture
     async def kv(self) -> KV:
@@ -47,7 +47,7 @@ class KVFixtures:
 
     @pytest.fixture
     def elapse(self) -> Elapse:
-        """Let time go by for the engine. Here it goes by on its own: tests wait for what it brings."""
+        """Let time pass for the engine. Here real time passes: tests wait for the effect."""
 
         async def elapse(_seconds: float) -> None:
             return
@@ -77,11 +77,11 @@ class KVContract(
     contract_lifecycle.LifecycleContract,
     KVFixtures,
 ):
-    """What holds for every engine on every store."""
+    """The contract of every engine on every store."""
 
 
 class EmptyStoreContract(KVFixtures):
-    """What can be seen on a store that nobody else writes to: revisions as absolute numbers."""
+    """The contract of a store that no other client writes to: absolute revisions."""
 
     async def test_an_empty_store_is_at_revision_one(self, kv: KV) -> None:
         result = await kv.range(b"\x00", b"\xff")
@@ -156,7 +156,7 @@ class EmptyStoreContract(KVFixtures):
 
 
 class SharedStoreContract(KVFixtures):
-    """What holds between two engines on one store: replicas of a server on one etcd."""
+    """The contract of two engines on one store: replicas of a server on one etcd."""
 
     @pytest.fixture
     async def other(self) -> KV:

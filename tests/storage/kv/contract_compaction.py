@@ -1,4 +1,4 @@
-"""Compaction in the kv contract: what may be forgotten, and how those learn of it who still wanted it."""
+"""Compaction in the kv contract: what it removes, and how a reader of removed history learns of it."""
 
 import pytest
 
@@ -198,7 +198,7 @@ class CompactionUnderWatchContract:
 
 
 class ExactCompactionContract:
-    """For stores that keep a deletion at the very compact revision: etcd does from 3.4.34, 3.5.16 and 3.6 on."""
+    """For stores that keep a deletion at the compact revision itself: etcd does from 3.4.34, 3.5.16 and 3.6 on."""
 
     async def test_a_watch_from_the_compact_revision_sees_a_deletion_there(self, kv: KV, prefix: bytes) -> None:
         record = await create(kv, prefix + b"a")

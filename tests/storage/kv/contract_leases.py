@@ -8,7 +8,7 @@ from tests.storage.kv.steps import Elapse, create, keys_of, next_events, read, r
 
 UNKNOWN_LEASE = 2**62 + 4711
 TTL = 2
-"""The shortest time to live that etcd with its usual election timeout grants as asked."""
+"""The shortest TTL that etcd with its usual election timeout grants unchanged."""
 
 
 class LeaseContract:

@@ -59,7 +59,7 @@ class LifecycleContract:
             with pytest.raises(Closed):
                 await waiting
 
-    async def test_closing_ends_watches_that_nobody_reads(self, kv: KV, prefix: bytes) -> None:
+    async def test_closing_ends_unread_watches(self, kv: KV, prefix: bytes) -> None:
         record = await create(kv, prefix + b"a")
         async with kv.watch(prefix, prefix_end(prefix), revision=record.mod_revision) as batches:
             await take(batches, 1)

@@ -192,7 +192,7 @@ class ProgressContract:
         assert batch.is_progress
         assert batch.revision >= revision
 
-    async def test_progress_moves_on_with_writes_elsewhere(self, kv: KV, prefix: bytes) -> None:
+    async def test_progress_includes_writes_outside_of_the_range(self, kv: KV, prefix: bytes) -> None:
         scope = prefix + b"watched/"
         async with kv.watch(scope, prefix_end(scope), revision=await kv.current_revision() + 1) as batches:
             elsewhere = await create(kv, prefix + b"elsewhere")
@@ -226,7 +226,7 @@ class ProgressContract:
 
 
 def assert_links(events: list[Event]) -> None:
-    """Each event's previous record is what the event before it left of the key."""
+    """The previous record of each event is the record that the event before it wrote."""
     state: dict[bytes, Record] = {}
     for event in events:
         assert event.previous == state.pop(event.record.key, None)

@@ -79,7 +79,7 @@ class WatchEventContract:
 class WatchStartContract:
     @pytest.fixture
     async def history(self, kv: KV, prefix: bytes) -> list[Record]:
-        """Three lives of a key, one write after the other; a tombstone stands for the deletion."""
+        """Three lives of a key, one write after the other. A tombstone stands for the deletion."""
         first = await create(kv, prefix + b"a", b"one")
         second = await update(kv, first, b"two")
         deletion = Record(first.key, b"", 0, await remove(kv, second), 0)

@@ -221,7 +221,7 @@ class RaceContract:
         assert put.succeeded != deletion.succeeded
         assert await read(kv, record.key) == (put.record if put.succeeded else None)
 
-    async def test_writers_who_retry_lose_no_increment(self, kv: KV, prefix: bytes) -> None:
+    async def test_retrying_writers_lose_no_increment(self, kv: KV, prefix: bytes) -> None:
         await create(kv, prefix + b"counter", b"0")
 
         async def increment() -> None:

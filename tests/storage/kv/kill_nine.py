@@ -2,9 +2,9 @@
 
     python -m tests.storage.kv.kill_nine --engine sqlite --rounds 200
 
-After each kill the store is opened again, and: the revision has not gone back; every acknowledged write is there, in
-the present and in the history; what was tried and not acknowledged is there as a whole or not at all; the history
-has one event for each revision. With etcd, whose data are in another process, that one is killed along.
+After each kill the store is opened again. The revision has not decreased. Every acknowledged write is there, in the
+present and in the history. A write that was tried and not acknowledged is there as a whole or not at all. The history
+has one event for each revision. etcd has the data in another process, which is killed, too.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tests.storage.kv.steps import take_until
 
 ROOT = Path(__file__).parents[3]
 MAX_ACKNOWLEDGEMENTS = 400
-"""A round is killed after up to so many: some tenths of a second of writing."""
+"""A round is killed after this many acknowledgements at most: some tenths of a second of writing."""
 
 
 class Target(Protocol):
@@ -38,7 +38,7 @@ class Target(Protocol):
     def where(self) -> str: ...
 
     def kill(self) -> None:
-        """End what holds the data, unless the writer does."""
+        """Kill the process that holds the data, unless the writer does."""
 
     def revive(self) -> None:
         """Start it again."""
@@ -60,7 +60,7 @@ class SqliteTarget:
 
 @dataclass(slots=True)
 class EtcdTarget:
-    """An etcd member, which syncs its writes; it is killed as well, unless it would lose some by itself."""
+    """An etcd member that syncs its writes. It is killed as well, unless it could lose some by itself."""
 
     member: Member
     engine: str = "etcd"
@@ -78,7 +78,7 @@ class EtcdTarget:
 
 @dataclass(slots=True)
 class Report:
-    """What the rounds have seen, all in all."""
+    """The totals of all rounds."""
 
     rounds: int = 0
     acknowledged: int = 0
@@ -94,7 +94,7 @@ class Report:
 
 @dataclass(slots=True)
 class Claims:
-    """What a killed writer had said."""
+    """The output of a killed writer."""
 
     tried: dict[bytes, int] = field(default_factory=dict)
     """By key, the number of a try that was not acknowledged."""
@@ -113,7 +113,7 @@ class Claims:
                 self.acknowledged[int(revision)] = key, self.tried.pop(key)
 
     def has_reached(self, acknowledgements: int) -> bool:
-        """Whether it is time to kill: 0 as soon as the store is open, less than 0 while it is being opened."""
+        """Whether to kill now: 0 as soon as the store is open, less than 0 while it is being opened."""
         return acknowledgements < 0 or (self.is_open and len(self.acknowledged) >= acknowledgements)
 
 
@@ -181,7 +181,7 @@ class KillNine:
         self.report.revision = found.revision
 
     def _apply(self, event: Event, claims: Claims) -> None:
-        """Take over an event of the history, which must be one that was acknowledged or was tried last on its key."""
+        """Apply an event of the history, which must be an acknowledged write or the last try of its key."""
         key, revision = event.record.key, event.record.mod_revision
         if revision in claims.acknowledged:
             acknowledged_key, number = claims.acknowledged[revision]
@@ -211,7 +211,7 @@ async def _events(kv: KV, first: int, last: int) -> list[Event]:
 
 @contextmanager
 def target_of(engine: str) -> Iterator[Target]:
-    """An empty store of its own."""
+    """A new, empty store."""
     if engine == "sqlite":
         with tempfile.TemporaryDirectory(prefix="kill-nine-") as directory:
             yield SqliteTarget(directory)
@@ -221,7 +221,7 @@ def target_of(engine: str) -> Iterator[Target]:
 
 
 async def run(engine: str, *, rounds: int, seed: int = 0) -> Report:
-    """So many kills on a new store. Raises AssertionError when something acknowledged was lost."""
+    """Run so many rounds on a new store. Raises AssertionError when an acknowledged write was lost."""
     with target_of(engine) as target:
         kill_nine = KillNine(target, seed=seed)
         for _ in range(rounds):

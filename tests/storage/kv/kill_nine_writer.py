@@ -1,13 +1,13 @@
-"""A program that writes until it is killed, and says on its output what it tries and what was acknowledged.
+"""A program that writes until it is killed, and prints what it tries and what was acknowledged.
 
     python -m tests.storage.kv.kill_nine_writer ENGINE WHERE SEED
 
     start                  before the store is opened
     open REVISION          the store is open; history before REVISION is compacted now
     try KEY NUMBER         a put of `payload(KEY, NUMBER)` begins; NUMBER 0 deletes
-    ack KEY REVISION       what was tried last on KEY is acknowledged
+    ack KEY REVISION       the last try of KEY is acknowledged
 
-Each line is one write to the pipe, so that what was said before the kill has been said.
+Each line is one write to the pipe, so that all lines before the kill are read.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ KEYS_PER_WRITER = 10
 
 
 def payload(key: bytes, number: int) -> bytes:
-    """The value that is written under this number: 20 bytes to 6 kB, different for each."""
+    """The value of this number: 20 bytes to 6 kB, different for each."""
     return b"%s is %d\n" % (key, number) * (1 + number * 7919 % 251)
 
 
@@ -44,7 +44,7 @@ def say(*words: object) -> None:
 
 
 async def write(kv: KV, keys: list[bytes], state: dict[bytes, Record], rng: random.Random) -> None:
-    """Put and delete, for ever. Nobody else writes these keys."""
+    """Put and delete without end. No other process writes these keys."""
     while True:
         key = rng.choice(keys)
         current = state.get(key)

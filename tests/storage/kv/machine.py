@@ -1,7 +1,7 @@
-"""Machine: random programs of writes, races, leases, compactions, reads and watches, run on an engine and on the model.
+"""Machine: random programs of writes, races, leases, compactions, reads and watches, on an engine and on the model.
 
-Whatever a program does, the engine answers as the model does, and each watcher sees every event of its range once, in
-order, with the right previous record, until it is left or learns that a compaction has overtaken it.
+The engine answers as the model does. Each watcher sees every event of its range once, in order, with the right previous
+record, until it is closed or learns of a compaction.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ VALUES = st.sampled_from([b"", b"one", b"two", b"\x00\xff"])
 BOUNDS = st.sampled_from([b"", b"a", b"a\x00", b"b", b"b0", b"d", b"e"])
 COMPACT = -1
 BACK = st.integers(0, 3) | st.integers(0, 30) | st.just(COMPACT)
-"""How many revisions ago, counted around; or the compact revision, where the edges are."""
+"""A revision so many steps ago, modulo the history; or the compact revision, where the edge cases are."""
 INDEX = st.integers(0, 9)
 PREFIXES = itertools.count()
 MAX_WATCHES = 8
@@ -39,7 +39,7 @@ MAX_WATCHES = 8
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An engine that is under test, with the loop that it lives on. Without a clock, its leases never expire."""
+    """An engine under test, with its event loop. Without a clock, its leases do not expire."""
 
     kv: KV
     runner: asyncio.Runner

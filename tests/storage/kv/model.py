@@ -1,7 +1,7 @@
-"""Model: what a kv store must answer, in the simplest way that one can see to be right.
+"""Model: the answers of a kv store, computed in the simplest way.
 
-It keeps the list of all events and works every answer out from the start of it. It is told the revisions that the
-engine gave to writes, and checks that they grow; everything else it knows by itself.
+It keeps the list of all events and computes every answer from its start. It gets the revisions that the engine gave to
+writes, and checks that they grow.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,11 +27,11 @@ class Model:
 
     @property
     def revisions(self) -> Sequence[int]:
-        """All revisions that can be told apart, oldest first."""
+        """All revisions with events, oldest first."""
         return [self.base, *dict.fromkeys(event.record.mod_revision for event in self.events)]
 
     def state(self, revision: int | None = None) -> State:
-        """All records now, or as they were."""
+        """All records now, or at a revision."""
         state: State = {}
         for event in self.events:
             if revision is not None and event.record.mod_revision > revision:
@@ -43,7 +43,7 @@ class Model:
         return state
 
     def put(self, key: bytes, value: bytes, *, lease: int, revision: int) -> Record:
-        """Write under the revision that the engine gave."""
+        """Write at the revision that the engine gave."""
         assert revision > self.revision
         old = self.state().get(key)
         if old is None:
@@ -54,14 +54,14 @@ class Model:
         return record
 
     def delete(self, keys: Iterable[bytes], *, revision: int) -> None:
-        """Delete under the revision that the engine gave."""
+        """Delete at the revision that the engine gave."""
         assert revision > self.revision
         state = self.state()
         for key in sorted(keys):
             self.events.append(Event(EventType.DELETE, Record(key, b"", 0, revision, 0), state[key]))
 
     def keys_of_lease(self, lease: int) -> list[bytes]:
-        """The keys that go with the lease."""
+        """The keys of the lease."""
         return sorted(key for key, record in self.state().items() if record.lease == lease)
 
     def is_deletion(self, revision: int) -> bool:

@@ -1,4 +1,4 @@
-"""Steps that tests of the embedded engine share: waiting for background work, reaching below the contract."""
+"""Steps that tests of the embedded engine share: waiting for background work, and access below the contract."""
 
 import asyncio
 import stat
@@ -27,14 +27,14 @@ def names_in(directory: Path) -> set[str]:
 
 
 async def wait_until(kv: SqliteKV, condition: Callable[[], bool]) -> None:
-    """Let the engine work until the condition holds; each look at it costs a round through the writer."""
+    """Let the engine work until the condition holds. Each check costs a round through the writer."""
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await kv.health()
 
 
 async def settle(kv: SqliteKV) -> None:
-    """Let the removal of what was compacted come to its end."""
+    """Wait until compaction has removed all compacted rows."""
     assert kv._compactor._task is not None
     await asyncio.wait([kv._compactor._task])
 

@@ -1,4 +1,4 @@
-"""Steps that kv tests share: writes that must succeed, and waits for watches that end in time or fail."""
+"""Steps that kv tests share: writes that must succeed, and waits for watches that time out."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, Record, prefix_end
 
 PATIENCE = 20.0
-"""Seconds after which a batch that does not come is a failure; nothing waits so long when all is well."""
+"""The seconds after which a missing batch is a failure."""
 
 Elapse = Callable[[float], Awaitable[None]]
 
@@ -35,12 +35,12 @@ async def remove(kv: KV, current: Record) -> int:
 
 
 async def read(kv: KV, key: bytes, *, revision: int = 0) -> Record | None:
-    """The record of a key, now or then."""
+    """The record of a key, now or at a revision."""
     return (await kv.get(key, revision=revision)).record
 
 
 async def keys_of(kv: KV, prefix: bytes, *, revision: int = 0) -> list[bytes]:
-    """The keys that start with the prefix, now or then."""
+    """The keys that start with the prefix, now or at a revision."""
     result = await kv.range(prefix, prefix_end(prefix), revision=revision)
     return [record.key for record in result.records]
 
@@ -60,7 +60,7 @@ async def next_events(batches: AsyncIterator[EventBatch]) -> EventBatch:
 
 
 async def take(batches: AsyncIterator[EventBatch], count: int) -> list[Event]:
-    """The next `count` events, and those behind them that come in the same batch."""
+    """The next `count` events, and those after them in the same batch."""
     events: list[Event] = []
     while len(events) < count:
         events.extend((await next_events(batches)).events)
@@ -68,7 +68,7 @@ async def take(batches: AsyncIterator[EventBatch], count: int) -> list[Event]:
 
 
 async def take_until(batches: AsyncIterator[EventBatch], revision: int) -> list[Event]:
-    """All events up to and including the revision, at which there is one."""
+    """All events up to and including a revision that has one."""
     events: list[Event] = []
     while not events or events[-1].record.mod_revision < revision:
         events.extend((await next_events(batches)).events)
@@ -82,5 +82,5 @@ async def collect(kv: KV, prefix: bytes, *, revision: int, until: int) -> list[E
 
 
 def shape(event: Event) -> tuple[str, bytes, bytes]:
-    """What an event did, in short: type, key, value."""
+    """An event in short: type, key, value."""
     return event.type.value, event.record.key, event.record.value

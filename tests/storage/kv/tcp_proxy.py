@@ -1,7 +1,7 @@
-"""A TCP proxy on loopback that a test can break: cut connections, hold bytes back, let only some through.
+"""A TCP proxy on loopback that a test can break: cut connections, hold bytes back, admit some connections.
 
-Must hold: bytes that were held come out complete and in order when the gate opens; leaving the context ends every
-connection and task.
+Must hold: held bytes come out complete and in order when the gate opens. Leaving the context ends every connection and
+task.
 """
 
 import asyncio
@@ -16,24 +16,24 @@ _REQUEST_BYTES = 64
 """More than the acknowledgements and probes of HTTP/2, less than any request of ours."""
 
 Admission = Callable[[bytes], bool]
-"""Whether a connection that starts with these bytes is let through."""
+"""Whether a connection that starts with these bytes is admitted."""
 
 
 def everybody(_first: bytes) -> bool:
-    """The Admission that refuses nothing."""
+    """Admits all connections."""
     return True
 
 
 def nobody(_first: bytes) -> bool:
-    """The Admission that refuses everything."""
+    """Admits no connection."""
     return False
 
 
 class TcpProxy:
     """Forwards connections to one port.
 
-    requests, answers: the gates of the two directions; bytes wait at a gate that is cleared, while the connections
-    stay open. admission: asked for each new connection; who is not admitted is disconnected.
+    requests, answers: the gates of the two directions. Bytes wait at a cleared gate, while the connections stay open.
+    admission: called for each new connection; one that is not admitted is closed.
     """
 
     def __init__(self, target: int) -> None:
@@ -41,7 +41,7 @@ class TcpProxy:
         self.requests = asyncio.Event()
         self.answers = asyncio.Event()
         self.held_request = asyncio.Event()
-        """Set when as many bytes as a request has have come to the cleared gate `requests`."""
+        """Set when as many bytes as a request has have reached the cleared gate `requests`."""
         self.port = 0
         self._target = target
         self._server: asyncio.Server | None = None
@@ -49,17 +49,17 @@ class TcpProxy:
         self._writers: set[asyncio.StreamWriter] = set()
 
     def disconnect(self) -> None:
-        """End all connections; new ones are admitted as before."""
+        """End all connections. New ones are admitted as before."""
         for writer in self._writers:
             writer.transport.abort()
 
     def partition(self) -> None:
-        """Disconnect, and let nobody in until `heal`."""
+        """Disconnect, and admit no connection until `heal`."""
         self.admission = nobody
         self.disconnect()
 
     def freeze(self) -> None:
-        """Let no byte through in either direction, without a word to the two ends."""
+        """Stop all bytes in both directions, without closing a connection."""
         self.requests.clear()
         self.answers.clear()
 

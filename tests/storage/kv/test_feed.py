@@ -1,4 +1,4 @@
-"""Feed: who gets which batch, what they share, and what is lost when a reader does not keep up."""
+"""Feed: which subscription gets which batch, what subscriptions share, and what a slow reader loses."""
 
 import asyncio
 
@@ -118,7 +118,7 @@ class TestProgress:
 
 
 class TestLoss:
-    async def test_a_compaction_takes_the_queue_of_those_who_still_have_older_events(self, feed: Feed) -> None:
+    async def test_a_compaction_drops_queues_with_older_events(self, feed: Feed) -> None:
         behind = joined(feed, b"a", b"b")
         in_step = joined(feed, b"a", b"b", revision=3)
         for revision in (2, 3):

@@ -1,4 +1,4 @@
-"""History: that it lets go of what a compaction has made unreadable, a part at a time, and of nothing else."""
+"""History: `release` frees compacted data in parts, and nothing else."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def history() -> History:
 
 
 def held(history: History) -> tuple[int, int, int]:
-    """Current keys, superseded records, revisions that can be replayed."""
+    """Present keys, superseded records, revisions that can be replayed."""
     sizes = history.statistics()
     return sizes["keys"], sizes["past_records"], sizes["revisions_with_events"]
 

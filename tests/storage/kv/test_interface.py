@@ -1,4 +1,4 @@
-"""The pure parts of the kv contract: ends of prefixes, and what events and batches say of themselves."""
+"""The pure parts of the kv contract: ends of prefixes, events and batches."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The memory engine: the kv contract, and that it lets go of what it no longer needs."""
+"""The memory engine: the kv contract, and that it frees compacted data."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ async def test_a_watch_that_was_left_is_not_kept(memory: MemoryKV) -> None:
     assert (watched, memory.statistics()["watches"]) == (2, 0)
 
 
-async def test_a_watch_nobody_reads_holds_no_more_than_the_history(memory: MemoryKV) -> None:
+async def test_an_unread_watch_holds_no_more_than_the_history(memory: MemoryKV) -> None:
     async with memory.watch(b"a", b"b", revision=2):
         record = await create(memory, b"a")
         for _ in range(100):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(400)  # a failing program is made smaller for u
 
 
 def in_loop(runner: asyncio.Runner, make: Callable[[], T]) -> T:
-    """Make what needs a running loop."""
+    """Create an object that needs a running loop."""
 
     async def made() -> T:
         return make()
@@ -32,7 +32,7 @@ def in_loop(runner: asyncio.Runner, make: Callable[[], T]) -> T:
 
 @contextmanager
 def opened(kv: KV, runner: asyncio.Runner) -> Iterator[KV]:
-    """The engine, closed in the end."""
+    """The engine, which is closed at the end."""
     try:
         yield kv
     finally:

@@ -9,7 +9,7 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 
 ALL = (b"a", b"z")
 MANY = [b"many/%04d" % number for number in range(1_001)]
-"""More than anybody is told of."""
+"""More changes than a restore sends to watches as events."""
 
 
 async def contents(kv: MemoryKV) -> dict[bytes, bytes]:

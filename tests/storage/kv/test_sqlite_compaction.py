@@ -1,4 +1,4 @@
-"""Room in the embedded engine's files: compaction gives it back, and the log does not grow without end."""
+"""Disk space of the embedded engine: compaction frees it, and the log does not grow without limit."""
 
 import asyncio
 import os
@@ -97,7 +97,7 @@ async def test_the_log_stays_short_while_reads_overlap(kv: SqliteKV, tmp_path: P
     assert size_of(tmp_path, LOG) < 4 * LOG_BYTES
 
 
-async def test_a_stranger_who_reads_for_long_makes_the_log_grow_only_so_long(kv: SqliteKV, tmp_path: Path) -> None:
+async def test_the_log_shrinks_after_a_long_read_of_another_process(kv: SqliteKV, tmp_path: Path) -> None:
     await create(kv, b"/a", LARGE)
     with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as stranger:
         stranger.execute("BEGIN")

@@ -1,4 +1,4 @@
-"""The data directory of the embedded engine: who may have it, who may read it, what is accepted in it."""
+"""The data directory of the embedded engine: its lock, its permissions, and which files are accepted in it."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ asyncio.run(main())
 
 @pytest.fixture
 async def holder(tmp_path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Another process that has the directory."""
+    """Another process that holds the lock of the directory."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-c", HOLD, str(tmp_path)),
@@ -165,7 +165,7 @@ class TestDamage:
 
         assert "malformed" in str(await self.refusal(database))
 
-    async def test_a_damaged_page_fails_those_who_need_it(self, database: Path) -> None:
+    async def test_a_damaged_page_fails_the_reads_that_need_it(self, database: Path) -> None:
         page = size_of(database.parent) // 2 // 8192
         with database.open("r+b") as file:
             file.seek(page * 8192)

@@ -1,7 +1,7 @@
-"""The embedded engine on a full disk: writes fail and say why, all else goes on, and room is all that it takes.
+"""The embedded engine on a full disk: writes fail with the reason, reads go on, and freed space is all that it needs.
 
-The disk is a small file system of its own where tests may mount one; and, everywhere, a store whose file may not grow.
-Both make SQLite itself run out of room.
+The disk is a small file system where tests may mount one, and everywhere a store whose file may not grow. Both make
+SQLite itself run out of space.
 """
 
 import asyncio
@@ -28,19 +28,19 @@ SOME_ROOM = 65_536
 
 
 class Disk(Protocol):
-    """Where the store is."""
+    """A disk with a store."""
 
     directory: Path
 
     async def fill(self, kv: SqliteKV) -> None:
-        """Leave no room for a value of more than some kilobytes."""
+        """Leave no space for a value of more than some kilobytes."""
 
     async def empty(self, kv: SqliteKV) -> None:
-        """Make room."""
+        """Free the space."""
 
 
 class PageLimit:
-    """Room for the pages that are in use."""
+    """A limit of the file to the pages in use."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -180,7 +180,7 @@ async def test_nothing_acknowledged_is_lost(kv: SqliteKV, disk: Disk) -> None:
     await again.close()
 
 
-async def test_who_asks_for_little_is_not_failed_by_who_asks_for_much(kv: SqliteKV, disk: Disk) -> None:
+async def test_a_small_write_succeeds_beside_one_that_is_too_large(kv: SqliteKV, disk: Disk) -> None:
     await remove(kv, await create(kv, b"/a", bytes(1000)))
     await disk.fill(kv)
 

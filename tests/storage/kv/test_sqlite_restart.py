@@ -1,4 +1,4 @@
-"""What the embedded engine knows after a restart: everything."""
+"""The embedded engine after a restart: all data is there."""
 
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -135,7 +135,7 @@ class TestLeases:
         with pytest.raises(LeaseNotFound):
             await kv.revoke_lease(lease)
 
-    async def test_a_lease_that_ended_gives_its_id_to_nobody(self, restart: Restart) -> None:
+    async def test_the_id_of_an_ended_lease_is_not_used_again(self, restart: Restart) -> None:
         kv = await restart()
         lease = await kv.grant_lease(100)
         await kv.revoke_lease(lease)

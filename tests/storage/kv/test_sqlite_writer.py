@@ -1,4 +1,4 @@
-"""The writer of the embedded engine: groups, those who give up, and threads beside a busy event loop."""
+"""The writer of the embedded engine: groups, cancelled callers, and threads beside a busy event loop."""
 
 import asyncio
 import sqlite3
@@ -103,7 +103,7 @@ class TestGroups:
         assert await asyncio.gather(*reads) == [record] * 10
         assert await listing == [b"/a"]
 
-    async def test_two_who_close_at_once_both_wait_for_the_end(self, kv: SqliteKV, tmp_path: Path) -> None:
+    async def test_two_concurrent_closes_both_wait_for_the_end(self, kv: SqliteKV, tmp_path: Path) -> None:
         await asyncio.gather(kv.close(), kv.close())
 
         await (await SqliteKV.open(tmp_path)).close()

@@ -1,4 +1,4 @@
-"""Watches of the engines in this process: the hand-off from history to feed, and readers who do not keep up."""
+"""Watches of the engines in this process: the hand-off from history to feed, and slow readers."""
 
 import asyncio
 import random
@@ -14,7 +14,7 @@ from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.kv.steps import create, next_batch, next_events, read, remove, take, take_until, update
 
 LARGE = bytes(1_000_000)
-"""Some of these are more than is kept for a reader who does not read."""
+"""A few of these are more than the queue of a slow reader holds."""
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -88,7 +88,7 @@ class TestHandOff:
 
 
 class TestSlowReader:
-    async def test_a_reader_who_falls_behind_gets_the_rest_from_the_history(self, kv: KV) -> None:
+    async def test_a_slow_reader_gets_the_rest_from_the_history(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             first = await create(kv, b"/a", b"first")
             assert await take(batches, 1) == [Event(EventType.PUT, first, None)]
@@ -131,7 +131,7 @@ class TestSlowReader:
         assert [event.record for event in events] == records
         assert (progress.is_progress, progress.revision) == (True, records[-1].mod_revision)
 
-    async def test_one_who_keeps_up_beside_him_notices_nothing(self, kv: KV) -> None:
+    async def test_a_fast_reader_beside_a_slow_one_loses_nothing(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2), kv.watch(b"/", b"0", revision=2) as batches:
             record = await create(kv, b"/a", LARGE)
             for _ in range(30):
@@ -173,7 +173,7 @@ class TestIteration:
 
         assert await waiting == []
 
-    async def test_leaving_wakes_who_waits(self, kv: KV) -> None:
+    async def test_leaving_wakes_a_waiting_reader(self, kv: KV) -> None:
         async with kv.watch(b"/", b"0", revision=2) as batches:
             waiting = asyncio.create_task(_collect(batches))
             await asyncio.sleep(0)

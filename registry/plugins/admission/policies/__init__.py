@@ -1,5 +1,5 @@
-"""Admission policies: rules in CEL that users state, which refuse writes or change them.
+"""Policies: the admission plugins ValidatingAdmissionPolicy and MutatingAdmissionPolicy, whose CEL expressions users
+write.
 
-A policy says what (ValidatingAdmissionPolicy, MutatingAdmissionPolicy), its bindings say where and with which
-parameters.
+A policy has the expressions. Its bindings choose the resources and the parameters.
 """

@@ -1,7 +1,7 @@
-"""Compiled policies: what policy objects and their bindings say, read once a revision.
+"""Compiled: policies and bindings as read from their objects, with compiled expressions. Each is read once a revision.
 
-Pure. Must hold: an expression that does not compile is kept with its mistake: it fails when it is asked, as the policy
-says that failures count.
+Pure. Must hold: an expression that does not compile is kept with its error. It fails when it is evaluated, and then
+failurePolicy counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ Part = Mapping[str, Any]
 
 
 class Validation(Struct, frozen=True):
-    """A condition that must be true, and what is said when it is not."""
+    """A validation of a policy: the condition, and the message for a violation."""
 
     condition: Expression
     message_expression: Expression | None
@@ -30,14 +30,14 @@ class Validation(Struct, frozen=True):
 
 
 class Mutation(Struct, frozen=True):
-    """An expression that makes a patch."""
+    """A mutation of a policy: the expression that makes a patch."""
 
     kind: str
     expression: Expression
 
 
-class Policy(Struct, frozen=True, kw_only=True):
-    """A policy of either kind. `conditions` are its match conditions by name, in order."""
+class AdmissionPolicy(Struct, frozen=True, kw_only=True):
+    """A policy of either kind. `conditions` are its matchConditions by name, in order."""
 
     name: str
     criteria: Criteria
@@ -51,8 +51,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     is_reinvoked: bool = False
 
 
-class Binding(Struct, frozen=True, kw_only=True):
-    """Where a policy applies. Without criteria it does wherever the policy matches."""
+class PolicyBinding(Struct, frozen=True, kw_only=True):
+    """A binding of a policy. Without criteria it applies to all that the policy matches."""
 
     name: str
     policy: str
@@ -61,13 +61,13 @@ class Binding(Struct, frozen=True, kw_only=True):
     actions: Sequence[str] = ()
 
 
-def policy(obj: Object) -> Policy:
+def policy(obj: Object) -> AdmissionPolicy:
     """Read a policy."""
     metadata, spec = obj["metadata"], obj["spec"]
     param_kind = spec.get("paramKind")
     expressions = _Expressions(Composition(param_kind is not None), spec.get("variables") or ())
     match = spec.get("matchConstraints") or {}
-    return Policy(
+    return AdmissionPolicy(
         name=metadata["name"],
         criteria=criteria_of_resources(match),
         ignores_failures=spec.get("failurePolicy") == "Ignore",
@@ -87,11 +87,11 @@ def policy(obj: Object) -> Policy:
     )
 
 
-def binding(obj: Object) -> Binding:
+def binding(obj: Object) -> PolicyBinding:
     """Read a binding."""
     spec = obj["spec"]
     match = spec.get("matchResources")
-    return Binding(
+    return PolicyBinding(
         name=obj["metadata"]["name"],
         policy=spec.get("policyName", ""),
         criteria=criteria_of_resources(match) if match is not None else None,

@@ -1,7 +1,7 @@
-"""Evaluation: the expressions of a policy, on one write.
+"""Evaluation: evaluates the CEL expressions of a policy for one write, within a cost budget.
 
-Must hold: variables of a policy are computed once, when something uses them, and at its expense; all expressions of a
-policy together cost no more than the budget.
+Must hold: a variable of a policy is computed once, at its first use, and its cost counts. All expressions of a policy
+together stay within the budget.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,57 +27,57 @@ T = TypeVar("T")
 
 
 class OutOfBudget(Exception):
-    """Nothing more is evaluated."""
+    """The cost budget is used up. No further expression is evaluated."""
 
 
 class Expression(Struct, frozen=True):
-    """An expression of a policy. `mistake` is why it has no program."""
+    """An expression of a policy. `mistake` is the error of an expression that does not compile."""
 
     text: str
     program: Program | None = None
     mistake: str = ""
 
 
-class Outcome(Struct, frozen=True):
-    """What an expression has computed, or why it could not."""
+class ExpressionOutcome(Struct, frozen=True):
+    """The value of an expression, or the reason why it failed."""
 
     value: Any = None
     failure: str = ""
 
 
 class Inputs(Struct):
-    """What the expressions of a policy see of a write. `variables` are the policy's own."""
+    """The variables for the expressions of a policy. `variables` are the policy's own."""
 
     seen: Mapping[str, Any]
     variables: Mapping[str, Expression] = field(default_factory=dict)
 
     def evaluation(self, budget: int = BUDGET) -> "Evaluation":
-        """A beginning with a budget."""
+        """An evaluation with a budget of its own."""
         return Evaluation(self, budget)
 
 
 class Evaluation:
-    """A series of expressions that share a budget, and what the policy's variables turn out to be."""
+    """Evaluates expressions that share a budget and the values of the policy's variables."""
 
     def __init__(self, inputs: Inputs, budget: int) -> None:
         self.budget = budget
         self._seen = {**inputs.seen, admission.VARIABLES_NAME: _Variables(inputs.variables, self)}
         self._spent_on_variables = 0
 
-    def outcome(self, expression: Expression) -> Outcome:
-        """Compute an expression. Raises OutOfBudget, Undecided."""
+    def outcome(self, expression: Expression) -> ExpressionOutcome:
+        """Evaluate an expression. Raises OutOfBudget, Undecided."""
         if expression.program is None:
-            return Outcome(failure=f"compilation error: {expression.mistake}")
+            return ExpressionOutcome(failure=f"compilation error: {expression.mistake}")
         try:
             value, cost = expression.program.evaluate(self._seen)
         except (EvaluationError, CostExceeded) as exc:
             self._charge(CALL_LIMIT if isinstance(exc, CostExceeded) else 0)
-            return Outcome(failure=f"expression '{expression.text}' resulted in error: {exc}")
+            return ExpressionOutcome(failure=f"expression '{expression.text}' resulted in error: {exc}")
         self._charge(cost)
-        return Outcome(value)
+        return ExpressionOutcome(value)
 
     def variable(self, name: str, expression: Expression) -> Any:
-        """Compute a variable of the policy. Raises EvaluationError."""
+        """Evaluate a variable of the policy. Raises EvaluationError."""
         if expression.program is None:
             raise EvaluationError(f"composited variable {quote(name)} fails to compile: {expression.mistake}")
         try:
@@ -96,7 +96,7 @@ class Evaluation:
 
 
 class _Variables(dict[str, Any]):
-    """The variables of a policy by name, each computed when it is first asked for."""
+    """The variables of a policy by name, each computed at its first use."""
 
     def __init__(self, expressions: Mapping[str, Expression], evaluation: Evaluation) -> None:
         super().__init__()
@@ -115,22 +115,25 @@ class _Variables(dict[str, Any]):
         return iter(self._expressions)
 
 
-class Answers:
-    """What is known of what users may do, for one write."""
+class Decisions:
+    """The authorizer's decisions for one write, as CEL expressions ask for them.
+
+    Expressions cannot wait: a missing decision stops the evaluation, and `decided` gets it and starts again.
+    """
 
     def __init__(self, access: Access) -> None:
         self._access = access
         self._known: dict[tuple[object, ...], Decision] = {}
 
     def __call__(self, question: Question) -> Decision:
-        """The answer. Raises Undecided."""
+        """The decision on a question. Raises Undecided."""
         try:
             return self._known[question.key]
         except KeyError:
             raise Undecided(question) from None
 
     async def decided(self, work: Callable[[], T]) -> T:
-        """The result of some work, which is begun again whenever an answer was missing."""
+        """The result of `work`. It is started again after each missing decision."""
         while True:
             try:
                 return work()
@@ -138,7 +141,7 @@ class Answers:
                 self._known[exc.question.key] = await self._access.authorize(exc.question.limited())
 
     def variables(self, attributes: Attributes) -> dict[str, Any]:
-        """What expressions ask with."""
+        """The CEL variables `authorizer` and `authorizer.requestResource`."""
         authorizer = AuthorizerValue(attributes.user, self)
         check = ResourceCheck(
             authorizer=authorizer,
@@ -161,7 +164,7 @@ def inputs(
     access: Mapping[str, Any],
     variables: Mapping[str, Expression],
 ) -> Inputs:
-    """What is seen of a write; objects are typed, in the version that was matched."""
+    """The CEL variables for a write. Objects are typed, in the version that was matched."""
     seen = {
         admission.OBJECT: obj,
         admission.OLD_OBJECT: old,

@@ -1,6 +1,7 @@
-"""Match conditions: the expressions under which a policy or a webhook counts at all.
+"""Match conditions: the CEL expressions that must hold before a policy or webhook is used.
 
-Must hold: one that is false counts before all that fail; what cannot be evaluated counts as failures do.
+Must hold: a condition that is false wins over conditions that fail. Else a failing condition counts as failurePolicy
+says.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from aio_apiserver.registry.base.errors import aggregate
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
 from aio_apiserver.registry.plugins.admission.policies.evaluation import (
     CONDITIONS_BUDGET,
-    Answers,
+    Decisions,
     Expression,
     Inputs,
     OutOfBudget,
@@ -17,18 +18,18 @@ from aio_apiserver.registry.plugins.admission.policies.evaluation import (
 
 
 class Undetermined(Exception):
-    """Conditions that could not be evaluated, and why."""
+    """Match conditions could not be evaluated, and failurePolicy is Fail."""
 
 
 async def hold(
     conditions: Sequence[Expression],
     seen: Inputs,
-    answers: Answers,
+    answers: Decisions,
     *,
     ignores_failures: bool,
     recorder: ConditionRecorder,
 ) -> bool:
-    """Whether all hold; where failures are ignored, those that fail do not. Raises Undetermined."""
+    """Whether all conditions hold. With `ignores_failures` a failing condition does not hold. Raises Undetermined."""
     if not conditions:
         return True
     began, is_held = recorder.clock.monotonic(), False

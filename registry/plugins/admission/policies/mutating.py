@@ -1,7 +1,7 @@
-"""MutatingAdmissionPolicy: policies change what is written, by patches that their expressions make.
+"""Mutating: the admission plugin MutatingAdmissionPolicy, whose policies change an object by patches made in CEL.
 
-Must hold: each policy sees what those before it have made; a policy that wants it is asked once more when a later one
-has changed something; what comes out has its defaults.
+Must hold: each policy sees the changes of the policies before it. A policy with reinvocationPolicy IfNeeded is invoked
+again when a later policy has changed the object. The result has its defaults.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -24,19 +24,19 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Mutation, Policy
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Inputs, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, Mutation, PolicyBinding
+from aio_apiserver.registry.plugins.admission.policies.evaluated_write import EvaluatedWrite
+from aio_apiserver.registry.plugins.admission.policies.evaluation import ExpressionOutcome, Inputs, OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
-from aio_apiserver.registry.plugins.admission.policies.writes import Write
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 
 
 class _Denial(Struct, frozen=True):
-    """Why a policy says no."""
+    """The denial of a request by a policy."""
 
     policy: str
     binding: str
@@ -52,21 +52,21 @@ class _Denial(Struct, frozen=True):
 class _Invocation(Struct, frozen=True):
     """A policy that is bound to a write, with one of its parameters."""
 
-    policy: Policy
-    binding: Binding
+    policy: AdmissionPolicy
+    binding: PolicyBinding
     form: AdmissionForm
     params: Object | None
 
 
 class _Round(Struct):
-    """What the policies have made of the object so far, and who has to be asked again."""
+    """The state of one admission pass: the write and the denials so far."""
 
-    write: Write
+    write: EvaluatedWrite
     denials: list[_Denial] = field(default_factory=list)
 
 
 class MutatingAdmissionPolicy(Plugin):
-    """Lets all policies that match change the object."""
+    """Applies the mutations of all matching policies."""
 
     name = "MutatingAdmissionPolicy"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -92,11 +92,11 @@ class MutatingAdmissionPolicy(Plugin):
         if work.denials:
             raise _refusal(attributes, work.denials)
 
-    def _write(self, attributes: Attributes) -> Write:
-        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
+    def _write(self, attributes: Attributes) -> EvaluatedWrite:
+        return EvaluatedWrite(attributes, self._matcher, self._access, self._metrics, self._clock)
 
     async def _invocations(
-        self, hooks: Sequence[tuple[Policy, Sequence[Binding]]], work: _Round
+        self, hooks: Sequence[tuple[AdmissionPolicy, Sequence[PolicyBinding]]], work: _Round
     ) -> AsyncIterator[_Invocation]:
         attributes = work.write.attributes
         for policy, bindings in hooks:
@@ -116,15 +116,18 @@ class MutatingAdmissionPolicy(Plugin):
                 for params in found:
                     yield _Invocation(policy, binding, form, params)
 
-    async def _bound(self, policy: Policy, binding: Binding, attributes: Attributes) -> Sequence[Object | None]:
+    async def _bound(
+        self, policy: AdmissionPolicy, binding: PolicyBinding, attributes: Attributes
+    ) -> Sequence[Object | None]:
         if binding.criteria is not None and await self._matcher.match(attributes, binding.criteria) is None:
             return ()
         return await self._params.collect(policy.param_kind, binding.param_ref, attributes)
 
     async def _invoke_all(self, invocations: Sequence[_Invocation], work: _Round) -> None:
-        """All in order; once something has changed, all are looked at again, and those asked that want it.
+        """Invoke all policies in order. When the object has changed, invoke those again that want reinvocation.
 
-        The conditions of all count again, as in kube-apiserver: what a policy has removed, they may miss.
+        Match conditions are evaluated again, as in kube-apiserver. A condition can fail on a field that an earlier
+        policy has removed.
         """
         last_change = -1
         for place, invocation in enumerate(invocations):
@@ -137,7 +140,7 @@ class MutatingAdmissionPolicy(Plugin):
                 await self._change(invocation, work)
 
     async def _holds(self, invocation: _Invocation, work: _Round) -> bool:
-        """Whether the conditions of a policy hold of the object as it is now."""
+        """Whether the match conditions of a policy hold for the object as it is now."""
         current = await self._current(invocation, work)
         policy, write = invocation.policy, work.write
         seen = await write.inputs(policy, invocation.form, invocation.params, has_namespace=False, current=current)
@@ -153,7 +156,7 @@ class MutatingAdmissionPolicy(Plugin):
         return await invocation.form.shown(obj)
 
     async def _change(self, invocation: _Invocation, work: _Round) -> bool:
-        """Whether the policy has changed the object."""
+        """Apply the mutations of a policy. Returns whether they have changed the object."""
         before = await self._current(invocation, work)
         after = await self._patched(invocation, before, work)
         if after == before:
@@ -166,7 +169,7 @@ class MutatingAdmissionPolicy(Plugin):
         return True
 
     async def _patched(self, invocation: _Invocation, before: Object, work: _Round) -> Object:
-        """The object behind all mutations of a policy; one that fails leaves it as it was."""
+        """The object with all mutations of a policy. A failing mutation changes nothing."""
         policy, form, current = invocation.policy, invocation.form, before
         for mutation in policy.mutations:
             seen = await work.write.inputs(policy, form, invocation.params, current=current)
@@ -182,18 +185,18 @@ class MutatingAdmissionPolicy(Plugin):
         return current
 
 
-def _computed(seen: Inputs, mutation: Mutation) -> Outcome:
-    """What the expression of a mutation makes. Raises Undecided, OutOfBudget."""
+def _computed(seen: Inputs, mutation: Mutation) -> ExpressionOutcome:
+    """The value of a mutation's expression. Raises Undecided, OutOfBudget."""
     return seen.evaluation().outcome(mutation.expression)
 
 
-def _note(work: _Round, policy: Policy, binding: Binding | None, message: str, reason: str = "") -> None:
+def _note(work: _Round, policy: AdmissionPolicy, binding: PolicyBinding | None, message: str, reason: str = "") -> None:
     if not policy.ignores_failures:
         work.denials.append(_Denial(policy.name, binding.name if binding is not None else "", message, reason))
 
 
 def _refusal(attributes: Attributes, denials: Sequence[_Denial]) -> Forbidden:
-    """A Forbidden that says what the policies say, and nothing else."""
+    """A Forbidden whose message and reason are those of the first denial."""
     failure = forbidden(attributes, "", causes=[Cause("", str(denial)) for denial in denials])
     failure.message = str(denials[0])
     failure.reason = denials[0].reason or failure.reason

@@ -1,4 +1,4 @@
-"""Parameters: the objects that a binding hands to its policy."""
+"""Params: finds the parameter objects that a binding hands to its policy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,11 +18,11 @@ _AT_HAND = ListOptions(resource_version=0)
 
 
 class Misconfigured(Exception):
-    """A policy or binding that cannot be followed, and why."""
+    """A policy or binding that cannot be used, and why."""
 
 
 class Params:
-    """Looks parameters up where objects of their kind are kept."""
+    """Reads parameters from the storage of their kind."""
 
     def __init__(self, storage_for: ReaderFor, kinds: KindLookup) -> None:
         self._storage_for = storage_for
@@ -31,7 +31,7 @@ class Params:
     async def collect(
         self, kind: Mapping[str, Any] | None, reference: Mapping[str, Any] | None, attributes: Attributes
     ) -> Sequence[Object | None]:
-        """The parameters; None stands for a policy that is asked without any. Raises Misconfigured."""
+        """The parameters of a binding; `[None]` for a policy without parameters. Raises Misconfigured."""
         if kind is None or reference is None:
             return [None]
         mapped = await self._mapped(kind)
@@ -66,7 +66,7 @@ class Params:
         return [one for one in listed.items if label_selectors.selects(selector, one.labels)]
 
     def _storage(self, mapped: ServedKind) -> Reader:
-        """Storages are open for whatever is served."""
+        """The storage of a kind. Any served kind can be a parameter."""
         view = mapped.version if mapped.is_custom else ""
         place = f"{mapped.group}/{mapped.plural}" if mapped.is_custom else ""
         return self._storage_for(

@@ -1,6 +1,6 @@
-"""Patches that expressions make: JSON Patches, and apply configurations that are merged into the object.
+"""Patches: applies the JSON patches and apply configurations that CEL expressions make.
 
-Must hold: objects are never changed in place; what an expression makes is JSON when it leaves.
+Must hold: the object that is passed in does not change. A patch consists of JSON values before it is applied.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Unpatchable(Exception):
 
 
 class Merger:
-    """Applies patches. Shapes of types are compiled when the first configuration is merged."""
+    """Applies patches. The shape of a type is compiled when the first apply configuration is merged."""
 
     def __init__(self, types: Catalog) -> None:
         self._types = types
@@ -82,7 +82,7 @@ def _operation(value: Object) -> Object:
 
 
 def _check_types(value: Any, expected: str) -> None:
-    """Objects have to have the names of the fields that they stand in. Raises Unpatchable."""
+    """Check that typed objects have the type name of the field that they are assigned to. Raises Unpatchable."""
     if isinstance(value, ObjectValue):
         if value.type_name != expected:
             raise Unpatchable(
@@ -101,7 +101,7 @@ def _quoted(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON."""
+    """A CEL value as JSON. Raises Unpatchable."""
     match value:
         case dict():
             return {str(name): _plain(member) for name, member in value.items() if not _is_missing(member)}
@@ -127,7 +127,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _atomics(shape: Shape, value: Any, path: str) -> Iterator[str]:
-    """The parts of a configuration that cannot be merged, only replaced."""
+    """The paths of atomic maps, lists and structs in an apply configuration."""
     part = shape.part(value)
     if isinstance(part, Scalar):
         return

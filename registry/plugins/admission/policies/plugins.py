@@ -1,4 +1,4 @@
-"""The two plugins of admission policies, as the chain has them: loaded when a policy is bound."""
+"""Plugins: the two plugins of admission policies, loaded on demand when the first binding exists."""
 
 from aio_apiserver.registry.generic.admission.interface import Operation, Plugin
 from aio_apiserver.registry.generic.resource import resource_of
@@ -15,7 +15,7 @@ _WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
 
 
 def validating(given: Foundation) -> Plugin:
-    """ValidatingAdmissionPolicy."""
+    """The plugin ValidatingAdmissionPolicy."""
 
     def make() -> Plugin:
         from aio_apiserver.registry.plugins.admission.policies.validating import ValidatingAdmissionPolicy
@@ -28,7 +28,7 @@ def validating(given: Foundation) -> Plugin:
 
 
 def mutating(given: Foundation) -> Plugin:
-    """MutatingAdmissionPolicy."""
+    """The plugin MutatingAdmissionPolicy."""
 
     def make() -> Plugin:
         from aio_apiserver.registry.plugins.admission.policies.mutating import MutatingAdmissionPolicy

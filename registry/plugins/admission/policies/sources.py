@@ -1,4 +1,4 @@
-"""Sources: the policies of one kind with their bindings, as they are now."""
+"""Sources: the policies of one kind with their bindings, from cached lookups."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,13 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.policies import compiled
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding
 
-Hook = tuple[Policy, Sequence[Binding]]
+Hook = tuple[AdmissionPolicy, Sequence[PolicyBinding]]
 
 
 class Source:
-    """Policies by name, each with its bindings; those that nothing binds are left out.
+    """Policies by name, each with its bindings. A policy without a binding is left out.
 
     Each object is read, and its expressions compiled, once a revision.
     """
@@ -23,8 +23,8 @@ class Source:
         self._bindings = Lookup(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
 
     async def hooks(self) -> Sequence[Hook]:
-        """In the order of the policies' names. Raises StatusError."""
-        bindings: dict[str, list[Binding]] = {}
+        """Policies in the order of their names. Raises StatusError."""
+        bindings: dict[str, list[PolicyBinding]] = {}
         for binding in await self._bindings.list():
             bindings.setdefault(binding.policy, []).append(binding)
         if not bindings:

@@ -1,7 +1,6 @@
-"""ValidatingAdmissionPolicy: policies refuse what they find wrong, or warn of it.
+"""Validating: the admission plugin ValidatingAdmissionPolicy, whose policies refuse a write, warn of it or audit it.
 
-Must hold: what is wrong with a policy or its binding counts as the policy says that failures do; of several refusals
-the first is told.
+Must hold: an error in a policy or binding counts as failurePolicy says. The client gets the first of several denials.
 """
 
 from collections.abc import Sequence
@@ -22,13 +21,13 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
-from aio_apiserver.registry.plugins.admission.policies.compiled import Binding, Policy, Validation
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, Outcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.audit_annotations import AuditAnnotations, note_failure
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding, Validation
+from aio_apiserver.registry.plugins.admission.policies.evaluated_write import EvaluatedWrite
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, ExpressionOutcome, OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
-from aio_apiserver.registry.plugins.admission.policies.notes import Notes, note_failure
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
-from aio_apiserver.registry.plugins.admission.policies.writes import Write
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 
@@ -38,7 +37,7 @@ _INVALID = 422
 
 
 class _Denial(Struct, frozen=True):
-    """Why a policy says no; without a binding, because of the policy itself."""
+    """The denial of a request by a policy. `binding` is empty when the policy itself is wrong."""
 
     policy: str
     binding: str
@@ -51,7 +50,7 @@ class _Denial(Struct, frozen=True):
 
 
 class ValidatingAdmissionPolicy(Plugin):
-    """Asks all policies that match."""
+    """Evaluates all matching policies."""
 
     name = "ValidatingAdmissionPolicy"
 
@@ -76,10 +75,12 @@ class ValidatingAdmissionPolicy(Plugin):
         if denials:
             raise _refusal(attributes, denials[0])
 
-    def _write(self, attributes: Attributes) -> Write:
-        return Write(attributes, self._matcher, self._access, self._metrics, self._clock)
+    def _write(self, attributes: Attributes) -> EvaluatedWrite:
+        return EvaluatedWrite(attributes, self._matcher, self._access, self._metrics, self._clock)
 
-    async def _ask(self, policy: Policy, bindings: Sequence[Binding], write: Write) -> list[_Denial]:
+    async def _ask(
+        self, policy: AdmissionPolicy, bindings: Sequence[PolicyBinding], write: EvaluatedWrite
+    ) -> list[_Denial]:
         try:
             form = await self._matcher.match(write.attributes, policy.criteria)
         except StatusError as exc:
@@ -87,7 +88,7 @@ class ValidatingAdmissionPolicy(Plugin):
         if form is None:
             return []
         denials: list[_Denial] = []
-        notes = Notes()
+        notes = AuditAnnotations()
         for binding in bindings:
             try:
                 denials += await self._ask_bound(policy, binding, _Matched(form, write, notes))
@@ -98,7 +99,7 @@ class ValidatingAdmissionPolicy(Plugin):
         notes.publish(policy.name, write.attributes.annotate)
         return denials
 
-    async def _ask_bound(self, policy: Policy, binding: Binding, matched: "_Matched") -> list[_Denial]:
+    async def _ask_bound(self, policy: AdmissionPolicy, binding: PolicyBinding, matched: "_Matched") -> list[_Denial]:
         write = matched.write
         if binding.criteria is not None and await self._matcher.match(write.attributes, binding.criteria) is None:
             return []
@@ -108,7 +109,7 @@ class ValidatingAdmissionPolicy(Plugin):
         return denials
 
     async def _ask_with(
-        self, params: Object | None, policy: Policy, binding: Binding, matched: "_Matched"
+        self, params: Object | None, policy: AdmissionPolicy, binding: PolicyBinding, matched: "_Matched"
     ) -> list[_Denial]:
         form, write, notes = matched
         conditions = await write.inputs(policy, form, params, has_namespace=False)
@@ -125,8 +126,10 @@ class ValidatingAdmissionPolicy(Plugin):
             notes.add(key, value)
         return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
 
-    def _told(self, found: Sequence["_Found"], policy: Policy, binding: Binding, write: Write) -> list[_Denial]:
-        """What has been found, told in the ways that the binding names."""
+    def _told(
+        self, found: Sequence["_Found"], policy: AdmissionPolicy, binding: PolicyBinding, write: EvaluatedWrite
+    ) -> list[_Denial]:
+        """Apply the validationActions of the binding to failed validations. Returns the denials."""
         denials = []
         for index, reason, message in found:
             if "Deny" in binding.actions:
@@ -142,7 +145,7 @@ class ValidatingAdmissionPolicy(Plugin):
 
 
 class _Found(NamedTuple):
-    """A validation that does not hold, by its number, and why."""
+    """A failed validation: its number, reason and message."""
 
     number: int
     reason: str
@@ -150,15 +153,15 @@ class _Found(NamedTuple):
 
 
 class _Matched(NamedTuple):
-    """A write that a policy matches, in the form in which it does, and what is to be noted of it."""
+    """A matched write: the form in which a policy matched it, and its audit annotations."""
 
     form: AdmissionForm
-    write: Write
-    notes: Notes
+    write: EvaluatedWrite
+    notes: AuditAnnotations
 
 
-def _judge(policy: Policy, evaluation: Evaluation) -> list[_Found]:
-    """What is wrong, with reasons. Raises Undecided."""
+def _judge(policy: AdmissionPolicy, evaluation: Evaluation) -> list[_Found]:
+    """The validations that fail. Raises Undecided."""
     try:
         outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
     except OutOfBudget as exc:
@@ -180,12 +183,12 @@ def _message(validation: Validation, evaluation: Evaluation) -> str:
     return validation.message or f"failed expression: {validation.condition.text.strip()}"
 
 
-def _text(outcome: Outcome) -> str:
+def _text(outcome: ExpressionOutcome) -> str:
     return outcome.value.strip() if isinstance(outcome.value, str) and not outcome.failure else ""
 
 
-def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
-    """What is to be noted, by keys, and what is wrong with the expressions that say so. Raises Undecided."""
+def _annotate(policy: AdmissionPolicy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
+    """The values of the audit annotations, and the errors of their expressions. Raises Undecided."""
     try:
         outcomes = [(key, evaluation.outcome(expression)) for key, expression in policy.annotations]
     except OutOfBudget as exc:
@@ -195,14 +198,14 @@ def _annotate(policy: Policy, evaluation: Evaluation) -> tuple[list[tuple[str, s
     return values, [] if policy.ignores_failures else wrong
 
 
-def _failed(policy: Policy, binding: Binding | None, message: str) -> list[_Denial]:
+def _failed(policy: AdmissionPolicy, binding: PolicyBinding | None, message: str) -> list[_Denial]:
     if policy.ignores_failures:
         return []
     return [_Denial(policy.name, binding.name if binding is not None else "", message)]
 
 
 def _refusal(attributes: Attributes, denial: _Denial) -> Forbidden:
-    """A Forbidden with the policy's own reason."""
+    """A Forbidden with the reason of the policy."""
     message = str(denial)
     failure = forbidden(attributes, message, causes=[Cause("", message)])
     failure.reason = denial.reason

@@ -1,1 +1,1 @@
-"""Admission webhooks: programs elsewhere that change writes or refuse them, as configurations tell."""
+"""Webhooks: the admission plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook."""

@@ -1,7 +1,7 @@
-"""Calls: one webhook is sent the review of one write, and answers.
+"""Calls: sends the AdmissionReview of one write to one webhook, and reads the response.
 
-Must hold: a webhook with side effects is not called on a dry run, whatever its failure policy; warnings reach the
-client even with a no.
+Must hold: a webhook with side effects is not called on a dry run, whatever its failurePolicy. Warnings of a webhook
+reach the client also when the webhook denies the request.
 """
 
 import uuid
@@ -12,11 +12,11 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
-from aio_apiserver.registry.plugins.admission.webhooks import answers, notes, reviews
-from aio_apiserver.registry.plugins.admission.webhooks.answers import Answer
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations, responses, reviews
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
+from aio_apiserver.registry.plugins.admission.webhooks.responses import WebhookResponse
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})
@@ -24,7 +24,7 @@ _NO_VERSION = "webhook does not accept known AdmissionReview versions (v1, v1bet
 
 
 class Caller:
-    """Calls webhooks for one plugin. `mutates`: they may answer with patches."""
+    """Calls webhooks for one plugin. `mutates`: responses may contain patches."""
 
     def __init__(self, plugin: str, given: Foundation, *, mutates: bool) -> None:
         self._plugin = plugin
@@ -33,8 +33,10 @@ class Caller:
         self._patience = given.clock.patience
         self._mutates = mutates
 
-    async def ask(self, webhook: Webhook, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Answer:
-        """What a webhook says to a write that was made in its own form. Raises CallFailed, Denied, BadRequest."""
+    async def ask(
+        self, webhook: AdmissionWebhook, attributes: Attributes, own: AdmissionForm, shown: VersionedAttributes
+    ) -> WebhookResponse:
+        """Call a webhook for a write. Raises CallFailed, WebhookDenied, BadRequest."""
         if attributes.is_dry_run:
             _check_side_effects(webhook)
         version = reviews.version_of(webhook.review_versions)
@@ -45,30 +47,30 @@ class Caller:
         seconds = self._seconds(webhook, attributes)
         try:
             value = await self._call(webhook.client, review, seconds=seconds, plugin=self._plugin)
-            answer = answers.read(value, version, uid, self._types, mutates=self._mutates)
+            answer = responses.read(value, version, uid, self._types, mutates=self._mutates)
         except Unusable as exc:
             raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
         except WebhookFailed as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}", code=exc.code) from exc
-        except answers.Undecodable as exc:
+        except responses.UndecodableReview as exc:
             raise CallFailed(webhook.name, f"failed to call webhook: {exc}") from exc
-        except answers.Invalid as exc:
+        except responses.InvalidReview as exc:
             raise CallFailed(webhook.name, f"received invalid webhook response: {exc}") from exc
-        notes.note_own(attributes, webhook, answer.annotations)
+        audit_annotations.note_own(attributes, webhook, answer.annotations)
         for warning in answer.warnings:
             attributes.warn(warning)
         if not answer.is_allowed:
-            raise Denied(webhook.name, answer.status)
+            raise WebhookDenied(webhook.name, answer.status)
         return answer
 
-    def _seconds(self, webhook: Webhook, attributes: Attributes) -> float:
-        """How long to wait for a webhook: no longer than somebody waits for the write."""
+    def _seconds(self, webhook: AdmissionWebhook, attributes: Attributes) -> float:
+        """The timeout of a call: that of the webhook, and not longer than the request's own deadline."""
         if not attributes.deadline:
             return webhook.seconds
         return min(webhook.seconds, max(_LEAST_SECONDS, attributes.deadline - self._patience.monotonic()))
 
 
-def _check_side_effects(webhook: Webhook) -> None:
+def _check_side_effects(webhook: AdmissionWebhook) -> None:
     if webhook.side_effects is None:
         raise CallFailed(webhook.name, "Webhook SideEffects is nil", code=400)
     if webhook.side_effects not in _HARMLESS:

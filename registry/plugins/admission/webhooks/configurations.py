@@ -1,7 +1,7 @@
-"""Configurations: the webhooks of all configurations of one kind, as they are now.
+"""Configurations: the webhooks of all configurations of one kind, from a watch.
 
-Must hold: they come in the order of their configurations' names, and within one in its own order; a configuration is
-read once a revision, and a condition compiled when its webhook is first considered.
+Must hold: webhooks are sorted by the name of their configuration, then in the order within it. A configuration is read
+once a revision. Match conditions are compiled at the first write that matches the rules.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ _ANY = ListOptions(resource_version=0)
 _LONGEST_SECONDS = 30
 
 
-class Webhook(Struct, frozen=True, kw_only=True, dict=True):
-    """One webhook. `uid` tells it from all others, even from those of its name."""
+class AdmissionWebhook(Struct, frozen=True, kw_only=True, dict=True):
+    """One webhook of a configuration. `uid` is unique, also among webhooks of the same name."""
 
     name: str
     configuration: str
@@ -44,31 +44,31 @@ class Webhook(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def conditions(self) -> "Conditions | None":
-        """The conditions under which it is called at all; None when there are none."""
+        """The compiled match conditions; None when there are none."""
         if not self.stated_conditions:
             return None
-        # A server whose webhooks state none does without the language in which they are stated.
+        # # Imported here, so that servers without match conditions do not load CEL.
         from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
 
         return Conditions(self.stated_conditions, ignores_failures=self.ignores_failures)
 
 
 class Configurations:
-    """Follows the configurations of a kind. Until that has begun, they are read for each write."""
+    """Follows the configurations of a kind. Before the first list has arrived, each write reads them."""
 
     def __init__(self, storage_for: ReaderFor, kind: Kind) -> None:
         self._storage = storage_for(resource_of(kind))
         self._listing = Operation(kind.resource, "list")
         self._following = Following(self._storage, _webhooks_of, self._changed)
         self._is_followed = False
-        self._present: Sequence[Webhook] | None = None
+        self._present: Sequence[AdmissionWebhook] | None = None
 
     async def run(self, clock: Clock) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         await self._following.run(clock)
 
-    async def webhooks(self) -> Sequence[Webhook]:
-        """All of them. Raises StatusError."""
+    async def webhooks(self) -> Sequence[AdmissionWebhook]:
+        """All webhooks, in order. Raises StatusError."""
         if self._present is not None:
             return self._present
         if not self._is_followed:
@@ -83,15 +83,15 @@ class Configurations:
         self._present = None
 
 
-def _webhooks_of(stored: StoredObject) -> Sequence[Webhook]:
+def _webhooks_of(stored: StoredObject) -> Sequence[AdmissionWebhook]:
     return list(_each(stored.key, stored.decode().get("webhooks") or ()))
 
 
-def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator[Webhook]:
+def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator[AdmissionWebhook]:
     seen: dict[str, int] = {}
     for one in webhooks:
         name = one["name"]
-        yield Webhook(
+        yield AdmissionWebhook(
             name=name,
             configuration=configuration,
             uid=f"{configuration}/{name}/{seen.get(name, 0)}",

@@ -1,4 +1,4 @@
-"""How a call of a webhook ends when it does not end well, and what becomes of the write then. Pure."""
+"""Failures: the errors of webhook calls, and how they refuse a write. Pure."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ _LEAST_CODE = 400
 
 
 class CallFailed(Exception):
-    """A webhook could not be called, or did not answer as it should: whether that counts, its configuration says."""
+    """A webhook could not be called, or its response is not valid. failurePolicy decides about the write."""
 
     def __init__(self, webhook: str, why: str, *, code: int = 503) -> None:
         super().__init__(f"failed calling webhook {quote(webhook)}: {why}")
         self.code = code
 
     def refusal(self) -> InternalError:
-        """The answer to a write that must not go on without the webhook."""
+        """The error for a write whose webhook has failurePolicy Fail."""
         return InternalError(str(self))
 
 
-class Denied(StatusError):
-    """A webhook says no, with a Status of its own."""
+class WebhookDenied(StatusError):
+    """The denial of a webhook, with the Status of its response."""
 
     def __init__(self, webhook: str, status: Object | None) -> None:
         given = status or {}

@@ -1,4 +1,4 @@
-"""Conditions: the expressions under which a webhook is called at all, compiled once."""
+"""Match conditions: the CEL match conditions of a webhook, compiled once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.admission import Given, UnusableExpression
 from aio_apiserver.registry.machinery.cel import types
-from aio_apiserver.registry.plugins.admission import requests
+from aio_apiserver.registry.plugins.admission import admission_requests
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionRecorder
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Answers, Expression, inputs
+from aio_apiserver.registry.plugins.admission.policies.evaluation import Decisions, Expression, inputs
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined, hold
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 
 
 class Conditions:
-    """Those of one webhook."""
+    """The match conditions of one webhook."""
 
     def __init__(self, stated: Sequence[Mapping[str, Any]], *, ignores_failures: bool) -> None:
         self._expressions = [_compiled(one.get("expression") or "") for one in stated]
@@ -28,17 +28,19 @@ class Conditions:
         self,
         attributes: Attributes,
         own: AdmissionForm,
-        shown: Shown,
+        shown: VersionedAttributes,
         *,
         access: Authorizer,
         recorder: ConditionRecorder,
     ) -> bool:
-        """Whether all hold for a write that was made in its own form and is shown in another. Raises Forbidden."""
-        answers = Answers(access)
+        """Whether all conditions hold for a write. `own` is the form of the request, `shown` the write in the matched
+        form. Raises Forbidden.
+        """
+        answers = Decisions(access)
         seen = inputs(
             obj=shown.obj,
             old=shown.old,
-            request=requests.request(attributes, own, shown.form),
+            request=admission_requests.request(attributes, own, shown.form),
             namespace=None,
             params=None,
             access=answers.variables(attributes),

@@ -1,7 +1,7 @@
-"""MutatingAdmissionWebhook: webhooks change writes, one after the other.
+"""Mutating: the admission plugin MutatingAdmissionWebhook, which calls webhooks one after the other.
 
-Must hold: each webhook sees what those before it have made, with its defaults; when something has changed that an
-earlier webhook wants to see again, it is asked once more, after all other plugins; nobody is asked more than twice.
+Must hold: each webhook sees the changes of the webhooks before it, with defaults. A webhook with reinvocationPolicy
+IfNeeded is called again after later changes, once all other plugins have run. A webhook is called twice at most.
 """
 
 from msgspec import Struct, field
@@ -16,21 +16,21 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingwebhookconfigur
 )
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
-from aio_apiserver.registry.plugins.admission.webhooks import notes as audit
+from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations as audit
 from aio_apiserver.registry.plugins.admission.webhooks import patching
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import MUTATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown, shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, shown
 from aio_apiserver.storage.stored_object import Object
 
 
 class _Notes(Struct):
-    """What is remembered from the first round to the second.
+    """The state that the first round leaves for the second.
 
-    waiting: webhooks that have been asked and want to be asked again after a change; wanted: those to which that
-    happened; last: the object as it was left.
+    waiting: called webhooks that want reinvocation; wanted: those of them that a later change concerns; last: the
+    object after the round.
     """
 
     waiting: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ class _Notes(Struct):
 
 
 class MutatingAdmissionWebhook(Plugin):
-    """Lets all webhooks that match change the object."""
+    """Calls all matching webhooks and applies their patches."""
 
     name = "MutatingAdmissionWebhook"
 
@@ -72,7 +72,7 @@ class MutatingAdmissionWebhook(Plugin):
             await work.current.write_back(attributes)
         notes.last = objects.clone(attributes.obj)
 
-    async def _consider(self, webhook: Webhook, work: "_Round", place: str) -> None:
+    async def _consider(self, webhook: AdmissionWebhook, work: "_Round", place: str) -> None:
         attributes = work.seen_attributes
         form = await self._selector.select(webhook, attributes, work.show)
         if form is None:
@@ -93,13 +93,15 @@ class MutatingAdmissionWebhook(Plugin):
         if webhook.is_reinvoked:
             work.notes.waiting.add(webhook.uid)
 
-    async def _ask(self, webhook: Webhook, attributes: Attributes, current: Shown, place: str) -> bool:
-        """Whether a webhook has changed the object. Raises CallFailed, StatusError."""
+    async def _ask(
+        self, webhook: AdmissionWebhook, attributes: Attributes, current: VersionedAttributes, place: str
+    ) -> bool:
+        """Call a webhook and apply its patch. Returns whether the object changed. Raises CallFailed, StatusError."""
         answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
         operations = patching.operations_of(webhook, answer)
         if not operations:
             return False
-        # Patching uses the operations up.
+        # # Patching modifies the operations.
         stated = objects.clone(operations)
         parsed = patching.patched(webhook, answer, operations, form=current.form, obj=current.obj)
         is_changed = parsed != current.obj
@@ -109,22 +111,22 @@ class MutatingAdmissionWebhook(Plugin):
 
 
 class _Round:
-    """One round of all webhooks on one write. `current` is how it was shown last."""
+    """One round of all webhooks for one write. `current` is the write in the form that was used last."""
 
     def __init__(self, attributes: Attributes, notes: _Notes) -> None:
         self._attributes = attributes
         self.notes = notes
-        self.current: Shown | None = None
+        self.current: VersionedAttributes | None = None
 
     @property
     def seen_attributes(self) -> Attributes:
-        """The write with its object as it has become."""
+        """The attributes with the object as changed so far."""
         if self.current is None:
             return self._attributes
         return replace(self._attributes, obj=self.current.obj)
 
-    async def show(self, form: AdmissionForm) -> Shown:
-        """The write in a form, as it has become."""
+    async def show(self, form: AdmissionForm) -> VersionedAttributes:
+        """The write in a form, as changed so far."""
         if self.current is None:
             self.current = await shown(self._attributes, form)
         elif self.current.form.kind != form.kind:

@@ -1,6 +1,6 @@
-"""Outcomes: what becomes of a write after a webhook was asked about it, and what is recorded of that.
+"""Outcomes: applies failurePolicy to the call of a webhook, and records metrics and audit annotations.
 
-Must hold: only a failure to call a webhook can be ignored; its no, and what goes wrong here, never are.
+Must hold: failurePolicy Ignore covers failed calls. It does not cover denials and errors of this server.
 """
 
 import logging
@@ -10,15 +10,15 @@ from typing import TypeVar
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics, code_label
-from aio_apiserver.registry.plugins.admission.webhooks import notes
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 
 MUTATING, VALIDATING = "admit", "validating"
-_NOTED_AS = {MUTATING: notes.MUTATION, VALIDATING: notes.VALIDATION}
+_NOTED_AS = {MUTATING: audit_annotations.MUTATION, VALIDATING: audit_annotations.VALIDATION}
 _CALL_FAILED, _OUR_FAULT, _DENIED = "calling_webhook_error", "apiserver_internal_error", "no_error"
 _GOOD = 200
 
@@ -26,15 +26,15 @@ T = TypeVar("T")
 
 
 class Outcomes:
-    """Those of one step."""
+    """The outcomes of one step: `admit` or `validating`."""
 
     def __init__(self, metrics: WebhookMetrics, clock: Clock, step: str) -> None:
         self._metrics = metrics
         self._clock = clock
         self._step = step
 
-    async def of(self, webhook: Webhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
-        """What comes of asking a webhook in its turn; None when its failure is ignored. Raises StatusError."""
+    async def of(self, webhook: AdmissionWebhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
+        """The result of a webhook's call; None when a failure is ignored. Raises StatusError."""
         began = self._clock.monotonic()
         code, refused = _GOOD, ""
         try:
@@ -45,10 +45,10 @@ class Outcomes:
                 refused = _CALL_FAILED
                 raise exc.refusal() from exc
             self._metrics.failed_open.of(webhook.name, self._step).add()
-            notes.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
+            audit_annotations.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
             logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
             return None
-        except Denied as exc:
+        except WebhookDenied as exc:
             code, refused = exc.code, _DENIED
             raise
         except StatusError:

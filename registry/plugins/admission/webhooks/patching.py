@@ -1,4 +1,4 @@
-"""Patching: what the patch of a webhook makes of the object that it was shown. Pure."""
+"""Patching: applies the JSON patch of a webhook's response to the object. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,21 +14,26 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
 from aio_apiserver.registry.machinery.schema import DecodeError
-from aio_apiserver.registry.plugins.admission.webhooks.answers import JSON_PATCH, Answer
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed
+from aio_apiserver.registry.plugins.admission.webhooks.responses import JSON_PATCH, WebhookResponse
 from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'
 
 
-def operations_of(webhook: Webhook, answer: Answer) -> Sequence[Any]:
-    """The operations of the patch of an answer, if it has any. Raises CallFailed."""
+def operations_of(webhook: AdmissionWebhook, answer: WebhookResponse) -> Sequence[Any]:
+    """The operations of the response's patch, if there is one. Raises CallFailed."""
     return _operations(webhook, answer.patch) if answer.patch else ()
 
 
 def patched(
-    webhook: Webhook, answer: Answer, operations: Sequence[Any], *, form: AdmissionForm, obj: Object | None
+    webhook: AdmissionWebhook,
+    answer: WebhookResponse,
+    operations: Sequence[Any],
+    *,
+    form: AdmissionForm,
+    obj: Object | None,
 ) -> Object:
     """The patched object, without defaults. Raises CallFailed, InternalError."""
     if obj is None:
@@ -40,7 +45,7 @@ def patched(
     return _parsed(_applied(objects.clone(obj), operations), form)
 
 
-def _operations(webhook: Webhook, text: bytes) -> list[Any]:
+def _operations(webhook: AdmissionWebhook, text: bytes) -> list[Any]:
     try:
         operations = orjson.loads(text)
         mistake = body_errors.operations_mismatch(operations, is_strict=False)
@@ -70,7 +75,7 @@ def _parsed(value: Any, form: AdmissionForm) -> Object:
 
 
 def _check_kind(value: Object, form: AdmissionForm) -> None:
-    """Whether an object is still what it was: what it does not say, it is."""
+    """Check that a patch keeps kind and apiVersion. A missing one counts as unchanged."""
     kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
     if (kind, api_version) != (form.kind.kind, form.kind.api_version):
         scheme = scheme_of(form.kind.group)

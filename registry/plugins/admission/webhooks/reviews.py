@@ -1,11 +1,14 @@
-"""Reviews: what webhooks are sent. Pure. Must hold: what is not there of objects and options is told as null."""
+"""Reviews: the AdmissionReview that a webhook gets. Pure.
+
+Must hold: missing objects and options are null.
+"""
 
 from collections.abc import Sequence
 
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.plugins.admission import requests
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission import admission_requests
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 from aio_apiserver.storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"
@@ -13,7 +16,7 @@ VERSIONS = ("v1", "v1beta1")
 
 
 def version_of(spoken: Sequence[str]) -> str | None:
-    """The first version of reviews that a webhook and this server speak."""
+    """The first review version of a webhook that this server supports."""
     return next((version for version in spoken if version in VERSIONS), None)
 
 
@@ -21,9 +24,9 @@ def api_version(version: str) -> str:
     return f"{GROUP}/{version}"
 
 
-def review(version: str, uid: str, attributes: Attributes, own: AdmissionForm, shown: Shown) -> Object:
-    """The review of a write that was made in its own form and is shown in another."""
-    request = requests.request(attributes, own, shown.form)
+def review(version: str, uid: str, attributes: Attributes, own: AdmissionForm, shown: VersionedAttributes) -> Object:
+    """The review of a write. `own` is the form of the request, `shown` the write in the matched form."""
+    request = admission_requests.request(attributes, own, shown.form)
     dry_run, options = request.pop("dryRun"), request.pop("options", None)
     return {
         "kind": KIND,

@@ -1,4 +1,4 @@
-"""Selecting: which webhooks hear of a write, and as what."""
+"""Selecting: which webhooks are called for a write, and in which version."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,15 +10,15 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics, ConditionRecorder
 from aio_apiserver.registry.plugins.admission.matching import Matcher
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 
-Show = Callable[[AdmissionForm], Awaitable[Shown]]
-"""The write in a form. Raises InternalError."""
+Show = Callable[[AdmissionForm], Awaitable[VersionedAttributes]]
+"""Returns the write in a form. Raises InternalError."""
 
 
 class Selector:
-    """Knows rules, selectors and conditions. `step` is what the webhooks do, as it is recorded."""
+    """Applies rules, selectors and match conditions. `step` is the type label in the metrics."""
 
     def __init__(self, given: Foundation, step: str) -> None:
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
@@ -28,11 +28,11 @@ class Selector:
         self._step = step
 
     def own_form(self, attributes: Attributes) -> AdmissionForm:
-        """That in which a write was made."""
+        """The form of the request."""
         return self._matcher.forms(attributes)[0]
 
-    async def select(self, webhook: Webhook, attributes: Attributes, show: Show) -> AdmissionForm | None:
-        """As what a webhook hears of a write; None when it does not. Raises StatusError."""
+    async def select(self, webhook: AdmissionWebhook, attributes: Attributes, show: Show) -> AdmissionForm | None:
+        """The form in which a webhook gets a write; None when it does not match. Raises StatusError."""
         form = await self._matcher.match(attributes, webhook.criteria)
         if form is None or webhook.conditions is None:
             return form

@@ -1,7 +1,6 @@
-"""ValidatingAdmissionWebhook: webhooks refuse writes.
+"""Validating: the admission plugin ValidatingAdmissionWebhook, which calls webhooks at the same time.
 
-Must hold: all webhooks that hear of a write are asked at the same time, and all answers are waited for; of several
-refusals that of the first webhook is told.
+Must hold: all responses are awaited. Of several denials the client gets that of the first webhook.
 """
 
 import asyncio
@@ -16,14 +15,14 @@ from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfig
 from aio_apiserver.registry.plugins.admission.matching import is_configuration
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Configurations, Webhook
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.shown import Shown, shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, shown
 
 
 class ValidatingAdmissionWebhook(Plugin):
-    """Asks all webhooks that match."""
+    """Calls all matching webhooks."""
 
     name = "ValidatingAdmissionWebhook"
 
@@ -54,21 +53,23 @@ class ValidatingAdmissionWebhook(Plugin):
             if outcome is not None:
                 raise outcome
 
-    async def _ask(self, webhook: Webhook, attributes: Attributes, one: Shown, index: int) -> None:
+    async def _ask(
+        self, webhook: AdmissionWebhook, attributes: Attributes, one: VersionedAttributes, index: int
+    ) -> None:
         asking = self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
         await self._outcomes.of(webhook, attributes, f"round_0_index_{index}", asking)
 
 
 class _Views:
-    """A write in every form in which somebody wants to see it, made once."""
+    """A write in each form that a webhook wants, converted once for each kind."""
 
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
-        self._made: dict[GroupVersionKind, Shown] = {}
+        self._made: dict[GroupVersionKind, VersionedAttributes] = {}
 
-    async def show(self, form: AdmissionForm) -> Shown:
+    async def show(self, form: AdmissionForm) -> VersionedAttributes:
         view = self._made.get(form.kind)
         if view is None:
             view = self._made[form.kind] = await shown(self._attributes, form)
-        # Two resources may have objects of one kind.
-        return view if view.form is form else Shown(form, view.obj, view.old)
+        # # Two resources may have objects of one kind.
+        return view if view.form is form else VersionedAttributes(form, view.obj, view.old)

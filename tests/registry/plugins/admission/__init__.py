@@ -1,1 +1,1 @@
-"""Admission plugins, each by itself."""
+"""Admission plugins, each alone."""

@@ -1,4 +1,4 @@
-"""What the tests of plugins share: storages for the objects that a plugin looks up."""
+"""Fixtures of the plugins' tests: storages for the objects that a plugin looks up."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ async def kept() -> AsyncIterator[Storage]:
 
 @pytest.fixture
 async def pods() -> AsyncIterator[Storage]:
-    """Another one, for pods."""
+    """A second storage, for pods."""
     async with _opened() as store:
         yield store
 

@@ -1,4 +1,4 @@
-"""DefaultTolerationSeconds: what a pod lacks."""
+"""DefaultTolerationSeconds: the tolerations that a pod lacks."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ from tests.registry.plugins.admission.writes import write
 
 
 class Webhook:
-    """Answers all questions alike, or not at all."""
+    """A webhook that returns one answer to all reviews, or fails."""
 
     def __init__(self, status: dict[str, Any] | None) -> None:
         self.status = status
@@ -28,7 +28,7 @@ class Webhook:
 
 
 class Notes(dict[str, str]):
-    """What is noted of a request."""
+    """The audit annotations of a request."""
 
     def __call__(self, key: str, value: str, level: Level = Level.METADATA) -> None:
         self.setdefault(key, value)

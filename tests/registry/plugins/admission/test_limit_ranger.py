@@ -1,4 +1,4 @@
-"""LimitRanger: what pods and claims of a namespace may ask for."""
+"""LimitRanger: limits and defaults of pods and claims."""
 
 from typing import Any
 

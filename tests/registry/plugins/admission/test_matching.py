@@ -1,4 +1,4 @@
-"""Matching: whether and as what a write is heard of."""
+"""Matching: whether a write matches, and in which version."""
 
 from typing import Any
 

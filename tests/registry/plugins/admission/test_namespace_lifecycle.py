@@ -1,4 +1,4 @@
-"""What may be made, changed and deleted in a namespace."""
+"""NamespaceLifecycle: creations, updates and deletions in a namespace."""
 
 from collections.abc import AsyncIterator
 

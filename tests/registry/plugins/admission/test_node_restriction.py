@@ -1,4 +1,4 @@
-"""What a kubelet may change, and what not."""
+"""NodeRestriction: the writes of kubelets."""
 
 from collections.abc import AsyncIterator
 from typing import Any

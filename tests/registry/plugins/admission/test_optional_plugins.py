@@ -1,4 +1,4 @@
-"""Plugins that are off unless they are asked for, and some small ones."""
+"""Plugins that are off by default, and some small ones."""
 
 import re
 from typing import Any
@@ -72,7 +72,7 @@ async def test_an_overhead_of_its_own_makes_no_pod(kept: Storage) -> None:
     ("name", "why"),
     [("", "resource name may not be empty"), ("a/b", "invalid resource name \"a/b\": [may not contain '/']")],
 )
-async def test_a_runtime_that_nobody_can_have_is_not_asked_for(kept: Storage, name: str, why: str) -> None:
+async def test_an_invalid_runtime_class_name_is_not_looked_up(kept: Storage, name: str, why: str) -> None:
     with pytest.raises(errors.StatusError, match=f"^{re.escape(why)}$"):
         await RuntimeClass(kept).mutate(write(pod(runtimeClassName=name)))
 
@@ -198,7 +198,7 @@ async def test_a_pod_carries_the_zone_of_its_node(kept: Storage) -> None:
 
 
 class _Deleter:
-    """Allows deletions, and finalizers of nothing."""
+    """Allows deletions, but no updates of finalizers."""
 
     async def authorize(self, attributes: Question) -> Decision:
         return ALLOWED if attributes.verb == "delete" else NO_OPINION
@@ -228,7 +228,7 @@ async def test_an_owner_of_an_unknown_kind_is_told(kept: Storage) -> None:
 
 
 def resized(cpu: str, **more: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A pod on a node, changed and as it was."""
+    """A pod on a node, after and before a resize."""
     container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
     old = {"metadata": {"name": "p", "generation": 1}, "spec": {"nodeName": "n", "containers": []}}
     return {

@@ -1,4 +1,4 @@
-"""PodSecurity: pods and the demands of their namespace."""
+"""PodSecurity: pods against the standards of their namespace."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Priority: from classes to pods."""
+"""Priority: priority classes and pods."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Charging the quotas of a namespace, all or none."""
+"""Charging all quotas of a namespace, or none."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ CONFIGMAP = write({"metadata": {"name": "c", "namespace": "default"}}, resource=
 
 @dataclass
 class Quotas:
-    """The plugin and what it charges."""
+    """The plugin and its quotas."""
 
     plugin: ResourceQuota
     storage: Storage

@@ -1,4 +1,4 @@
-"""ServiceAccount: as whom pods run."""
+"""ServiceAccount: the service account of a pod, and its token."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Writes as admission sees them, of pods and of what they refer to."""
+"""Writes for admission, of pods and of the objects that they refer to."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RBAC against a plain reading of its rules: whatever is asked, both say the same."""
+"""RBAC against a plain implementation of its rules: both give the same decisions."""
 
 import itertools
 import random
@@ -59,7 +59,7 @@ def written_subject(pick: random.Random) -> Object:
 
 
 class World:
-    """Roles and bindings made at random."""
+    """Random roles and bindings."""
 
     def __init__(self, seed: int) -> None:
         pick = random.Random(seed)
@@ -92,7 +92,7 @@ class World:
         return policy
 
     def allows(self, asked: Attributes) -> bool:
-        """The rules of RBAC as they are written, without any index."""
+        """The rules of RBAC as documented, without an index."""
         for binding in self.bindings:
             namespace = binding["metadata"].get("namespace", "")
             if namespace and namespace != asked.namespace:

@@ -1,4 +1,4 @@
-"""Tokens of service accounts, of secrets, of nodes that join, and of issuers elsewhere."""
+"""Tokens of service accounts, of secrets, of joining nodes, and of external issuers."""
 
 import base64
 import time
@@ -25,7 +25,7 @@ from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import Boots
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
-from aio_apiserver.registry.plugins.authorization import expressions
+from aio_apiserver.registry.plugins.authorization import config_expressions
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Storage
@@ -221,8 +221,8 @@ URL = "https://issuer.example"
 ELSEWHERE = ec.generate_private_key(ec.SECP256R1())
 
 
-class IssuerElsewhere:
-    """The documents of an issuer."""
+class ExternalIssuer:
+    """An external issuer: its documents."""
 
     def __init__(self) -> None:
         self.key = ELSEWHERE
@@ -239,17 +239,17 @@ class IssuerElsewhere:
         return signing_keys.of(self.key).sign(given)
 
 
-def trusting(elsewhere: IssuerElsewhere, clock: ManualClock, **settings: Any) -> OIDCTokens:
+def trusting(external: ExternalIssuer, clock: ManualClock, **settings: Any) -> OIDCTokens:
     given = {"username": oidc.name_from("sub", ""), **settings}
     issuer = Issuer(url=URL, audiences=("cluster",), algorithms=("ES256",), **given)
-    return OIDCTokens(issuer, IssuerKeys(issuer, elsewhere.fetch, clock), OWN, clock)
+    return OIDCTokens(issuer, IssuerKeys(issuer, external.fetch, clock), OWN, clock)
 
 
 async def test_an_issuers_claims_become_a_user(clock: ManualClock) -> None:
-    elsewhere = IssuerElsewhere()
-    tokens = trusting(elsewhere, clock, username=oidc.name_from("sub", "oidc:"), groups=oidc.groups_from("roles", "r:"))
+    external = ExternalIssuer()
+    tokens = trusting(external, clock, username=oidc.name_from("sub", "oidc:"), groups=oidc.groups_from("roles", "r:"))
 
-    found = await tokens.authenticate(elsewhere.token(clock, roles=["dev", "ops"]), OWN)
+    found = await tokens.authenticate(external.token(clock, roles=["dev", "ops"]), OWN)
 
     assert found is not None
     assert (found.user.name, found.user.groups) == ("oidc:jane", ("r:dev", "r:ops"))
@@ -266,36 +266,36 @@ async def test_an_issuers_claims_become_a_user(clock: ManualClock) -> None:
     ],
 )
 async def test_claims_that_do_not_fit_are_refused(clock: ManualClock, claims: dict[str, Any], why: str) -> None:
-    elsewhere = IssuerElsewhere()
-    tokens = trusting(elsewhere, clock, checks=[oidc.requiring("tenant", "a")])
+    external = ExternalIssuer()
+    tokens = trusting(external, clock, checks=[oidc.requiring("tenant", "a")])
 
-    assert why in await refused(tokens, elsewhere.token(clock, **{"tenant": "a", **claims}))
+    assert why in await refused(tokens, external.token(clock, **{"tenant": "a", **claims}))
 
 
-async def test_an_address_that_is_not_verified_names_nobody(clock: ManualClock) -> None:
-    elsewhere = IssuerElsewhere()
-    token = elsewhere.token(clock, email="jane@example.com", email_verified=False)
+async def test_an_unverified_email_address_names_no_user(clock: ManualClock) -> None:
+    external = ExternalIssuer()
+    token = external.token(clock, email="jane@example.com", email_verified=False)
 
-    why = await refused(trusting(elsewhere, clock, username=oidc.name_from("email", "")), token)
+    why = await refused(trusting(external, clock, username=oidc.name_from("email", "")), token)
 
     assert why == "oidc: email not verified"
 
 
 async def test_expressions_make_and_check_users(clock: ManualClock) -> None:
-    elsewhere = IssuerElsewhere()
+    external = ExternalIssuer()
     tokens = trusting(
-        elsewhere,
+        external,
         clock,
-        username=expressions.text_of_claims("claims.sub + '@' + claims.tenant"),
-        groups=expressions.texts_of_claims("claims.roles.filter(r, r != 'root')"),
-        extra={"example.com/tenant": expressions.texts_of_claims("claims.tenant")},
-        checks=[expressions.check_of_claims("has(claims.tenant)", "no tenant")],
-        user_checks=[expressions.check_of_user("!user.username.startsWith('system:')", "reserved")],
+        username=config_expressions.text_of_claims("claims.sub + '@' + claims.tenant"),
+        groups=config_expressions.texts_of_claims("claims.roles.filter(r, r != 'root')"),
+        extra={"example.com/tenant": config_expressions.texts_of_claims("claims.tenant")},
+        checks=[config_expressions.check_of_claims("has(claims.tenant)", "no tenant")],
+        user_checks=[config_expressions.check_of_user("!user.username.startsWith('system:')", "reserved")],
     )
 
-    found = await tokens.authenticate(elsewhere.token(clock, tenant="t", roles=["dev", "root"]), OWN)
-    without = await refused(tokens, elsewhere.token(clock, roles=[]))
-    reserved = await refused(tokens, elsewhere.token(clock, sub="system:admin", tenant="t", roles=[]))
+    found = await tokens.authenticate(external.token(clock, tenant="t", roles=["dev", "root"]), OWN)
+    without = await refused(tokens, external.token(clock, roles=[]))
+    reserved = await refused(tokens, external.token(clock, sub="system:admin", tenant="t", roles=[]))
 
     assert found is not None
     assert (found.user.name, found.user.groups) == ("jane@t", ("dev",))
@@ -318,11 +318,11 @@ async def test_expressions_make_and_check_users(clock: ManualClock) -> None:
 def test_match_conditions_all_have_to_hold(conditions: list[str], *, applies: bool) -> None:
     spec = {"user": "alice", "groups": ["devs"], "resourceAttributes": {"namespace": "ns", "verb": "get"}}
 
-    assert expressions.match_conditions(conditions)(spec) is applies
+    assert config_expressions.match_conditions(conditions)(spec) is applies
 
 
 def test_a_match_condition_that_fails_decides_nothing() -> None:
-    applies = expressions.match_conditions(["request.resourceAttributes.namespace == 'ns'"])
+    applies = config_expressions.match_conditions(["request.resourceAttributes.namespace == 'ns'"])
 
     with pytest.raises(ValueError, match="cel evaluation error"):
         applies({"user": "alice", "nonResourceAttributes": {"path": "/"}})
@@ -331,22 +331,22 @@ def test_a_match_condition_that_fails_decides_nothing() -> None:
 @pytest.mark.parametrize("text", ["request.", "request.colour == 'red'", "request.user", "claims.sub == 'x'"])
 def test_a_match_condition_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"compilation failed|must evaluate to bool"):
-        expressions.match_conditions([text])
+        config_expressions.match_conditions([text])
 
 
 async def test_keys_are_fetched_once_and_again_for_a_new_one(clock: ManualClock) -> None:
-    elsewhere = IssuerElsewhere()
-    tokens = trusting(elsewhere, clock)
+    external = ExternalIssuer()
+    tokens = trusting(external, clock)
     for _ in range(3):
-        await tokens.authenticate(elsewhere.token(clock), OWN)
-    fetched_first = len(elsewhere.asked)
-    elsewhere.key = ec.generate_private_key(ec.SECP256R1())
+        await tokens.authenticate(external.token(clock), OWN)
+    fetched_first = len(external.asked)
+    external.key = ec.generate_private_key(ec.SECP256R1())
 
-    too_soon = await refused(tokens, elsewhere.token(clock))
+    too_soon = await refused(tokens, external.token(clock))
     clock.advance(11)
-    found = await tokens.authenticate(elsewhere.token(clock), OWN)
+    found = await tokens.authenticate(external.token(clock), OWN)
 
-    assert (fetched_first, len(elsewhere.asked)) == (2, 4)
+    assert (fetched_first, len(external.asked)) == (2, 4)
     assert "no key fits" in too_soon
     assert found is not None
 

@@ -1,12 +1,12 @@
-"""A priority level to stand in line at."""
+"""A priority level whose queues tests fill."""
 
 import asyncio
 
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
-from aio_apiserver.registry.plugins.flowcontrol.level import Level, LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig, PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet, Queuing, Refusal
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
 from aio_apiserver.storage.clock import ManualClock
 
@@ -14,7 +14,7 @@ MILLISECOND = 0.001
 
 
 class Line:
-    """One level with so many seats; `lane(n)` is a flow that uses queue n alone."""
+    """One level with so many seats. `lane(n)` is a flow that uses queue n alone."""
 
     def __init__(
         self, seats: int, *, queues: int = 4, hand_size: int = 1, length: int = 50, is_exempt: bool = False
@@ -24,11 +24,11 @@ class Line:
         self.queues = QueueSet(self.alarms, self.clock.monotonic(), is_exempt=is_exempt)
         queuing = Queuing(queues, hand_size, length) if queues else None
         config = LevelConfig(name="level", uid="l", shares=1, lendable_percent=0, queuing=queuing, is_exempt=is_exempt)
-        self.level = Level(config, self.queues)
+        self.level = PriorityLevel(config, self.queues)
         self.queues.configure(queuing, seats, self.clock.monotonic())
         self.metrics = FlowMetrics()
         self.entered: list[Ticket] = []
-        """Those that are not over."""
+        """The requests that have not ended."""
 
     def lane(self, *numbers: int) -> Lane:
         hand = [self.queues.queue(number) for number in numbers]
@@ -51,7 +51,7 @@ class Line:
         self.queues.leave(ticket, self.clock.monotonic())
 
     def serve(self, count: int, *, seconds: float) -> list[Ticket]:
-        """The next ones that are served, one after the other, each for some time."""
+        """Execute the next requests one after the other, each for some time."""
         served = []
         for _ in range(count):
             ticket = next(one for one in self.entered if one.is_begun)
@@ -62,6 +62,6 @@ class Line:
 
 
 async def some_turns() -> None:
-    """Let tasks go on that can."""
+    """Let other tasks run."""
     for _ in range(5):
         await asyncio.sleep(0)

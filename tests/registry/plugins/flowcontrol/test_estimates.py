@@ -1,17 +1,17 @@
 import pytest
 
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, Sizes
+from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
-from aio_apiserver.registry.plugins.flowcontrol.watches import OpenWatches, Watched
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.flowcontrol.lines import Line
 
 PODS = ("", "pods")
-WRITTEN = Watched("", "pods", "default", "web")
+WRITTEN = WatchScope("", "pods", "default", "web")
 
 
 class Asked:
-    """An estimator, with a level whose requests may take as many seats as those of a new server's workloads."""
+    """An estimator, with a level that gives one request at most 37 seats."""
 
     def __init__(self, sizes: Sizes | None = None) -> None:
         self.sizes = sizes
@@ -87,7 +87,7 @@ def test_sizes_are_looked_up_once_a_minute() -> None:
 def test_a_write_takes_seats_for_the_watches_that_hear_of_it(watches: int, work: Work) -> None:
     asked = Asked()
     for _ in range(watches):
-        asked.watches.opened(Watched("", "pods"), "")
+        asked.watches.opened(WatchScope("", "pods"), "")
 
     assert asked.estimator.of_write(asked.lane, WRITTEN, "") == work
 
@@ -95,7 +95,7 @@ def test_a_write_takes_seats_for_the_watches_that_hear_of_it(watches: int, work:
 def test_watches_count_that_are_about_what_is_written_and_are_open() -> None:
     watches = OpenWatches()
     everywhere, here, it, elsewhere, one_node = (
-        watches.opened(Watched("", "pods", namespace, name), selector)
+        watches.opened(WatchScope("", "pods", namespace, name), selector)
         for namespace, name, selector in (
             ("", "", ""),
             ("default", "", "metadata.name!=x"),

@@ -9,7 +9,7 @@ from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.flowcontrol.series import FlowMetrics
+from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
@@ -22,7 +22,7 @@ GET_PODS = "get", "", "", "default", "pods", ""
 
 
 class Served:
-    """Fairness with the objects of a new server; `clock` is moved by hand."""
+    """Fairness with the objects of a new server. The test moves `clock`."""
 
     def __init__(self, fairness: Fairness, clock: ManualClock) -> None:
         self.fairness = fairness

@@ -5,7 +5,7 @@ from aio_apiserver.registry.plugins.flowcontrol.tickets import Work
 from tests.registry.plugins.flowcontrol.lines import MILLISECOND, Line, some_turns
 
 
-async def test_whoever_finds_a_free_seat_does_not_wait() -> None:
+async def test_a_request_that_finds_a_free_seat_does_not_wait() -> None:
     line = Line(2)
 
     tickets = [line.enter(0), line.enter(0)]
@@ -14,7 +14,7 @@ async def test_whoever_finds_a_free_seat_does_not_wait() -> None:
     assert (line.queues.executing, line.queues.seats) == (2, 2)
 
 
-async def test_whoever_finds_none_waits_until_a_seat_is_free() -> None:
+async def test_a_request_without_a_free_seat_waits_until_one_is_free() -> None:
     line = Line(1)
     first, second = line.enter(0), line.enter(0)
     assert second.decision is not None
@@ -210,7 +210,7 @@ async def test_the_time_in_each_state_is_kept() -> None:
     assert not line.queues.take_spent(line.clock.monotonic())
 
 
-async def test_queues_that_nobody_uses_take_no_room() -> None:
+async def test_unused_queues_take_no_memory() -> None:
     line = Line(1, queues=10_000_000)
 
     line.enter(9_999_999)

@@ -9,7 +9,7 @@ from aio_apiserver.registry.plugins.podsecurity.policies import (
     BASELINE,
     PRIVILEGED,
     RESTRICTED,
-    Policy,
+    NamespacePolicy,
     Standard,
     configured,
     policy_of,
@@ -103,7 +103,7 @@ def test_the_privileged_level_allows_everything() -> None:
 def test_labels_make_a_policy() -> None:
     labels = {f"{LABEL}enforce": "baseline", f"{LABEL}enforce-version": "v1.30", f"{LABEL}audit": "restricted"}
 
-    policy, errors = policy_of(labels, Policy())
+    policy, errors = policy_of(labels, NamespacePolicy())
 
     assert (str(policy.enforce), str(policy.audit), str(policy.warn)) == (
         "baseline:v1.30",
@@ -114,7 +114,7 @@ def test_labels_make_a_policy() -> None:
 
 
 def test_labels_that_cannot_be_read_enforce_the_strictest_level() -> None:
-    policy, errors = policy_of({f"{LABEL}enforce": "loose", f"{LABEL}warn": "?"}, Policy())
+    policy, errors = policy_of({f"{LABEL}enforce": "loose", f"{LABEL}warn": "?"}, NamespacePolicy())
 
     assert policy.enforce == Standard(RESTRICTED)
     assert policy.warn == Standard(PRIVILEGED)

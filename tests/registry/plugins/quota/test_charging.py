@@ -1,4 +1,4 @@
-"""What writes take from quotas, and when there is no room for them."""
+"""What a write adds to a quota, and when the quota refuses it."""
 
 from typing import Any
 

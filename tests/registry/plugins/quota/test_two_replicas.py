@@ -1,4 +1,4 @@
-"""A quota holds however many servers share its storage, and however many clients press at once."""
+"""A quota holds for all servers on one storage, and for many clients at once."""
 
 import asyncio
 import ssl
@@ -18,7 +18,7 @@ _PATH = "/api/v1/namespaces"
 
 @asynccontextmanager
 async def client_of(server: Program) -> AsyncIterator[aiohttp.ClientSession]:
-    """Its administrator, on ten connections."""
+    """The administrator of a server, on ten connections."""
     pki = server.kubeconfig.parent / "pki"
     connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=pki / "ca.crt"), limit=10)
     headers = {"Authorization": f"Bearer {(pki / 'admin.token').read_text()}"}
@@ -27,7 +27,7 @@ async def client_of(server: Program) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 async def _allow_configmaps(one: aiohttp.ClientSession, other: aiohttp.ClientSession, *, number: int) -> None:
-    """A namespace with a quota that both servers know of."""
+    """Create a namespace with a quota that both servers have seen."""
     amount = {"configmaps": str(number)}
     await _post(one, _PATH, {"metadata": {"name": "n"}})
     await _post(one, f"{_PATH}/n/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": amount}})

@@ -1,4 +1,4 @@
-"""Policies on a registry in memory: what they refuse, warn of and change."""
+"""Admission policies on a registry in memory: denials, warnings and changes."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -31,14 +31,14 @@ CONFIG_MAPS = {
 
 @dataclass
 class Cluster:
-    """A registry, and somebody who writes to it."""
+    """A registry, and a client that writes to it."""
 
     client: OwnClient
     groups: Any
     warnings: list[str] = field(default_factory=list)
 
     async def policy(self, spec: Object, binding: Object, *, kind: str = "validating") -> None:
-        """State a policy and bind it everywhere."""
+        """Create a policy and a binding for all resources."""
         whole = {"failurePolicy": "Fail", "matchConstraints": CONFIG_MAPS, **spec}
         policies = ResourcePath(GROUP, "v1", f"{kind}admissionpolicies")
         bindings = ResourcePath(GROUP, "v1", f"{kind}admissionpolicybindings")

@@ -1,4 +1,4 @@
-"""What the tests of admission webhooks share: programs that are asked, and configurations that name them."""
+"""Shared by the tests of admission webhooks: webhook programs, and configurations for them."""
 
 import base64
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -40,12 +40,12 @@ KINDS = {
 
 @dataclass
 class Programs:
-    """Webhooks by URL: what each says to a request, and the reviews that they were sent, in order."""
+    """Webhooks by URL: the answer of each, and the reviews that they got, in order."""
 
     answers: Mapping[str, Answer]
     asked: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    """How long each was waited for at most."""
+    """The timeout of each call."""
 
     async def __call__(
         self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
@@ -63,12 +63,12 @@ class Programs:
 
 
 def says(**response: Any) -> Answer:
-    """A program that always says the same."""
+    """A program that always returns the same response."""
     return lambda _request: response
 
 
 def patches(*operations: Mapping[str, Any]) -> Answer:
-    """A program that answers with a patch."""
+    """A program that returns a patch."""
     return says(patchType="JSONPatch", patch=base64.b64encode(orjson.dumps(operations)).decode())
 
 
@@ -77,7 +77,7 @@ def annotates(name: str) -> Answer:
 
 
 def webhook(url: str, **changes: Any) -> dict[str, Any]:
-    """A webhook as configurations have it, defaults included."""
+    """A webhook of a configuration, with defaults."""
     return {
         "name": f"{url}.example.com",
         "clientConfig": {"url": url},

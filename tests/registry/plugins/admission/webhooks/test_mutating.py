@@ -48,7 +48,7 @@ async def test_a_webhook_is_asked_again_when_it_wants_to_see_later_changes_and_o
     assert programs.urls == ["one", "two", "three", "one"]
 
 
-async def test_nobody_is_asked_again_when_nothing_has_changed_since() -> None:
+async def test_no_webhook_is_called_again_without_a_later_change() -> None:
     programs = Programs({"one": says(), "two": annotates("x")})
     hooks = [webhook("two", reinvocationPolicy="IfNeeded"), webhook("one")]
     write = a_config_map()

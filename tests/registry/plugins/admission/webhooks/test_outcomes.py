@@ -1,4 +1,4 @@
-"""What is recorded of webhooks."""
+"""Metrics and audit annotations of webhooks."""
 
 from collections.abc import Awaitable
 
@@ -7,15 +7,15 @@ import pytest
 from aio_apiserver.registry.base.errors import InternalError, StatusError
 from aio_apiserver.registry.plugins.admission.matching import criteria_of_webhook
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
-from aio_apiserver.registry.plugins.admission.webhooks.configurations import Webhook
-from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, Denied
+from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
+from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.admission.webhooks.calls import a_config_map
 
 
-def webhook(*, ignores_failures: bool = False) -> Webhook:
-    return Webhook(
+def webhook(*, ignores_failures: bool = False) -> AdmissionWebhook:
+    return AdmissionWebhook(
         name="w",
         configuration="c",
         uid="c/w/0",
@@ -34,7 +34,7 @@ async def failing(exc: Exception) -> None:
     raise exc
 
 
-async def outcome(metrics: WebhookMetrics, one: Webhook, work: Awaitable[None]) -> None:
+async def outcome(metrics: WebhookMetrics, one: AdmissionWebhook, work: Awaitable[None]) -> None:
     await Outcomes(metrics, ManualClock(), VALIDATING).of(one, a_config_map(), "round_0_index_0", work)
 
 
@@ -44,7 +44,7 @@ async def test_a_failure_that_counts_is_told_by_what_went_wrong() -> None:
     with pytest.raises(InternalError):
         await outcome(metrics, webhook(), failing(CallFailed("w", "why", code=418)))
     with pytest.raises(StatusError):
-        await outcome(metrics, webhook(), failing(Denied("w", {"code": 999})))
+        await outcome(metrics, webhook(), failing(WebhookDenied("w", {"code": 999})))
 
     assert set(metrics.rejections.series) == {
         ("calling_webhook_error", "w", "CREATE", "418", "validating"),

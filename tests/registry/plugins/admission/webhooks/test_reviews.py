@@ -1,4 +1,4 @@
-"""What webhooks are sent."""
+"""AdmissionReviews for webhooks."""
 
 from msgspec.structs import replace
 

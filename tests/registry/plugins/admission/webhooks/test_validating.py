@@ -16,7 +16,7 @@ from tests.registry.plugins.admission.webhooks.calls import Programs, a_config_m
 
 
 class MayReadSecrets(AlwaysAllow):
-    """An Authorizer that knows one right."""
+    """An Authorizer that allows one right."""
 
     async def authorize(self, attributes: Attributes) -> Decision:
         is_right = (attributes.verb, attributes.resource) == ("get", "secrets")
@@ -24,7 +24,7 @@ class MayReadSecrets(AlwaysAllow):
 
 
 async def test_all_webhooks_are_asked_at_the_same_time_and_the_first_refusal_is_told() -> None:
-    everybody, waiting = asyncio.Event(), []
+    all_asked, waiting = asyncio.Event(), []
 
     class Together(Programs):
         async def __call__(
@@ -32,8 +32,8 @@ async def test_all_webhooks_are_asked_at_the_same_time_and_the_first_refusal_is_
         ) -> dict[str, Any]:
             waiting.append(client["url"])
             if len(waiting) == 3:
-                everybody.set()
-            await everybody.wait()
+                all_asked.set()
+            await all_asked.wait()
             return await super().__call__(client, body, seconds=seconds)
 
     programs = Together({"one": says(), "two": says(allowed=False), "three": says(allowed=False)})
@@ -47,9 +47,7 @@ async def test_all_webhooks_are_asked_at_the_same_time_and_the_first_refusal_is_
 
 
 @pytest.mark.parametrize(("deadline", "seconds"), [(0.0, 5), (20.0, 5), (2.5, 2.5)])
-async def test_a_webhook_is_not_waited_for_longer_than_anybody_waits_for_the_write(
-    deadline: float, seconds: float
-) -> None:
+async def test_a_webhook_call_ends_with_the_deadline_of_the_request(deadline: float, seconds: float) -> None:
     programs = Programs({"one": says()})
 
     async with configured(ValidatingAdmissionWebhook, programs, webhook("one", timeoutSeconds=5)) as plugin:
@@ -118,7 +116,7 @@ async def test_the_first_version_of_reviews_is_spoken_that_both_know() -> None:
     assert programs.asked[0][1]["apiVersion"] == "admission.k8s.io/v1beta1"
 
 
-async def test_without_a_common_version_nobody_is_asked() -> None:
+async def test_without_a_common_version_no_webhook_is_called() -> None:
     programs = Programs({"one": says()})
 
     async with configured(
