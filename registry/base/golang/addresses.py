@@ -99,11 +99,16 @@ def _check_six(text: str) -> None:
         gap = groups if has_gap else gap
         if not rest:
             break
+    _check_groups(groups, rest, has_gap=gap >= 0)
+
+
+def _check_groups(groups: int, rest: str, *, has_gap: bool) -> None:
+    """Whether the address is complete after so many groups. rest: the text that is left."""
     if rest:
         raise _Wrong("trailing garbage after address", rest)
-    if groups < _GROUPS and gap < 0:
+    if groups < _GROUPS and not has_gap:
         raise _Wrong("address string too short")
-    if groups >= _GROUPS and gap >= 0:
+    if groups >= _GROUPS and has_gap:
         raise _Wrong("the :: must expand to at least one field of zeros")
 
 

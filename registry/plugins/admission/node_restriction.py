@@ -169,10 +169,17 @@ def _why_no_node(attributes: Attributes, node: str) -> str:
         return f"{who} is not allowed to set the following labels: {labels}" if labels else ""
     if source is not None and source != objects.get(old, "spec.configSource"):
         return f"{who} is not allowed to update configSource to a new non-nil configSource"
+    if what := _kept_part(new, old):
+        return f"{who} is not allowed to modify {what}"
+    return f"is not allowed to modify labels: {labels}" if labels else ""
+
+
+def _kept_part(new: Object, old: Object) -> str:
+    """The part of its node that a kubelet has changed and may not change; empty when there is none."""
     for what, path in (("taints", "spec.taints"), ("ownerReferences", "metadata.ownerReferences")):
         if (objects.get(new, path) or None) != (objects.get(old, path) or None):
-            return f"{who} is not allowed to modify {what}"
-    return f"is not allowed to modify labels: {labels}" if labels else ""
+            return what
+    return ""
 
 
 def _labels(obj: Object) -> Mapping[str, str]:

@@ -53,19 +53,24 @@ def why_uncovered(
         growth = amounts.grown(usage, evaluator.usage(attributes.old, now=now))
         if not any(amount.digits for amount in growth.values()):
             return ""
-    covered = {
+    words = [word for one in limits if one.resource == attributes.resource for word in one.match_contains]
+    used = {name for name, amount in usage.items() if amount.digits > 0}
+    uncovered = used - _covered(quotas, evaluator, obj)
+    missing = sorted(name for name in uncovered if any(word in name for word in words))
+    if missing:
+        return f"insufficient quota to consume: {','.join(missing)}"
+    scopes = list(_uncovered_scopes(limits, quotas, evaluator, obj))
+    return f"insufficient quota to match these scopes: [{' '.join(map(_told, scopes))}]" if scopes else ""
+
+
+def _covered(quotas: Sequence[Object], evaluator: Evaluator, obj: Object) -> set[str]:
+    """The names of resources for which some quota counts the object."""
+    return {
         name
         for quota in quotas
         if charging.looks_at(quota, evaluator, obj)
         for name in evaluator.names(objects.get(quota, "status.hard", {}))
     }
-    words = [word for one in limits if one.resource == attributes.resource for word in one.match_contains]
-    used = {name for name, amount in usage.items() if amount.digits > 0}
-    missing = sorted(name for name in used - covered if any(word in name for word in words))
-    if missing:
-        return f"insufficient quota to consume: {','.join(missing)}"
-    scopes = list(_uncovered_scopes(limits, quotas, evaluator, obj))
-    return f"insufficient quota to match these scopes: [{' '.join(map(_told, scopes))}]" if scopes else ""
 
 
 def _uncovered_scopes(

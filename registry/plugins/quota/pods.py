@@ -115,6 +115,14 @@ def _total(spec: Mapping[str, Any], member: str) -> dict[str, Quantity]:
     }
 
 
+def _has_infeasible_resize(status: Mapping[str, Any]) -> bool:
+    """Whether the kubelet reports that the node can never fulfil the resize of the pod."""
+    return any(
+        one.get("type") == "PodResizePending" and one.get("reason") == "Infeasible"
+        for one in status.get("conditions") or ()
+    )
+
+
 def _with_status(pod: Object) -> Mapping[str, Any]:
     """The spec with the resources that containers have been given, where they are more than requested."""
     spec: Object = pod["spec"]
@@ -127,10 +135,7 @@ def _with_status(pod: Object) -> Mapping[str, Any]:
     }
     if not given:
         return spec
-    is_infeasible = any(
-        one.get("type") == "PodResizePending" and one.get("reason") == "Infeasible"
-        for one in status.get("conditions") or ()
-    )
+    is_infeasible = _has_infeasible_resize(status)
 
     def effective(container: Object, *, counts: bool) -> Object:
         found = given.get(container.get("name"))

@@ -56,9 +56,14 @@ def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str], *, 
     if isinstance(value, list):
         below = members.of_items(schema)
         for index, item in enumerate(value):
-            if isinstance(item, dict | list):
-                _prune(item, below, f"{path}[{index}]", unknown)
+            _prune(item, below, f"{path}[{index}]", unknown)
         return
+    _prune_members(value, schema, path, unknown, is_resource=is_resource)
+
+
+def _prune_members(
+    value: dict[str, Any], schema: Schema | None, path: str, unknown: list[str], *, is_resource: bool
+) -> None:
     for name in list(value):
         if is_resource and name in META_FIELDS:
             continue

@@ -30,10 +30,7 @@ _FORMATS: Mapping[str, frozenset[str]] = {
 
 def check(validation: "ValueValidation", result: Result, value: Number, schema: Schema, name: str) -> None:
     """Add the errors of a number."""
-    of_type = schema.get("type") or ""
-    of_type = of_type if of_type in _FORMATS and not schema.get("x-kubernetes-int-or-string") else ""
-    form = schema.get("format") or ""
-    form = form if form in _FORMATS.get(of_type, ()) else ""
+    of_type, form = _type_and_format(schema)
 
     def fits(number: Number, what: str) -> bool:
         if _is_in_range(number, of_type, form):
@@ -49,16 +46,28 @@ def check(validation: "ValueValidation", result: Result, value: Number, schema: 
         _check_factor(validation, result, value, _settled(factor, value, fits(factor, "MultipleOf")), name)
     if lowest is not None:
         bound = _settled(lowest, value, fits(lowest, "Minimum boundary"))
-        is_exclusive = bool(schema.get("exclusiveMinimum"))
-        if value < bound or (is_exclusive and value == bound):
-            words = "greater than" if is_exclusive else "greater than or equal to"
-            validation.invalid(result, name, value, f"should be {words} {_text(bound)}")
+        if wrong := _beyond(value < bound, value == bound, bool(schema.get("exclusiveMinimum")), "greater"):
+            validation.invalid(result, name, value, f"{wrong} {_text(bound)}")
     if highest is not None:
         bound = _settled(highest, value, fits(highest, "Maximum boundary"))
-        is_exclusive = bool(schema.get("exclusiveMaximum"))
-        if value > bound or (is_exclusive and value == bound):
-            words = "less than" if is_exclusive else "less than or equal to"
-            validation.invalid(result, name, value, f"should be {words} {_text(bound)}")
+        if wrong := _beyond(value > bound, value == bound, bool(schema.get("exclusiveMaximum")), "less"):
+            validation.invalid(result, name, value, f"{wrong} {_text(bound)}")
+
+
+def _type_and_format(schema: Schema) -> tuple[str, str]:
+    """The numeric type and format by which a number has a range; empty when it has none."""
+    of_type = schema.get("type") or ""
+    if of_type not in _FORMATS or schema.get("x-kubernetes-int-or-string"):
+        return "", ""
+    form = schema.get("format") or ""
+    return of_type, form if form in _FORMATS[of_type] else ""
+
+
+def _beyond(is_past: bool, is_equal: bool, is_exclusive: bool, than: str) -> str:
+    """What is wrong with a number that is past its bound, or equal to an exclusive one; empty when it is within."""
+    if is_past or (is_exclusive and is_equal):
+        return f"should be {than} than" if is_exclusive else f"should be {than} than or equal to"
+    return ""
 
 
 def _is_in_range(number: Number, of_type: str, form: str) -> bool:

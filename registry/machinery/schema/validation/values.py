@@ -231,6 +231,9 @@ class ValueValidation:
                 is_correlated = old is not None and (name or key not in {"kind", "apiVersion"})
                 below = old.member(key) if old is not None and is_correlated else None
                 result.merge([self.value(value[key], of_member, f"{name}.{key}" if name else key, below)])
+        self._required(result, value, schema, name)
+
+    def _required(self, result: Result, value: dict[str, Any], schema: Schema, name: str) -> None:
         for key in schema.get("required") or ():
             if key not in value:
                 missing = f"{name}.{key}"
