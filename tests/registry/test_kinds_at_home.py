@@ -16,12 +16,11 @@ FREE = ("registry/groups/", "registry/plugins/")
 """Where kinds are declared, and where rules about several kinds stand."""
 
 LEDGER: Mapping[str, str] = {
-    "apiserver/config/authorization_config.py": "Node is a mode of authorization",
+    "apiserver/access/authorization_config.py": "Node is a mode of authorization",
     "apiserver/config/settings.py": "Node is a mode of authorization",
     "apiserver/endpoints/flow_dumps.py": "Namespace is a column of a report on requests",
     "apiserver/handlers/container_logs.py": "errors name the subresource whose text the handler relays",
     "apiserver/handlers/resources.py": "the URL of a namespace is one in that namespace",
-    "apiserver/handlers/update.py": "the URL of a namespace is one in that namespace",
     "apiserver/testing/arguments.py": "ServiceAccount is an admission plugin",
     "apiserver/testing/manifests.py": "manifests are applied with namespaces and definitions first",
     "apiserver/wire/request_info.py": "the grammar of URLs has namespaces in it",

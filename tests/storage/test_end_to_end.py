@@ -38,7 +38,7 @@ from tests.storage.steps import (
     with_field,
 )
 
-PREFIX = b"/registry/example.com/widgets/"
+PREFIX = b"/registry/widgets/"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ back beyond that; a stream that breaks raises AioRpcError with the code that grp
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import cast
 from urllib.parse import unquote
@@ -29,6 +30,8 @@ _STREAM = 1
 _PREFIX_BYTES = 5
 """Before each message: whether it is compressed (never, as we do not offer it), and its size in four bytes."""
 _PING = b"silence?"
+for _library in ("h2", "hpack"):  # they log headers, the token for etcd among them
+    logging.getLogger(_library).setLevel(logging.WARNING)
 _CODES: Mapping[int, StatusCode] = {code.value[0]: code for code in StatusCode}
 
 

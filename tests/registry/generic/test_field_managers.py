@@ -41,6 +41,7 @@ async def config_maps(**more: Any) -> AsyncIterator[tuple[Store, ManualClock]]:
     async with StorageFactory(StorageConfig(watch_cache=False), clock=clock) as factory:
         parts: Any = {
             "storage_for": factory.storage_for,
+            "writable_storage_for": factory.storage_for,
             "clock": clock,
             "types": schema.builtin(),
             "admission": Chain(),

@@ -1,6 +1,7 @@
 """One gRPC stream against a server that speaks HTTP/2 by h2: batches, back-pressure, and how it ends."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import cast
@@ -233,3 +234,10 @@ def test_it_works_on_uvloop_too(tmp_path: Path) -> None:
         return messages
 
     assert uvloop.run(echo()) == [b"one"]
+
+
+@pytest.mark.parametrize("library", ["h2", "hpack"])
+def test_headers_which_carry_the_token_reach_no_log(library: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    assert not logging.getLogger(f"{library}.any").isEnabledFor(logging.DEBUG)
