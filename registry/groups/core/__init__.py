@@ -1,1 +1,1 @@
-"""The core group: pods, services, configuration, nodes, volumes."""
+"""Core: the kinds of the core group, such as pods, services, config maps, nodes and persistent volumes."""

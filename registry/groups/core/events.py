@@ -1,7 +1,7 @@
-"""Events: what happened to an object, told once and kept for an hour.
+"""Events: reports of components about objects, kept for one hour.
 
-Both API groups serve the same objects; the newer one (events.k8s.io) has rules of its own on top, and lets nothing
-change but the series. Events that say when they happened (`eventTime`) are of the newer shape everywhere.
+Both API groups serve the same objects. events.k8s.io has further rules and allows changes to `series` alone. An event
+with `eventTime` has the newer shape in both groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from aio_apiserver.storage.stored_object import Object
 _TYPES = ("Normal", "Warning")
 _ELSEWHERE = "does not match event.namespace"
 _TOLD = (("reportingInstance", 128), ("action", 128), ("reason", 128))
-"""What a new event must say, and how long each may be."""
+"""The required fields of an event of the newer shape, each with its maximum length."""
 _LONGEST_MESSAGE = 1024
 _OLD_FIELDS = ("firstTimestamp", "lastTimestamp", "count")
 _STRUCTS = {"involvedObject": "core.ObjectReference", "source": "core.EventSource", "related": "core.ObjectReference"}
@@ -30,7 +30,7 @@ _FROZEN = (
 
 
 class EventStrategy(Strategy, frozen=True, kw_only=True):
-    """is_strict: whether the rules of events.k8s.io hold, beyond those that all events keep."""
+    """`is_strict` adds the rules of events.k8s.io to those for all events."""
 
     allows_create_on_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.UNSUPPORTED
@@ -59,7 +59,7 @@ class EventStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _namespaces(obj: Object) -> tuple[str, str]:
-    """Of the event, and of the object that it is about."""
+    """The namespace of the event, and of the object that it involves."""
     return obj["metadata"].get("namespace", ""), (obj.get("involvedObject") or {}).get("namespace", "")
 
 
@@ -137,7 +137,7 @@ def _shown(obj: Object, name: str) -> Any:
 
 
 INVOLVED: Sequence[str] = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-"""What can be selected of the object that an event is about."""
+"""The members of involvedObject that a field selector can name."""
 
 EVENTS = Kind(
     group="",

@@ -1,4 +1,4 @@
-"""pods/log: what a container has written, as its node's kubelet keeps it."""
+"""Pods log: pods/log, the log of a container, read from the kubelet of its node."""
 
 from collections.abc import Iterator
 from operator import itemgetter
@@ -19,7 +19,7 @@ _VALUES = ("sinceSeconds", "sinceTime", "tailLines", "limitBytes")
 
 
 class LogREST(Connection):
-    """Leads to a kubelet's log of one container."""
+    """Connects to the kubelet's log of one container."""
 
     verbs = frozenset({"get"})
     takes_paths = False

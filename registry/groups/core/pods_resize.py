@@ -1,4 +1,4 @@
-"""pods/resize: other amounts of processors and memory for a pod that runs."""
+"""Pods resize: pods/resize, which changes the CPU and memory of a running pod."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,9 @@ _MEMBERS = ("resources", "resizePolicy")
 
 
 class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
-    """Only resources change. What moves, renames, adds or removes containers is left for the rules to refuse."""
+    """An update changes resources and resize policies. Validation refuses updates that move, rename, add or remove
+    containers.
+    """
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         wanted, present, told = new["spec"], old["spec"], new.get("status")
@@ -31,7 +33,7 @@ class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
 
 
 def _resized(wanted: Object, present: Object) -> Object:
-    """The present spec with the wanted resources."""
+    """The present spec with the resources of the request."""
     spec = dict(present)
     spec.pop("resources", None)
     if wanted.get("resources") is not None:
