@@ -1,1 +1,1 @@
-"""apiextensions.k8s.io and what it defines: custom resources."""
+"""apiextensions: CustomResourceDefinitions, and the custom resources that they define."""

@@ -1,4 +1,4 @@
-"""Paths to fields in the schema of a custom resource: `.spec.items['a.b']`. Pure."""
+"""Field paths: resolves a path such as `.spec.items['a.b']` in the schema of a custom resource. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ _ESCAPED = {**dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)), "'": "'", "\\
 
 
 class InvalidPath(Exception):
-    """A path that leads nowhere; the message says why."""
+    """The path does not lead to a field. The message has the reason."""
 
 
 def is_valid(path: str, schema: Schema) -> bool:
-    """Whether a path leads to a field."""
+    """Whether the path leads to a field."""
     try:
         resolve(path, schema)
     except InvalidPath:
@@ -24,7 +24,7 @@ def is_valid(path: str, schema: Schema) -> bool:
 
 
 def resolve(path: str, schema: Schema, *, allows_brackets: bool = True) -> tuple[list[str], Schema | None]:
-    """The names on the way, and the schema at the end of it. Raises InvalidPath."""
+    """The names in a path, and the schema at its end. Raises InvalidFieldPath."""
     names: list[str] = []
     found: Schema | None = schema
     tokens = _tokens(path)
@@ -77,7 +77,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _tokens(path: str) -> Iterator[str]:
-    """Dots, brackets and what stands between them; a quoted name is one token."""
+    """The tokens of a path: dots, brackets, and the names between them. A quoted name is one token."""
     position = 0
     while position < len(path):
         end = _end(path, position)

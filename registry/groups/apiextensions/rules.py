@@ -1,4 +1,4 @@
-"""Rules in CEL: where they come in, when a definition states them and when an object is to follow them."""
+"""Rules: checks the CEL rules of a definition, and evaluates them on custom resources."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -14,10 +14,10 @@ from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
 
 
 def check(schema: Schema, path: str, *, before: Schema | None, unsound: Sequence[FieldError] = ()) -> list[FieldError]:
-    """What is wrong with the rules of a whole structural schema; `unsound` is what else is wrong within it.
+    """The errors of the rules in a structural schema. `unsound` are the other errors of the schema.
 
-    `before` is the schema of the same version in the definition that is replaced: when it is the same, what its rules
-    cost one by one has been accepted.
+    `before` is the old schema of the same version. When it is equal, the costs of single rules have been accepted
+    before.
     """
     if not has_rules(schema):
         return []
@@ -27,7 +27,7 @@ def check(schema: Schema, path: str, *, before: Schema | None, unsound: Sequence
 def evaluate(
     schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = ""
 ) -> list[FieldError]:
-    """What the rules of a schema say of a typed object, or (with a path) of a default, which replaces an old one."""
+    """The errors of the rules on an object, or (with `path`) on a default value."""
     return outcome(schema, new, old, path=path).errors
 
 
@@ -39,7 +39,7 @@ def outcome(
     path: str = "",
     may_take_long: bool = True,
 ) -> Outcome:
-    """The same, with what is wrong and was so before. Raises TakesLong, unless it may."""
+    """The errors and warnings of the rules. Raises TakesLong, unless `may_take_long`."""
     if not has_rules(schema):
         return Outcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
@@ -49,7 +49,7 @@ def outcome(
 
 
 class _Same:
-    """A schema that is equal to itself only: what is made of it is kept while it is in use."""
+    """A schema, compared by identity. The compiled rules are cached for as long as the schema is in use."""
 
     __slots__ = ("schema",)
 
