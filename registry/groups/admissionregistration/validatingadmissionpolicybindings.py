@@ -1,4 +1,4 @@
-"""Bindings of validating admission policies: where they apply, and what follows from a violation."""
+"""ValidatingAdmissionPolicyBindings: where a validating policy applies, and the actions for violations."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ _BOTH = (
 
 
 class ValidatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
-    """Something follows."""
+    """The rules of these bindings, which need at least one validation action."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
         return super().check(obj, old) + _validate_actions(obj["spec"].get("validationActions") or ())

@@ -1,7 +1,6 @@
-"""Resolving: where the server behind a service listens.
+"""Resolving: finds the address of a service: its cluster IP, or one of its endpoints.
 
-At the cluster IP of the service, which somebody routes, or (--enable-aggregator-routing) at one of its endpoints. Must
-hold: the own service of this server is this server.
+Endpoints are used with --enable-aggregator-routing.
 """
 
 import random
@@ -23,18 +22,18 @@ _ROUTED = frozenset({"ClusterIP", "LoadBalancer", "NodePort"})
 
 
 class Unresolved(Exception):
-    """Nobody knows where a service is; the message says why."""
+    """The service has no usable address. The message has the reason."""
 
 
 class Address(NamedTuple):
-    """Where something listens."""
+    """The host and port of a server."""
 
     host: str
     port: int
 
 
 class Resolver:
-    """Looks services up in any state at hand. `slices` is the kind of EndpointSlices."""
+    """Resolves services with reads from the watch cache. `slices` is the kind EndpointSlice."""
 
     def __init__(self, storage_for: ReaderFor, *, slices: Kind, uses_endpoints: bool) -> None:
         self._services = storage_for(resource_of(SERVICES))
@@ -42,7 +41,7 @@ class Resolver:
         self._uses_endpoints = uses_endpoints
 
     async def resolve(self, namespace: str, name: str, port: int) -> Address:
-        """Raises Unresolved."""
+        """The address for a port of a service. Raises Unresolved."""
         try:
             service = (await self._services.get(f"{namespace}/{name}", resource_version=0)).decode()
             if self._uses_endpoints:

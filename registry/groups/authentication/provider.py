@@ -1,4 +1,4 @@
-"""The authentication.k8s.io group: questions about who somebody is."""
+"""Provider: TokenReview and SelfSubjectReview of authentication.k8s.io, which identify users."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -28,7 +28,7 @@ async def _tell_who_asks(clock: Clock, request: Request, _obj: Object) -> Object
 
 
 def user_info(user: UserInfo) -> Object:
-    """A user as reviews show one."""
+    """A user in the form of reviews."""
     told = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     extra = {name: list(values) for name, values in user.extra.items()}
     return {name: value for name, value in {**told, "extra": extra}.items() if value}
@@ -52,7 +52,7 @@ async def _review_token(tokens: Tokens, _request: Request, obj: Object) -> Objec
 
 
 def _as_in_a_header(token: str) -> str:
-    """What would count of a token that somebody sent in a header: what stands before the first space."""
+    """The part of a token that counts in an Authorization header: the text before the first space."""
     return token.rstrip().partition(" ")[0]
 
 

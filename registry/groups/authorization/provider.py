@@ -1,4 +1,4 @@
-"""The authorization.k8s.io group: questions about what somebody may do."""
+"""Provider: the access reviews of authorization.k8s.io, which report what a user may do."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -27,12 +27,12 @@ SUBJECT = review(GROUP, "subjectaccessreviews", "SubjectAccessReview")
 
 _Validate = Callable[[Object], list[FieldError]]
 _About = Callable[[Request, Mapping[str, Any]], UserInfo]
-"""The user that a review is about."""
+"""Returns the user that a review is about."""
 
 
 def _checked(validate: _Validate, request: Request, obj: Object) -> None:
     if found := validate(obj):
-        # The kind of this message is empty: so it is upstream.
+        # As in kube-apiserver, the error has no kind.
         raise invalid_of(GroupKind(GROUP, ""), "", found)
 
 

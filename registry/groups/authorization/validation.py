@@ -1,4 +1,4 @@
-"""What access reviews may ask. Pure."""
+"""Validation: validates access reviews. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,17 +18,17 @@ _TWICE = "may not specified at the same time as requirements"
 
 
 def validate_self(review: Object) -> list[FieldError]:
-    """A SelfSubjectAccessReview."""
+    """The errors of a SelfSubjectAccessReview."""
     return _validate_attributes(review.get("spec") or {}) + _validate_metadata(review)
 
 
 def validate_subject(review: Object) -> list[FieldError]:
-    """A SubjectAccessReview."""
+    """The errors of a SubjectAccessReview."""
     return _validate_spec(review) + _validate_metadata(review)
 
 
 def validate_local(review: Object) -> list[FieldError]:
-    """A LocalSubjectAccessReview."""
+    """The errors of a LocalSubjectAccessReview."""
     spec, namespace = review.get("spec") or {}, review["metadata"].get("namespace", "")
     errors = _validate_spec(review)
     errors += _validate_metadata(review, but="namespace", detail="must be empty except for namespace")
@@ -100,7 +100,7 @@ def _validate_label_requirement(requirement: Mapping[str, Any], path: str) -> li
 
 
 def _validate_values(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
-    """Operators that are not known are accepted: newer clients know them."""
+    """The errors of values. Unknown operators are accepted, because newer clients may use them."""
     operator, has_values = requirement.get("operator", ""), bool(requirement.get("values"))
     if operator in ("In", "NotIn") and not has_values:
         return [field.required(f"{path}.values", _NO_VALUES)]

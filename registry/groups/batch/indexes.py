@@ -1,4 +1,4 @@
-"""Indexes of the pods of indexed jobs, as text: `0,2-4,7`. Reading them, and whether two texts overlap. Pure."""
+"""Indexes: the indexes of an indexed Job as text (`0,2-4,7`): parsing and overlap. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -12,18 +12,18 @@ _MAX_INT = 2**63 - 1
 
 
 class Invalid(ValueError):
-    """A text that is no list of indexes; the message is the one that clients know."""
+    """The text is no list of indexes. The message is kube-apiserver's."""
 
 
 class Interval(Struct, frozen=True):
-    """From the first to the last, both included."""
+    """An interval from the first to the last index, both included."""
 
     first: int
     last: int
 
 
 def parse(text: str, completions: int) -> int:
-    """How many indexes are named; they have to grow. Raises Invalid."""
+    """The number of indexes in the text. They have to be in increasing order. Raises InvalidIndexes."""
     total, last = 0, None
     for part in text.split(",") if text else ():
         interval = _interval(part, completions)
@@ -35,7 +35,7 @@ def parse(text: str, completions: int) -> int:
 
 
 def overlap(one: str, other: str, completions: int) -> int | None:
-    """The first index that both name, of those that can be read; None when there is none."""
+    """The first index that both texts contain; None when there is none. Invalid parts are ignored."""
     ones, others = _readable(one, completions), _readable(other, completions)
     left, right = next(ones, None), next(others, None)
     while left is not None and right is not None:

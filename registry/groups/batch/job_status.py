@@ -1,7 +1,7 @@
-"""What is wrong with the status of a job. Whoever manages jobs reports it, so what clients rely on is checked here.
+"""Job status: validates the status of a Job, which the Job controller or another manager reports.
 
-Rules are a table, in the order of their errors; most look only when what they speak of has changed, so that an old
-fault does not stop other reports. Pure.
+The rules are a table in the order of their errors. Most of them run when their fields change, so that an old violation
+does not block later reports. Pure.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,9 @@ _TERMINAL = ("Failed", "Complete", "FailureTarget")
 
 
 class _Rule(Struct, frozen=True):
-    """`error` says what is wrong with a field, or nothing; it is asked when one of `changed` has changed, or always."""
+    """One rule. `error` returns the message for a violation, else an empty text. The rule runs when one of `changed`
+    changes, or always when it is empty.
+    """
 
     name: str
     error: Callable[[Change], str]
@@ -58,7 +60,7 @@ def _shown(state: State, name: str) -> Any:
 
 
 def _validate_uncounted(pods: Job) -> list[FieldError]:
-    """Each pod waits to be counted once."""
+    """The errors of uncountedTerminatedPods, in which each pod is listed once."""
     errors, seen = [], set()
     for name in ("succeeded", "failed"):
         for index, uid in enumerate(pods.get(name) or ()):
@@ -72,7 +74,7 @@ def _validate_uncounted(pods: Job) -> list[FieldError]:
 
 
 def _validate_lasting(change: Change) -> list[FieldError]:
-    """What, once reported, stays."""
+    """The errors for values that must not change after they are reported."""
     errors = [
         FieldError(ErrorType.INVALID, "status.conditions", detail=f"cannot disable the terminal {kind}=True condition")
         for kind in _TERMINAL
@@ -86,7 +88,7 @@ def _when(is_wrong: Callable[[Change], Any], why: str) -> Callable[[Change], str
 
 
 def _unreadable(name: str) -> Callable[[Change], str]:
-    """Why the indexes in a field cannot be read."""
+    """The rule that the indexes in this field can be parsed."""
 
     def error(change: Change) -> str:
         try:
@@ -116,7 +118,7 @@ def _overlapping(change: Change) -> str:
 
 
 def _needs_start(change: Change) -> bool:
-    """A job that was suspended from the beginning and has nothing to do finishes without a start."""
+    """Whether startTime is missing. A suspended Job without completions may finish without it."""
     is_idle = change.spec.get("suspend") is True and change.spec.get("completions") == 0
     return change.new.is_finished and change.new.get("startTime") is None and not is_idle
 
@@ -270,7 +272,7 @@ _RULES = (
 
 
 def _may_shrink(change: Change) -> bool:
-    """Whether succeeded pods may become fewer: an indexed job that runs at once can be made shorter."""
+    """Whether `succeeded` may decrease: an indexed Job whose completions equal its parallelism can be made smaller."""
     completions = change.spec.get("completions")
     return job_validation.is_indexed(change.spec) and bool(completions == change.spec.get("parallelism"))
 

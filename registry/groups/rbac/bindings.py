@@ -1,4 +1,4 @@
-"""RoleBindings and ClusterRoleBindings: who gets a role, in one namespace or everywhere."""
+"""Bindings: RoleBindings and ClusterRoleBindings, which grant a role to subjects in one namespace or in the cluster."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class BindingStrategy(Strategy, frozen=True, kw_only=True):
-    """A binding is to one role of these kinds, for ever."""
+    """The strategy of both kinds. The roleRef is immutable, and its kind is one of `role_kinds`."""
 
     role_kinds: Sequence[str]
 
