@@ -3,11 +3,11 @@
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns, policies
-from aio_apiserver.registry.groups.admissionregistration.policy_strategies import BindingStrategy
+from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
 from aio_apiserver.storage.stored_object import Object
 
 
-class MutatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
+class MutatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy, frozen=True, kw_only=True):
     """The rules of these bindings. Mutation of DELETE is refused, since a deleted object cannot be changed."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:

@@ -36,7 +36,7 @@ class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
         policies.default_match(spec.get("matchConstraints"))
 
 
-class BindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
+class PolicyBindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
     """The strategy of bindings, which select the requests for their policy."""
 
     def default(self, obj: Object) -> None:

@@ -20,9 +20,9 @@ from aio_apiserver.registry.groups.apiextensions import definition, settling
 from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
-from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
-from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.groups.apiextensions.settling import Decide
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import Update
@@ -58,10 +58,10 @@ def _read(stored: StoredObject) -> Definition | None:
         return None
 
 
-class Controller:
+class DefinitionController:
     """Accepts names, sets conditions, and publishes offers for all definitions."""
 
-    def __init__(self, environment: Environment, resources: Resources, publish: Publish) -> None:
+    def __init__(self, environment: Environment, resources: CustomResources, publish: Publish) -> None:
         self._store = open_store(DEFINITIONS, environment)
         self._status = environment.types.type_of(_STATUS)
         self._resources = resources
@@ -169,7 +169,7 @@ class Controller:
 
     async def _settle_names(self, present: Definition) -> None:
         group = [self._newest(name) for name in self._names_of(present.group)]
-        taken = Taken.by(one.accepted for one in group if one is not None)
+        taken = TakenNames.by(one.accepted for one in group if one is not None)
         before = present.accepted
         await self._write(present.name, settling.naming(taken))
         now = self._newest(present.name)

@@ -41,7 +41,7 @@ class _Held(Struct, frozen=True):
         return self.uid == definition.uid and self.digest == definition.digest
 
 
-class Resources:
+class CustomResources:
     """Makes the offers of definitions."""
 
     def __init__(self, environment: Environment, retire: Retire, call_webhook: CallWebhook) -> None:

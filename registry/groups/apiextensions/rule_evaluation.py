@@ -40,7 +40,7 @@ class _Finished(Exception):
     """Evaluation stops: the budget is used up, or one rule was too expensive."""
 
 
-class Outcome(Struct):
+class RuleOutcome(Struct):
     """The result of an evaluation. `warnings` are failures on unchanged values. `patience` is the cost that is left in
     the event loop.
     """
@@ -91,7 +91,7 @@ class _Where(Struct, frozen=True):
         return nearest is not None and nearest.is_same
 
 
-class Rules:
+class CompiledRules:
     """The compiled rules at one schema and at the schemas inside of it."""
 
     def __init__(self, rules: Schema, node: Schema, of_type: Declared | None, *, is_resource: bool) -> None:
@@ -100,14 +100,16 @@ class Rules:
         self._compiled = _compiled(rules, of_type)
         self._convert: Convert | None = converter(node, is_resource=is_resource) if self._compiled else None
         self._all_of = [
-            Rules(one, node, of_type, is_resource=is_resource) for one in rules.get("allOf") or () if has_rules(one)
+            CompiledRules(one, node, of_type, is_resource=is_resource)
+            for one in rules.get("allOf") or ()
+            if has_rules(one)
         ]
         element = of_type.element if of_type is not None else None
         self._others = _part(rules.get("additionalProperties"), node.get("additionalProperties"), element)
         self._items = _part(rules.get("items"), node.get("items"), element)
         self._members = _members(rules, node, of_type)
 
-    def evaluate(self, value: Any, old: Any, where: _Where, outcome: Outcome) -> None:
+    def evaluate(self, value: Any, old: Any, where: _Where, outcome: RuleOutcome) -> None:
         """Evaluate all rules on a value. Raises _Finished."""
         if value is None:
             return
@@ -120,14 +122,16 @@ class Rules:
         elif isinstance(value, dict):
             self._evaluate_members(value, old if isinstance(old, dict) else {}, where, outcome)
 
-    def _evaluate_items(self, value: list[Any], where: _Where, outcome: Outcome) -> None:
+    def _evaluate_items(self, value: list[Any], where: _Where, outcome: RuleOutcome) -> None:
         if self._items is None:
             return
         for index, element in enumerate(value):
             below = where.element(index, f"{where.path}[{index}]")
             self._items.evaluate(element, below.same.old if below.same is not None else None, below, outcome)
 
-    def _evaluate_members(self, value: dict[str, Any], old: Mapping[str, Any], where: _Where, outcome: Outcome) -> None:
+    def _evaluate_members(
+        self, value: dict[str, Any], old: Mapping[str, Any], where: _Where, outcome: RuleOutcome
+    ) -> None:
         if self._others is not None:
             for name, member in value.items():
                 below = where.member(name, f"{where.path}[{name}]")
@@ -140,7 +144,7 @@ class Rules:
 
     # The rules of this schema itself
 
-    def _judge(self, value: Any, old: Any, where: _Where, outcome: Outcome) -> None:
+    def _judge(self, value: Any, old: Any, where: _Where, outcome: RuleOutcome) -> None:
         if outcome.budget <= 0:
             outcome.errors.append(self._wrong(where, _OUT_OF_BUDGET))
             raise _Finished
@@ -151,7 +155,7 @@ class Rules:
             elif rule.program is not None and not (rule.uses_old and old is None and not rule.has_optional_old):
                 self._judge_by(rule, variables, where, outcome)
 
-    def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
+    def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         assert rule.program is not None
         try:
             verdict, cost = rule.program.evaluate(variables.of(rule), limit=outcome.limit)
@@ -165,7 +169,7 @@ class Rules:
         if verdict is not True:
             self._fail(rule, variables, where, outcome)
 
-    def _stop(self, rule: Compiled, why: str, where: _Where, outcome: Outcome) -> None:
+    def _stop(self, rule: Compiled, why: str, where: _Where, outcome: RuleOutcome) -> None:
         """Report a rule that was too expensive by itself or for the remaining budget. Raises _Finished."""
         text = _OUT_OF_BUDGET
         if outcome.budget >= CALL_LIMIT:
@@ -174,7 +178,7 @@ class Rules:
         outcome.errors.append(self._wrong(where, text))
         raise _Finished
 
-    def _fail(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
+    def _fail(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         path = member_path(where.path, rule.rule.get("fieldPath") or "", self._schema)
         message = self._message(rule, variables, where, outcome) or _default_message(rule)
         error = self._error(rule, path, variables.value, message)
@@ -183,7 +187,7 @@ class Rules:
         else:
             outcome.errors.append(error)
 
-    def _message(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> str:
+    def _message(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> str:
         """The text of messageExpression; empty when it is unusable. Raises _Finished."""
         if rule.message is None:
             return ""
@@ -247,7 +251,7 @@ class _Variables:
         return self._seen[name]
 
 
-def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str, outcome: Outcome) -> None:
+def evaluate(rules: CompiledRules, new: Any, old: Any, schema: Schema, *, path: str, outcome: RuleOutcome) -> None:
     """Evaluate the rules on a whole value, which may replace an old one. Raises TakesLong."""
     same = Correlated(new, old, schema) if old is not None else None
     with contextlib.suppress(_Finished):
@@ -264,14 +268,14 @@ def _compiled(rules: Schema, of_type: Declared | None) -> list[Compiled]:
     return [compiler.compiled(rule) for rule in stated]
 
 
-def _part(rules: Any, node: Any, of_type: Declared | None) -> Rules | None:
+def _part(rules: Any, node: Any, of_type: Declared | None) -> CompiledRules | None:
     if not isinstance(rules, dict) or not isinstance(node, dict) or not has_rules(rules):
         return None
-    return Rules(rules, node, of_type, is_resource=bool(node.get("x-kubernetes-embedded-resource")))
+    return CompiledRules(rules, node, of_type, is_resource=bool(node.get("x-kubernetes-embedded-resource")))
 
 
-def _members(rules: Schema, node: Schema, of_type: Declared | None) -> dict[str, Rules]:
-    found: dict[str, Rules] = {}
+def _members(rules: Schema, node: Schema, of_type: Declared | None) -> dict[str, CompiledRules]:
+    found: dict[str, CompiledRules] = {}
     known = node.get("properties") or {}
     for name, below in (rules.get("properties") or {}).items():
         if name not in known:

@@ -14,7 +14,7 @@ _PLAIN = ("active", "completedIndexes")
 """The fields in which empty equals missing."""
 
 
-class State(Struct, frozen=True, dict=True):
+class JobState(Struct, frozen=True, dict=True):
     """One state of a Job, with its conditions."""
 
     job: Job
@@ -55,11 +55,11 @@ class State(Struct, frozen=True, dict=True):
         return len(pods.get("succeeded") or ()) + len(pods.get("failed") or ())
 
 
-class Change(Struct, frozen=True):
+class JobChange(Struct, frozen=True):
     """The new state of a Job and the one that it replaces."""
 
-    new: State
-    old: State
+    new: JobState
+    old: JobState
 
     @property
     def spec(self) -> Job:

@@ -20,7 +20,7 @@ ALL = frozenset({"create", "delete", "get", "patch", "update", ""})
 """The verbs of proxies. The empty verb stands for methods without a verb, such as OPTIONS."""
 
 
-class Connection:
+class ConnectSubresource:
     """A subresource that connects. `shown` is the kind in discovery, and `options` is the kind of its options."""
 
     def __init__(

@@ -16,7 +16,7 @@ from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.storage.stored_object import Object
 
 
-class Kubelet(Struct, frozen=True):
+class KubeletAddress(Struct, frozen=True):
     """The host and port of a kubelet, which serves HTTPS."""
 
     host: str
@@ -30,14 +30,14 @@ class Kubelets:
         self._nodes = environment.storage_for(resource_of(NODES))
         self._config = environment.config
 
-    async def of(self, node: str, asked: GroupResource) -> Kubelet:
+    async def of(self, node: str, asked: GroupResource) -> KubeletAddress:
         """The address of a node's kubelet. Raises NotFound for the resource of the request (`asked`), as kube-apiserver
         does.
         """
         found = await interpreted(self._nodes.get(node), Operation(asked, "get", node))
         obj = found.decode()
         port = objects.get(obj, "status.daemonEndpoints.kubeletEndpoint.Port", 0)
-        return Kubelet(self._address(obj), str(port if port > 0 else self._config.kubelet_port))
+        return KubeletAddress(self._address(obj), str(port if port > 0 else self._config.kubelet_port))
 
     def _address(self, node: Object) -> str:
         addresses: Sequence[Object] = objects.get(node, "status.addresses", ())

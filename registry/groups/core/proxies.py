@@ -18,7 +18,7 @@ from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.connections import ALL, Connection
+from aio_apiserver.registry.groups.core.connections import ALL, ConnectSubresource
 from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.registry.groups.core.pods import PODS
@@ -46,7 +46,7 @@ def _target(text: str, what: str) -> _Target:
     return _Target(scheme, name, port)
 
 
-class ProxyREST(Connection):
+class ProxyREST(ConnectSubresource):
     """The base of the three proxies. Their options have one field, the path."""
 
     verbs = ALL

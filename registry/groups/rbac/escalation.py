@@ -25,7 +25,7 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.rbac import coverage
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
-from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
@@ -119,9 +119,9 @@ class Guard(Struct, frozen=True):
         question = Question(attributes.user, verb, group, "*", resource, namespace=attributes.namespace, name=name)
         return (await self.authorizer.authorize(question)).is_allowed
 
-    async def _policy(self, namespace: str) -> Policy:
+    async def _policy(self, namespace: str) -> RBACPolicy:
         """All roles and bindings of the cluster, and of the namespace."""
-        policy = Policy()
+        policy = RBACPolicy()
         for kind in (CLUSTERROLES, ROLES) if namespace else (CLUSTERROLES,):
             for role in await self._all(kind, namespace):
                 policy.put_role(_key(role), role_of(role))

@@ -55,7 +55,7 @@ class _Subject(Struct, frozen=True):
         return self.name == user.name if self.kind == USER else self.name in user.groups
 
 
-class Binding(Struct, frozen=True):
+class RBACBinding(Struct, frozen=True):
     """The role and the subjects of a binding."""
 
     role: RoleKey
@@ -66,7 +66,7 @@ class Binding(Struct, frozen=True):
         return next(subject.allowed for subject in self.subjects if subject.is_for(user))
 
 
-def binding_of(obj: Object) -> Binding:
+def binding_of(obj: Object) -> RBACBinding:
     """The facts of a RoleBinding, or of a ClusterRoleBinding (an object without a namespace)."""
     metadata, role_ref = obj["metadata"], obj.get("roleRef") or {}
     namespace, name = metadata.get("namespace", ""), metadata["name"]
@@ -74,7 +74,7 @@ def binding_of(obj: Object) -> Binding:
     role = RoleKey.of(role_ref, namespace)
     reason = f"RBAC: allowed by {what} of {role.kind} {quote(role.name)} to "
     subjects = [_subject_of(subject, namespace, reason) for subject in obj.get("subjects") or ()]
-    return Binding(role, tuple(filter(None, subjects)))
+    return RBACBinding(role, tuple(filter(None, subjects)))
 
 
 def role_of(obj: Object) -> tuple[PolicyRule, ...]:
@@ -93,18 +93,18 @@ def _subject_of(subject: Mapping[str, Any], namespace: str, reason: str) -> _Sub
     return _Subject(USER, service_account_name(namespace, name), allowed)
 
 
-_Bindings = dict[str, dict[str, Binding]]
+_Bindings = dict[str, dict[str, RBACBinding]]
 """Bindings by their name, for each name of a subject."""
 
 
 class _Scope(Struct, frozen=True):
     """The bindings of one namespace, or of the cluster."""
 
-    by_name: dict[str, Binding] = field(default_factory=dict)
+    by_name: dict[str, RBACBinding] = field(default_factory=dict)
     users: _Bindings = field(default_factory=dict)
     groups: _Bindings = field(default_factory=dict)
 
-    def put(self, name: str, binding: Binding | None) -> None:
+    def put(self, name: str, binding: RBACBinding | None) -> None:
         self._remove(name)
         if binding is None:
             return
@@ -121,7 +121,7 @@ class _Scope(Struct, frozen=True):
             if not bindings:
                 index.pop(subject.name, None)
 
-    def bindings_of(self, user: UserInfo) -> Iterator[Binding]:
+    def bindings_of(self, user: UserInfo) -> Iterator[RBACBinding]:
         """The bindings of a user. A binding may come several times."""
         if (mine := self.users.get(user.name)) is not None:
             yield from mine.values()
@@ -136,7 +136,7 @@ class _Scope(Struct, frozen=True):
 _NO_SCOPE = _Scope()
 
 
-class Policy:
+class RBACPolicy:
     """All roles and bindings."""
 
     def __init__(self) -> None:
@@ -151,14 +151,14 @@ class Policy:
         else:
             self._roles[key] = rules
 
-    def put_binding(self, namespace: str, name: str, binding: Binding | None) -> None:
+    def put_binding(self, namespace: str, name: str, binding: RBACBinding | None) -> None:
         """Add or replace a binding. None removes it."""
         scope = self._namespaces.setdefault(namespace, _Scope()) if namespace else self._cluster
         scope.put(name, binding)
         if namespace and not scope.by_name:
             del self._namespaces[namespace]
 
-    def bindings_of(self, user: UserInfo, namespace: str) -> Iterator[Binding]:
+    def bindings_of(self, user: UserInfo, namespace: str) -> Iterator[RBACBinding]:
         """The bindings of a user in the cluster, then those in the namespace. A binding may come several times."""
         yield from self._cluster.bindings_of(user)
         if namespace:

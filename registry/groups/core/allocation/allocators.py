@@ -19,7 +19,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.groups.core.allocation import families, port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
 from aio_apiserver.registry.groups.core.allocation.node_ports import DryPorts, NodePorts, Ports
-from aio_apiserver.registry.groups.core.allocation.port_plans import Plan
+from aio_apiserver.registry.groups.core.allocation.port_plans import NodePortPlan
 from aio_apiserver.registry.groups.core.parts import service_changes, service_types
 from aio_apiserver.registry.groups.core.parts.service_types import Spec
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 Step = Callable[[], Awaitable[None]]
 
 
-class Allocation(Struct):
+class ServiceAllocation(Struct):
     """The addresses and ports that one write has allocated, with the steps after its success and after its failure."""
 
     commits: list[Step] = field(default_factory=list)
@@ -60,12 +60,12 @@ class Allocators:
         self._cluster_ips = cluster_ips
         self._node_ports = node_ports
 
-    async def begin_create(self, service: Object, is_dry_run: bool) -> Allocation:
+    async def begin_create(self, service: Object, is_dry_run: bool) -> ServiceAllocation:
         """Allocate the addresses and ports of a new service. Raises Invalid, InternalError."""
         spec, name = service["spec"], service["metadata"].get("name", "")
         service_changes.settle_cluster_ips(spec)
         families.settle(spec, None, name=name, families=tuple(self._cluster_ips))
-        allocation = Allocation()
+        allocation = ServiceAllocation()
         try:
             await self._take_addresses(service, range(2), allocation, is_dry_run=is_dry_run)
             if port_plans.is_needed(spec):
@@ -76,13 +76,13 @@ class Allocators:
             raise
         return allocation
 
-    async def begin_update(self, service: Object, old: Object, is_dry_run: bool) -> Allocation:
+    async def begin_update(self, service: Object, old: Object, is_dry_run: bool) -> ServiceAllocation:
         """Allocate the addresses and ports that an update adds. Raises Invalid, InternalError."""
         spec, before, name = service["spec"], old["spec"], service["metadata"].get("name", "")
         service_changes.keep_allocated(spec, before)
         service_changes.settle_cluster_ips(spec, before)
         families.settle(spec, before, name=name, families=tuple(self._cluster_ips))
-        allocation = Allocation()
+        allocation = ServiceAllocation()
         try:
             await self._change_addresses(service, before, allocation, is_dry_run=is_dry_run)
             if port_plans.is_needed(spec):
@@ -103,7 +103,7 @@ class Allocators:
         await _run([*steps, partial(self._node_ports.free, port_plans.all_of(spec))])
 
     async def _change_addresses(
-        self, service: Object, before: Spec, allocation: Allocation, *, is_dry_run: bool
+        self, service: Object, before: Spec, allocation: ServiceAllocation, *, is_dry_run: bool
     ) -> None:
         """Allocate or release addresses as the update requires. All of them depend on the type; the second one also on
         the families.
@@ -129,7 +129,7 @@ class Allocators:
             allocation.commits += [partial(self._free_address, ip) for ip in freed]
 
     async def _take_addresses(
-        self, service: Object, places: range, allocation: Allocation, *, is_dry_run: bool
+        self, service: Object, places: range, allocation: ServiceAllocation, *, is_dry_run: bool
     ) -> None:
         """Allocate the addresses at the given indexes of clusterIPs, one for each family."""
         spec = service["spec"]
@@ -152,7 +152,7 @@ class Allocators:
             spec["clusterIP"] = ips[0]
 
     async def _take_address(
-        self, stock: ClusterIPs, wanted: str, service: Object, allocation: Allocation, *, is_dry_run: bool
+        self, stock: ClusterIPs, wanted: str, service: Object, allocation: ServiceAllocation, *, is_dry_run: bool
     ) -> str:
         try:
             if is_dry_run:
@@ -166,7 +166,12 @@ class Allocators:
         return address
 
     async def _take_ports(
-        self, service: Object, decide: Callable[[Ports], Plan], allocation: Allocation, *, is_dry_run: bool
+        self,
+        service: Object,
+        decide: Callable[[Ports], NodePortPlan],
+        allocation: ServiceAllocation,
+        *,
+        is_dry_run: bool,
     ) -> None:
         if is_dry_run:
             decide(DryPorts(await self._node_ports.present())).apply(service["spec"])

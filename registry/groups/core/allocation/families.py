@@ -1,6 +1,7 @@
 """Families: fills in ipFamilyPolicy and ipFamilies of a service from its policy, its cluster IPs and the cluster.
 
-Must hold: a service without a request for it never changes between one family and two, also after the cluster changes.
+Must hold: a service keeps its number of families until the client changes it, also after the cluster gets a second
+family.
 
 Pure: it changes the spec in place. Raises Invalid.
 """

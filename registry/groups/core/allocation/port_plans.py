@@ -18,7 +18,7 @@ from aio_apiserver.registry.groups.core.parts import service_types
 from aio_apiserver.registry.groups.core.parts.service_types import Spec
 
 
-class Plan(Struct):
+class NodePortPlan(Struct):
     """The node ports of a service in the order of its ports (0 for none), and the ports that were allocated for
     them.
     """
@@ -41,7 +41,7 @@ def is_needed(spec: Spec) -> bool:
     return service_types.may_have_node_ports(spec)
 
 
-def for_new(spec: Spec, stock: Ports, *, name: str) -> Plan:
+def for_new(spec: Spec, stock: Ports, *, name: str) -> NodePortPlan:
     """The node ports of a new service. Raises Invalid, InternalError."""
     plan = _present(spec)
     by_number: dict[int, int] = {}
@@ -61,7 +61,7 @@ def for_new(spec: Spec, stock: Ports, *, name: str) -> Plan:
     return plan
 
 
-def for_changed(spec: Spec, old: Spec, stock: Ports, *, name: str) -> Plan:
+def for_changed(spec: Spec, old: Spec, stock: Ports, *, name: str) -> NodePortPlan:
     """The node ports of a changed service. Raises Invalid, InternalError."""
     plan, had = _present(spec), set(service_types.node_ports(old))
     seen: set[tuple[str, int]] = set()
@@ -95,8 +95,8 @@ def all_of(spec: Spec) -> Sequence[int]:
     return [*held, spec.get("healthCheckNodePort") or 0] if service_types.needs_health_check(spec) else held
 
 
-def _present(spec: Spec) -> Plan:
-    return Plan([port.get("nodePort") or 0 for port in service_types.ports(spec)])
+def _present(spec: Spec) -> NodePortPlan:
+    return NodePortPlan([port.get("nodePort") or 0 for port in service_types.ports(spec)])
 
 
 def _requested(spec: Spec, number: int) -> int:
@@ -105,7 +105,7 @@ def _requested(spec: Spec, number: int) -> int:
     return next((node_port for node_port in same if node_port), 0)
 
 
-def _take(plan: Plan, stock: Ports, wanted: int, path: str, name: str) -> int:
+def _take(plan: NodePortPlan, stock: Ports, wanted: int, path: str, name: str) -> int:
     try:
         if wanted:
             stock.take(wanted)
@@ -119,7 +119,7 @@ def _take(plan: Plan, stock: Ports, wanted: int, path: str, name: str) -> int:
     return port
 
 
-def _take_health_check(plan: Plan, stock: Ports, spec: Spec) -> int:
+def _take_health_check(plan: NodePortPlan, stock: Ports, spec: Spec) -> int:
     wanted: int = spec.get("healthCheckNodePort") or 0
     try:
         if wanted:
