@@ -1,4 +1,4 @@
-"""Nobody has a policy read for him what he may not read himself."""
+"""Tests the right of a user to read the parameters of admission policies and bindings."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Definitions in the life of a server: names, serving, changes and the end, on a store in memory."""
+"""Tests definitions on a server with a store in memory: names, serving, changes and deletion."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -32,13 +32,13 @@ def request(namespace: str = "") -> Request:
 
 
 async def eventually(is_true: Callable[[], bool]) -> None:
-    """Return when something has come true that the server does by itself."""
+    """Wait until a condition that the server's controllers bring about is true."""
     while not is_true():  # noqa: ASYNC110 - the product tells nobody but clients
         await asyncio.sleep(0)
 
 
 class Server:
-    """The part of a server that serves what is defined."""
+    """The part of a server that serves custom resources."""
 
     def __init__(self, factory: StorageFactory) -> None:
         environment = environment_of(foundation_on(factory))
@@ -64,7 +64,7 @@ class Server:
         await self.definitions.create(request(), crd, CreateOptions())
 
     async def until(self, name: str, condition: str, status: str) -> dict[str, Any]:
-        """The definition when it says so."""
+        """Wait until the definition has this condition, and return it."""
         while True:
             crd = (await self.definitions.get(request(), name)).decode()
             for one in crd["status"].get("conditions") or ():

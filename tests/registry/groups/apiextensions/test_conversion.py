@@ -1,4 +1,4 @@
-"""Conversion by webhooks."""
+"""Tests conversion by webhook."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

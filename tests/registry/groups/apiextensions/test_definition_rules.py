@@ -1,4 +1,4 @@
-"""What a definition may say."""
+"""Tests the validation of definitions."""
 
 from typing import Any
 

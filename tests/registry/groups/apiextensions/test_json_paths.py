@@ -1,4 +1,4 @@
-"""JSONPath."""
+"""Tests JSONPath."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The names that definitions are given."""
+"""Tests the names that definitions get."""
 
 from typing import Any
 

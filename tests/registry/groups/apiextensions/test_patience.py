@@ -1,4 +1,4 @@
-"""Validations that would take long where others wait."""
+"""Tests validations that would block the event loop for too long."""
 
 from typing import Any
 

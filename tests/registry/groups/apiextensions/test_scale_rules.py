@@ -1,4 +1,4 @@
-"""Where the replicas of a custom resource stand."""
+"""Tests the replicas and the selector of a custom resource's scale."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where services are that serve webhooks."""
+"""Tests the addresses of services that serve webhooks."""
 
 from collections.abc import Mapping
 from typing import Any

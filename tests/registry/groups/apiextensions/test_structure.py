@@ -1,4 +1,4 @@
-"""Definitions whose schemas are not structural."""
+"""Tests the condition of definitions whose schemas are not structural."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.registry.groups.apiextensions.definitions import definition, version
 
 
 def preserving(*schemas: Any) -> Any:
-    """A definition as an old cluster may have left it."""
+    """A definition as an old cluster may have stored it."""
     versions = [version(f"v{number}", storage=number == 1) for number in range(1, len(schemas) + 1)]
     for one, schema in zip(versions, schemas, strict=True):
         one["schema"] = {"openAPIV3Schema": schema}

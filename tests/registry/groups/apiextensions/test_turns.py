@@ -1,4 +1,4 @@
-"""Definitions and objects that are long work: others have their turns meanwhile."""
+"""Tests that long work on definitions and objects lets the event loop run other tasks."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -21,11 +21,11 @@ NUMBERS = {
     "x-kubernetes-validations": [{"rule": "self.all(a, self.all(b, a + b >= 0))"}],
 }
 TURNS = 300
-"""More than all steps of a request together, and far fewer than there are while a thread works."""
+"""More turns of the loop than one request takes, and far fewer than there are while a worker thread runs."""
 
 
 async def turns_during(work: Awaitable[T]) -> int:
-    """How often the loop comes round while work is done."""
+    """The number of turns of the event loop while the work runs."""
     task = asyncio.ensure_future(work)
     turns = 0
     while not task.done():

@@ -19,7 +19,7 @@ async def factory() -> AsyncIterator[StorageFactory]:
 
 
 async def keep(factory: StorageFactory, *slices: dict[str, Any], **spec: Any) -> None:
-    """A service, and its endpoints."""
+    """Store a service and its endpoint slices."""
     service = {"metadata": {"name": "s", "namespace": "n"}, "spec": {"type": "ClusterIP", "ports": PORTS, **spec}}
     await factory.storage_for(resource_of(SERVICES)).create("n/s", service)
     for number, one in enumerate(slices):

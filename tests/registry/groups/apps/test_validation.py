@@ -1,4 +1,4 @@
-"""What controllers refuse: the causes, in their order."""
+"""Tests the errors of invalid workloads, in their order."""
 
 from typing import Any
 

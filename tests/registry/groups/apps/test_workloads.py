@@ -1,4 +1,4 @@
-"""Deployments, replica sets, stateful sets and daemon sets: defaults and generation."""
+"""Tests Deployments, ReplicaSets, StatefulSets and DaemonSets: defaults and generation."""
 
 from typing import Any
 

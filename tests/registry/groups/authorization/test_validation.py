@@ -1,4 +1,4 @@
-"""What access reviews may ask."""
+"""Tests the validation of access reviews."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Autoscalers keep everything on their way through the older version."""
+"""Tests that autoscalers keep all values through a conversion to the older version and back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What can be reported of a job."""
+"""Tests the validation of the status of jobs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Jobs and cron jobs: defaults and generated selectors."""
+"""Tests jobs and cron jobs: defaults and generated selectors."""
 
 from typing import Any
 

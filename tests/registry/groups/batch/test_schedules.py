@@ -1,4 +1,4 @@
-"""Cron schedules, time zones and lists of indexes."""
+"""Tests cron schedules, time zones and lists of indexes."""
 
 import zoneinfo
 from pathlib import Path

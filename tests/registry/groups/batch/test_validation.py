@@ -1,4 +1,4 @@
-"""What jobs and cron jobs refuse."""
+"""Tests the validation of jobs and cron jobs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Config maps, secrets, limit ranges and quotas: what is wrong with them, and what clients should hear."""
+"""Tests config maps, secrets, limit ranges and quotas: errors and warnings."""
 
 import base64
 import datetime
@@ -28,7 +28,7 @@ def encoded(text: str) -> str:
 
 
 def pair() -> tuple[bytes, bytes]:
-    """A certificate of its own and its key."""
+    """A self-signed certificate and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a")])
     now = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)

@@ -1,4 +1,4 @@
-"""Endpoints, endpoint slices, events, leases and nodes: what is wrong with them, and what may change."""
+"""Tests endpoints, endpoint slices, events, leases and nodes: errors and allowed changes."""
 
 from typing import Any
 

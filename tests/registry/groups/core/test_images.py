@@ -1,4 +1,4 @@
-"""Images: the latest is always pulled."""
+"""Tests the default pull policy of images."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How namespaces begin and end."""
+"""Tests the creation and deletion of namespaces."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

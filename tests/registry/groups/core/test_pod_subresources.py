@@ -1,4 +1,4 @@
-"""What a resize and a report of a pod's status may say."""
+"""Tests pods/resize and pods/status."""
 
 from typing import Any
 

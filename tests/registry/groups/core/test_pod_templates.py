@@ -1,4 +1,4 @@
-"""Templates of pods, by themselves and in replication controllers."""
+"""Tests PodTemplates, and the templates of replication controllers."""
 
 from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
 from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS

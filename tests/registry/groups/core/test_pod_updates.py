@@ -1,4 +1,4 @@
-"""What an update of a pod may change."""
+"""Tests the changes that an update of a pod may make."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What pods refuse."""
+"""Tests the validation of pods."""
 
 from typing import Any
 

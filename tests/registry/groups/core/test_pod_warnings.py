@@ -1,4 +1,4 @@
-"""What clients hear of pods and templates that are accepted."""
+"""Tests the warnings for accepted pods and templates."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pods: defaults, first status, generation, and how long they take to end."""
+"""Tests pods: defaults, first status, generation and graceful deletion."""
 
 from typing import Any
 

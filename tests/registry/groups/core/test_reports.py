@@ -1,4 +1,4 @@
-"""Reports on objects that say little of themselves: labels and whole objects that are left out."""
+"""Tests status updates that leave out labels or most of the object."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Services that were stored before some of their fields had defaults: what readers and watchers see of them."""
+"""Tests reads and watches of services that were stored before some fields had defaults."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ SEEN = {
 
 
 class Sink:
-    """Keeps the specs of what a watch delivers."""
+    """Keeps the specs that a watch delivers."""
 
     backlog = 0
     backlog_limit = 1

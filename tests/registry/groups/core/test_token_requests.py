@@ -1,4 +1,4 @@
-"""Requests for tokens: who has written what of them, and what they can be bound to."""
+"""Tests token requests: their managed fields and bound objects."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -32,7 +32,7 @@ REQUEST = Request(
 
 
 class Unsigned(TokenIssuer, frozen=True, kw_only=True):
-    """An issuer whose tokens nobody reads."""
+    """An issuer whose tokens are not signed."""
 
     async def issue(self, bound: Bound, **_: Any) -> Issued:
         return Issued(f"token of {bound.account.name}", "id")

@@ -1,4 +1,4 @@
-"""Addresses that proxies lead to, and those that mean this host or its link by another name (CVE-2020-8562)."""
+"""Tests which addresses proxies accept, and other forms of loopback and link-local addresses (CVE-2020-8562)."""
 
 import pytest
 

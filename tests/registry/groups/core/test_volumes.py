@@ -1,4 +1,4 @@
-"""What may be asked of volumes and claims, and what of them may change."""
+"""Tests the validation of volumes and claims, and their allowed changes."""
 
 from typing import Any
 

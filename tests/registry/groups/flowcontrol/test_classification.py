@@ -7,7 +7,7 @@ from aio_apiserver.registry.groups.flowcontrol.classification import Classifier,
 
 
 def fresh() -> Classifier:
-    """What a new server knows."""
+    """The classifier of a server without stored objects."""
     levels = [level["metadata"]["name"] for level in builtin_objects.priority_levels()]
     return Classifier(map(flow_schema, builtin_objects.flow_schemas()), levels)
 

@@ -1,4 +1,4 @@
-"""Blocks of network policies, old and new."""
+"""Tests the CIDRs of network policies, new and legacy ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a budget says of a disruption, and what is left of it."""
+"""Tests charging a disruption to a budget."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Evictions of pods that a budget selects."""
+"""Tests evictions of pods that a budget selects."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

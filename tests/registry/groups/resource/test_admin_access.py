@@ -1,4 +1,4 @@
-"""Claims have admin access in labelled namespaces only."""
+"""Tests that claims have admin access in labelled namespaces."""
 
 from collections.abc import AsyncIterator
 

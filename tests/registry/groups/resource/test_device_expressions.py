@@ -1,4 +1,4 @@
-"""Expressions that choose devices."""
+"""Tests the CEL selectors for devices."""
 
 import pytest
 

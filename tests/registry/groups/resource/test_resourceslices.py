@@ -1,4 +1,4 @@
-"""The devices of a driver."""
+"""Tests the devices of a ResourceSlice."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What never changes of capacities, nodes and attachments, and how it is shown."""
+"""Tests immutable fields of capacities, nodes and attachments, and their errors."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How volumes are made."""
+"""Tests storage classes."""
 
 from typing import Any
 

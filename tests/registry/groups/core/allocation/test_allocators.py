@@ -1,4 +1,4 @@
-"""What services take and give back, and how that is repaired."""
+"""Tests the allocation and release of addresses and ports, and their repair."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Node ports: which are taken, and what is given out."""
+"""Tests the allocation of node ports."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Resources of pods: requests that follow from limits, sums, classes of service."""
+"""Tests resources of pods: defaults from limits, sums, QoS classes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tolerations in annotations are read as Go reads them."""
+"""Tests that tolerations in annotations are decoded as in Go."""
 
 import re
 
