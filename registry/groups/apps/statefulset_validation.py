@@ -120,10 +120,10 @@ def _validate_template_metadata(template: Spec, old: Spec | None) -> list[FieldE
     """The errors of the template's metadata, which kube-apiserver lists twice."""
     metadata, path = template.get("metadata") or {}, "spec.template"
     options = allowances.options_for(*((old["spec"], old.get("metadata")) if old else (None, None)))
-    told = metadata.get("annotations") or {}
+    present = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors += object_meta.validate_annotations(told, f"{path}.annotations")
-    return errors + annotations.validate(told, template["spec"], f"{path}.annotations", options=options)
+    errors += object_meta.validate_annotations(present, f"{path}.annotations")
+    return errors + annotations.validate(present, template["spec"], f"{path}.annotations", options=options)
 
 
 def _as_made(spec: Spec) -> Spec:

@@ -22,16 +22,16 @@ TOKEN = review(GROUP, "tokenreviews", "TokenReview")
 _NO_TOKEN = "token is required for TokenReview in authentication"  # noqa: S105 - a message
 
 
-async def _tell_who_asks(clock: Clock, request: Request, _obj: Object) -> Object:
+async def _review_self(clock: Clock, request: Request, _obj: Object) -> Object:
     metadata = {"creationTimestamp": timestamp(clock.now())}
     return {"metadata": metadata, "status": {"userInfo": user_info(request.user)}}
 
 
 def user_info(user: UserInfo) -> Object:
     """A user in the form of reviews."""
-    told = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    shown = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     extra = {name: list(values) for name, values in user.extra.items()}
-    return {name: value for name, value in {**told, "extra": extra}.items() if value}
+    return {name: value for name, value in {**shown, "extra": extra}.items() if value}
 
 
 def _has_token(_request: Request, obj: Object) -> None:
@@ -62,7 +62,7 @@ def _accepted(user: UserInfo, audiences: Collection[str]) -> Object:
 
 def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     served = (
-        ReviewREST(SELF, given, partial(_tell_who_asks, given.clock)),
+        ReviewREST(SELF, given, partial(_review_self, given.clock)),
         ReviewREST(TOKEN, given, partial(_review_token, given.tokens), _has_token),
     )
     return {"v1": {rest.kind.plural: rest for rest in served}}

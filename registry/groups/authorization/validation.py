@@ -11,7 +11,7 @@ from aio_apiserver.storage.stored_object import Object
 
 _BOTH = "cannot be specified in combination with resourceAttributes"
 _NEITHER = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-_NOBODY = "at least one of user or group must be specified"
+_NO_SUBJECT = "at least one of user or group must be specified"
 _NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _ANY_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 _TWICE = "may not specified at the same time as requirements"
@@ -46,7 +46,7 @@ def _validate_spec(review: Object) -> list[FieldError]:
     spec = review.get("spec") or {}
     errors = _validate_which(spec)
     if not spec.get("user") and not spec.get("groups"):
-        errors.append(field.invalid("spec.user", "", _NOBODY))
+        errors.append(field.invalid("spec.user", "", _NO_SUBJECT))
     return errors + _validate_selectors(spec)
 
 

@@ -86,8 +86,8 @@ class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         return spec_warnings(new["spec"], "spec")
 
     def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
-        is_told = options.propagation_policy is not None or options.orphan_dependents is not None
-        return [] if is_told else [_ORPHANS]
+        is_explicit = options.propagation_policy is not None or options.orphan_dependents is not None
+        return [] if is_explicit else [_ORPHANS]
 
 
 def spec_warnings(spec: Object, path: str) -> list[str]:

@@ -16,8 +16,8 @@ from aio_apiserver.registry.groups.core import events_columns
 from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Normal", "Warning")
-_ELSEWHERE = "does not match event.namespace"
-_TOLD = (("reportingInstance", 128), ("action", 128), ("reason", 128))
+_OTHER_NAMESPACE = "does not match event.namespace"
+_REQUIRED = (("reportingInstance", 128), ("action", 128), ("reason", 128))
 """The required fields of an event of the newer shape, each with its maximum length."""
 _LONGEST_MESSAGE = 1024
 _OLD_FIELDS = ("firstTimestamp", "lastTimestamp", "count")
@@ -66,19 +66,19 @@ def _namespaces(obj: Object) -> tuple[str, str]:
 def _validate_old_shape(obj: Object) -> list[FieldError]:
     namespace, involved = _namespaces(obj)
     is_right = namespace == involved if involved else namespace in {"", "default"}
-    return [] if is_right else [field.invalid("involvedObject.namespace", involved, _ELSEWHERE)]
+    return [] if is_right else [field.invalid("involvedObject.namespace", involved, _OTHER_NAMESPACE)]
 
 
 def _validate_new_shape(obj: Object, controller: str) -> list[FieldError]:
     namespace, involved = _namespaces(obj)
     errors = []
     if not involved and namespace not in {"default", "kube-system"}:
-        errors.append(field.invalid("involvedObject.namespace", involved, _ELSEWHERE))
+        errors.append(field.invalid("involvedObject.namespace", involved, _OTHER_NAMESPACE))
     reporting = obj.get("reportingComponent", "")
     if not reporting:
         errors.append(field.required(controller))
     errors += field.invalid_each(controller, reporting, names.check_qualified_name(reporting))
-    for name, limit in _TOLD:
+    for name, limit in _REQUIRED:
         if not obj.get(name):
             errors.append(field.required(name))
         errors += _validate_length(obj, name, limit)

@@ -40,10 +40,10 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
             _settle_addresses(status)
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        spec, told = obj["spec"], objects.get(obj, "status.qosClass")
+        spec, given = obj["spec"], objects.get(obj, "status.qosClass")
         super().prepare_for_create(context, obj)
         pod_spec.drop_disabled(spec)
-        obj["status"] = {"phase": "Pending", "qosClass": told or pod_resources.qos_class(spec)}
+        obj["status"] = {"phase": "Pending", "qosClass": given or pod_resources.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": obj["metadata"]["creationTimestamp"]}]
         labels = obj["metadata"].get("labels") or {}

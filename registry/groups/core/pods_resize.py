@@ -18,14 +18,14 @@ class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
     """
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        wanted, present, told = new["spec"], old["spec"], new.get("status")
+        wanted, present, reported = new["spec"], old["spec"], new.get("status")
         has_as_many = all(len(wanted.get(name) or ()) == len(present.get(name) or ()) for name in _CONTAINERS)
         if has_as_many:
             new["spec"] = _resized(wanted, present)
             keep_metadata(new, old)
         super().prepare_for_update(context, new, old)
         if not has_as_many:
-            new["status"] = told or {}
+            new["status"] = reported or {}
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         found = self.validate_changed_metadata(context, new, old)

@@ -55,9 +55,9 @@ _PATHS = {"portforward": "portForward"}
 
 
 def _query(options: Object) -> Iterator[tuple[str, str]]:
-    for name, told in _FLAGS:
+    for name, parameter in _FLAGS:
         if options.get(name):
-            yield told, "1"
+            yield parameter, "1"
     for word in options.get("command") or ():
         yield "command", word
     if options.get("ports"):

@@ -7,7 +7,7 @@ from aio_apiserver.storage.stored_object import Object
 MANDATORY = frozenset({"exempt", "catch-all"})
 """The mandatory objects. The server restores their specs after any change."""
 
-_EVERYBODY = ("Group system:unauthenticated", "Group system:authenticated")
+_ALL_USERS = ("Group system:unauthenticated", "Group system:authenticated")
 _ALL = ("*", "*", "*", True)
 _LEASES_OF_LEADERS = ("get create update", "coordination.k8s.io", "leases", False)
 _LEASES_OF_NODES = ("*", "coordination.k8s.io", "leases", False)
@@ -20,7 +20,7 @@ _SYSTEM_ACCOUNTS = "ServiceAccount kube-system/*"
 # name, precedence, level, distinguisher, subjects, (verbs, groups, resources, cluster scope)s, (verbs, paths)
 _SCHEMAS = (
     ("exempt", 1, "exempt", "", ("Group system:masters",), (_ALL,), _ALL_PATHS),
-    ("probes", 2, "exempt", "", _EVERYBODY, (), _PROBES),
+    ("probes", 2, "exempt", "", _ALL_USERS, (), _PROBES),
     (
         "system-leader-election",
         100,
@@ -36,8 +36,8 @@ _SCHEMAS = (
     ("kube-scheduler", 800, "workload-high", "ByNamespace", _CONTROLLERS[1:], (_ALL,), _ALL_PATHS),
     ("kube-system-service-accounts", 900, "workload-high", "ByNamespace", (_SYSTEM_ACCOUNTS,), (_ALL,), _ALL_PATHS),
     ("service-accounts", 9000, "workload-low", "ByUser", ("Group system:serviceaccounts",), (_ALL,), _ALL_PATHS),
-    ("global-default", 9900, "global-default", "ByUser", _EVERYBODY, (_ALL,), _ALL_PATHS),
-    ("catch-all", 10000, "catch-all", "ByUser", _EVERYBODY, (_ALL,), _ALL_PATHS),
+    ("global-default", 9900, "global-default", "ByUser", _ALL_USERS, (_ALL,), _ALL_PATHS),
+    ("catch-all", 10000, "catch-all", "ByUser", _ALL_USERS, (_ALL,), _ALL_PATHS),
 )
 
 # name, shares, lendable percent, (queues, hand size, queue length); a level without queues rejects excess requests

@@ -96,7 +96,7 @@ class EvictionREST:
         for attempt in range(_ATTEMPTS):
             stored = await self._pods.get(eviction.request, eviction.name)
             pod = stored.decode()
-            if not _counts_nowhere(pod):
+            if not _needs_no_budget(pod):
                 return await self._evict_counted(eviction, pod)
             try:
                 return await self._delete(_tied(eviction, stored) if _may_become_ready(pod) else eviction)
@@ -178,14 +178,14 @@ def _delete_options(obj: Object, options: CreateOptions) -> DeleteOptions:
         wrong = field.invalid(f"deleteOptions.{_UNREADABLE}", True, why)
         raise invalid_of(GroupKind(EVICTION.group, EVICTION.kind), obj["metadata"].get("name", ""), [wrong])
     wanted = delete_options_of(value)
-    asked, told = list(options.dry_run), list(wanted.dry_run)
-    if asked and told and asked != told:
-        shown = " and ".join(f"[{' '.join(one)}]" for one in (asked, told))
+    in_query, in_body = list(options.dry_run), list(wanted.dry_run)
+    if in_query and in_body and in_query != in_body:
+        shown = " and ".join(f"[{' '.join(one)}]" for one in (in_query, in_body))
         raise StatusError(f"Non-matching dry-run options in request and content: {shown}")
-    return wanted if told else replace(wanted, dry_run=options.dry_run)
+    return wanted if in_body else replace(wanted, dry_run=options.dry_run)
 
 
-def _counts_nowhere(pod: Object) -> bool:
+def _needs_no_budget(pod: Object) -> bool:
     phase = (pod.get("status") or {}).get("phase")
     return phase in _ENDED or phase == "Pending" or bool(pod["metadata"].get("deletionTimestamp"))
 

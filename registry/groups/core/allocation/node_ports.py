@@ -95,13 +95,13 @@ class PortSet:
         """All allocated ports."""
         return {port for port in self._ports if port in self}
 
-    def tell(self, metrics: AllocationMetrics) -> None:
+    def record(self, metrics: AllocationMetrics) -> None:
         """Record the used ports and the allocations of a successful write."""
         metrics.ports_counted(self._taken.bit_count(), len(self._ports))
         for scope, count in self._given.items():
             metrics.ports_given(scope, count)
 
-    def tell_refusals(self, metrics: AllocationMetrics) -> None:
+    def record_refusals(self, metrics: AllocationMetrics) -> None:
         """Record the refused allocations of a failed write."""
         for scope in self._refused:
             metrics.port_refused(scope)
@@ -157,9 +157,9 @@ class NodePorts:
             await interpret.interpreted(updating, _OPERATION)
         except StatusError:
             if stocks:
-                stocks[-1].tell_refusals(self._metrics)
+                stocks[-1].record_refusals(self._metrics)
             raise
-        stocks[-1].tell(self._metrics)
+        stocks[-1].record(self._metrics)
         return results[-1]
 
     async def present(self) -> PortSet:

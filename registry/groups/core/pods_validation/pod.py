@@ -12,8 +12,8 @@ _NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 def validate(pod: Obj, *, options: PodOptions) -> Errors:
     """The errors of a new or changed pod, without the common errors of metadata."""
     metadata, spec = pod["metadata"], pod["spec"]
-    told = metadata.get("annotations") or {}
-    errors = annotations.validate(told, spec, "metadata.annotations", options=options) if told else []
+    present = metadata.get("annotations") or {}
+    errors = annotations.validate(present, spec, "metadata.annotations", options=options) if present else []
     errors += validate_pod_spec(spec, metadata, "spec", options=options)
     if not spec.get("serviceAccountName"):
         errors += _validate_no_tokens(spec)
@@ -46,6 +46,6 @@ def validate_new(pod: Obj, *, options: PodOptions) -> Errors:
 
 def validate_annotations(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
     """The errors of the annotations of a changed pod."""
-    told, before = new["metadata"].get("annotations") or {}, old["metadata"].get("annotations") or {}
-    errors = annotations.validate_update(told, before, "metadata.annotations")
-    return errors + annotations.validate(told, new["spec"], "metadata.annotations", options=options)
+    present, before = new["metadata"].get("annotations") or {}, old["metadata"].get("annotations") or {}
+    errors = annotations.validate_update(present, before, "metadata.annotations")
+    return errors + annotations.validate(present, new["spec"], "metadata.annotations", options=options)

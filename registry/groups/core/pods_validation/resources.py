@@ -106,9 +106,9 @@ def validate_claims(claims: Sequence[Obj], path: str, *, known: Collection[str])
 def _listed(names: Collection[str]) -> str:
     if not names:
         return " which is empty"
-    told = sorted(names)
+    listed = sorted(names)
     # Each error has this list. A long list in many errors would make a huge response.
-    return f": {', '.join(told if len(told) <= _MOST_LISTED else [*told[:_MOST_LISTED], '...'])}"
+    return f": {', '.join(listed if len(listed) <= _MOST_LISTED else [*listed[:_MOST_LISTED], '...'])}"
 
 
 def _validate_claim(name: str, request: str, path: str, seen: set[str]) -> Errors:

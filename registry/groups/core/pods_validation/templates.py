@@ -24,10 +24,10 @@ def validate_pod_template(
     metadata, spec = template.get("metadata") or {}, template["spec"]
     before = (old["spec"], old.get("metadata")) if old else (None, None)
     options = options_for(*before, context=context)
-    told = metadata.get("annotations") or {}
+    present = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors += object_meta.validate_annotations(told, f"{path}.annotations")
-    errors += annotations.validate(told, spec, f"{path}.annotations", options=options)
+    errors += object_meta.validate_annotations(present, f"{path}.annotations")
+    errors += annotations.validate(present, spec, f"{path}.annotations", options=options)
     errors += validate_pod_spec(spec, None, f"{path}.spec", options=options)
     errors += annotations.validate_profiles(metadata, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):

@@ -106,7 +106,7 @@ def widget(name: str, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
-async def test_what_is_established_is_served(server: Server) -> None:
+async def test_an_established_definition_is_served(server: Server) -> None:
     await server.define(definition())
 
     crd = await server.until("widgets.example.com", "Established", "True")
@@ -117,7 +117,7 @@ async def test_what_is_established_is_served(server: Server) -> None:
     assert offer.is_told
 
 
-async def test_a_name_goes_to_the_next_one_when_it_is_free(server: Server) -> None:
+async def test_a_released_name_goes_to_the_waiting_definition(server: Server) -> None:
     await server.define(definition())
     await server.until("widgets.example.com", "Established", "True")
     await server.define(definition("gadgets"))
@@ -130,7 +130,7 @@ async def test_a_name_goes_to_the_next_one_when_it_is_free(server: Server) -> No
     assert list(server.offers) == ["gadgets.example.com"]
 
 
-async def test_a_definition_goes_after_its_objects(server: Server) -> None:
+async def test_a_definition_is_deleted_after_its_objects(server: Server) -> None:
     name = "widgets.example.com"
     await server.define(definition(scope="Cluster"))
     await server.until(name, "Established", "True")
@@ -150,7 +150,7 @@ async def test_a_definition_goes_after_its_objects(server: Server) -> None:
     assert crd["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
 
 
-async def test_versions_show_the_same_objects_each_in_its_way(server: Server) -> None:
+async def test_each_version_shows_the_same_objects_in_its_own_form(server: Server) -> None:
     narrow = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
     await server.define(
         definition("widgets", version("v1", storage=True), version("v2", schema=narrow), scope="Cluster")

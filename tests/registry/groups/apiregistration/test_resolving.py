@@ -66,7 +66,7 @@ async def test_a_service_is_at_its_cluster_ip_or_outside(
         ({"type": "Other"}, 443, 'unsupported service type "Other"'),
     ],
 )
-async def test_a_service_that_leads_nowhere_says_why(
+async def test_a_service_without_address_raises_unresolved(
     factory: StorageFactory, spec: dict[str, Any], port: int, why: str
 ) -> None:
     await keep(factory, **spec)
@@ -77,12 +77,12 @@ async def test_a_service_that_leads_nowhere_says_why(
     assert str(raised.value) == why
 
 
-async def test_a_service_that_is_not_there_is_not_found(factory: StorageFactory) -> None:
+async def test_a_missing_service_is_not_found(factory: StorageFactory) -> None:
     with pytest.raises(Unresolved, match=r'service "s" not found'):
         await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=False).resolve("n", "s", 443)
 
 
-async def test_endpoints_that_are_ready_and_have_the_port_are_taken(factory: StorageFactory) -> None:
+async def test_ready_endpoints_with_the_port_are_used(factory: StorageFactory) -> None:
     slices = (
         endpoints("10.1.0.1", ready=False),
         endpoints("10.1.0.2", port="other"),
@@ -105,7 +105,7 @@ async def test_the_first_family_of_a_service_comes_first(factory: StorageFactory
     ) == ServiceAddress("fd00::1", 8443)
 
 
-async def test_without_endpoints_there_is_nothing(factory: StorageFactory) -> None:
+async def test_without_ready_endpoints_the_resolver_raises(factory: StorageFactory) -> None:
     await keep(factory, clusterIP="10.0.0.7")
 
     with pytest.raises(Unresolved, match=r'no endpoints available for service "s"'):

@@ -147,9 +147,7 @@ def test_a_pod_is_refused_by_its_fields_or_its_update_with_itself_changes_nothin
 
 @given(pods, pods, st.sampled_from(["update", "status", "resize", "ephemeralcontainers"]))
 @settings(max_examples=150, deadline=None)
-def test_whatever_a_pod_is_changed_to_the_errors_name_fields(
-    pod: dict[str, Any], other: dict[str, Any], subresource: str
-) -> None:
+def test_the_errors_of_any_update_name_fields(pod: dict[str, Any], other: dict[str, Any], subresource: str) -> None:
     old, new = decoded(pod), decoded(other)
     if old is None or new is None:
         return

@@ -56,7 +56,7 @@ async def ask(tokens: TokenREST, spec: Object, account: str = "bot") -> Object:
     return await tokens.create(REQUEST, {"metadata": {}, "spec": spec}, CreateOptions(), name=account)
 
 
-async def test_whoever_asks_owns_how_long_the_token_lives(tokens: TokenREST) -> None:
+async def test_the_client_owns_the_expiration_in_managed_fields(tokens: TokenREST) -> None:
     answer = await ask(tokens, {})
 
     (entry,) = answer["metadata"]["managedFields"]
@@ -76,7 +76,7 @@ async def test_whoever_asks_owns_how_long_the_token_lives(tokens: TokenREST) -> 
         ),
     ],
 )
-async def test_a_token_is_bound_to_what_can_be_found(
+async def test_a_token_can_be_bound_to_existing_objects(
     tokens: TokenREST, account: str, reference: dict[str, str], message: str
 ) -> None:
     with pytest.raises(BadRequest) as caught:
