@@ -1,4 +1,4 @@
-"""Columns: what tables of admission policies, of their bindings and of webhook configurations have in common."""
+"""Columns: the table columns of admission policies, policy bindings and webhook configurations."""
 
 from collections.abc import Mapping
 from typing import Any

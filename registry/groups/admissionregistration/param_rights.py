@@ -1,4 +1,4 @@
-"""Param rights: a user needs the right to read the parameters of the policies and bindings that he writes."""
+"""Param rights: a user who writes a policy or binding needs the right to read its parameters."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple

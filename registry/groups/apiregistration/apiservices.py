@@ -1,4 +1,4 @@
-"""APIServices: who serves a version of an API group: this server, or an aggregated one behind a service."""
+"""APIServices: name the server of an API group version: this server, or an aggregated one behind a service."""
 
 import base64
 from collections.abc import Mapping

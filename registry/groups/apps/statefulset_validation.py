@@ -1,4 +1,4 @@
-"""Statefulset validation: validates the spec of a StatefulSet. Pure."""
+"""StatefulSet validation: validates the spec of a StatefulSet. Pure."""
 
 from collections.abc import Mapping
 from typing import Any

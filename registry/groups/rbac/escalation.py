@@ -1,4 +1,4 @@
-"""Escalation: a user can grant the rights that he holds himself, or any with the verbs `escalate` and `bind`.
+"""Escalation: a user can grant rights that the user already holds, or any with the verbs `escalate` and `bind`.
 
 The check runs between mutating and validating admission, before the object's own rules. It reads roles and bindings
 from storage, so that a right counts as soon as it is granted.

@@ -64,7 +64,7 @@ def _asked(request: Request, verb: str, subresource: str, *, driver: str = "") -
 
 
 async def _refusal(authorizer: Authorizer, asked: Attributes) -> str:
-    """The reason why the user may not do this; empty when he may."""
+    """The reason why the user may not do this; empty when the user may."""
     decision = await authorizer.authorize(asked)
     if decision.is_allowed:
         return ""
