@@ -1,4 +1,4 @@
-"""RBAC feed: keeps a Policy current from watches on roles and bindings.
+"""RBAC feed: keeps an RBACPolicy current from watches on roles and bindings.
 
 Must hold: replacing a role leaves no moment without it. The policy counts as filled when all four kinds have been
 listed.
