@@ -53,7 +53,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import Clock
 
@@ -76,7 +76,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     gateway: Gateway
     monitoring: Monitoring
     requests: RequestMetrics
-    definitions: Controller
+    definitions: DefinitionController
     upkeep: Upkeep
     auditor: Auditor | None = None
     """None when nothing is recorded."""

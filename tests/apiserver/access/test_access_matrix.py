@@ -29,7 +29,7 @@ from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import Answer
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.groups.rbac.policy import Policy
+from aio_apiserver.registry.groups.rbac.policy import RBACPolicy
 from aio_apiserver.registry.plugins.authorization.rbac import decide
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.plugins.authorization.test_rbac import NAMESPACES, USERS, World
@@ -136,7 +136,7 @@ def test_every_decision_is_that_of_the_written_rules_however_the_path_is_spelled
 class ByPolicy:
     """An Authorizer with a given policy."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: RBACPolicy) -> None:
         self._policy = policy
 
     async def authorize(self, attributes: Attributes) -> Decision:
