@@ -1,7 +1,7 @@
-"""Request targets: the raw text of a request line to a decoded path and query parameters.
+"""URLs: decodes a request target into its path and query parameters.
 
-Pure. Must hold: a path is decoded exactly once and never cleaned (`//`, `.` and `..` stay what they are); query
-parameters that cannot be decoded are ignored, as kube-apiserver does; it raises Malformed, TooManyParameters, no more.
+Pure. Must hold: a path is decoded once and not cleaned (`//`, `.` and `..` stay). Query parameters that cannot be
+decoded are ignored, as in kube-apiserver. The errors raised here are Malformed and TooManyParameters.
 """
 
 import re
@@ -11,24 +11,24 @@ from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 Query = Mapping[str, Sequence[str]]
-"""Query parameters: every value of a name, in order."""
+"""Query parameters: all values by name, in order."""
 
 NO_QUERY: Query = MappingProxyType({})
 _BROKEN_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
 MOST_PARAMETERS = 10_000
-"""The limit of Go's net/url (CVE-2025-61726), which reads none of a query that has more."""
+"""The limit of Go's net/url (CVE-2025-61726)."""
 
 
 class Malformed(ValueError):
-    """A request target that is none."""
+    """The request target is not valid."""
 
 
 class TooManyParameters(ValueError):
-    """A query that is not read."""
+    """The query has more parameters than the limit."""
 
 
 class Target(NamedTuple):
-    """What a request line asks for."""
+    """A decoded request target."""
 
     path: str
     query: Query
@@ -48,7 +48,7 @@ def parse(raw: str) -> Target:
 
 
 def parse_query(text: str) -> Query:
-    """Parameters in order of appearance. Pairs with a semicolon or a broken escape are left out.
+    """The parameters, in order of appearance. Pairs with a semicolon or a broken escape are left out.
 
     Raises TooManyParameters.
     """
@@ -66,7 +66,7 @@ def parse_query(text: str) -> Query:
 
 
 def without_authority(raw: str) -> str:
-    """The path and query of a request target, as they are written. Raises Malformed."""
+    """The path and query of a request target, not decoded. Raises Malformed."""
     if raw.startswith("/"):
         return raw
     try:
