@@ -1,8 +1,8 @@
-"""/openapi/v2 and /openapi/v3: what is served, for clients that explain, complete, validate or generate.
+"""OpenAPI: /openapi/v2 and /openapi/v3, the schemas of the served resources.
 
-What makes the documents is imported when the first client asks, since not every server is asked. Must hold: any method
-is answered as GET is; an address that says a document's hash may be kept for ever, one that says another hash leads to
-the present one.
+The modules that make the documents are imported at the first request. Must hold: every method gets the response of GET.
+An address with the hash of a document may be cached for ever; an address with another hash redirects to the present
+one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ _VARY_BOTH: Mapping[str, str] = {hdrs.VARY: f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCE
 
 
 class _Form(NamedTuple):
-    """A media type that can be asked for, and the one that answers name."""
+    """A media type of a request, and the media type of its response."""
 
     media_type: str
     answered: str
@@ -54,7 +54,7 @@ _FORMS3 = (
 
 
 class OpenAPI:
-    """The handlers of everything below /openapi."""
+    """The handlers of all paths below /openapi."""
 
     def __init__(self, make: "Callable[[], Documents]", clock: Clock) -> None:
         self._make = make
@@ -96,7 +96,7 @@ class OpenAPI:
     def _hashed(
         self, request: web.BaseRequest, context: RequestContext, path: str, content: Content, chosen: _Form
     ) -> web.StreamResponse:
-        """Mind the hash that the address says."""
+        """Serve the document, or redirect when the hash in the address is not the present one."""
         wanted = context.query.get("hash", ("",))[0]
         if not wanted:
             return contents.respond(request, context, content, chosen.answered, extra=_VARY_ACCEPT)
@@ -112,7 +112,7 @@ class OpenAPI:
 
 
 def of(served: ServedPaths, remote: RemoteVersions, types: Catalog, clock: Clock) -> OpenAPI:
-    """The handlers for what is served, here and elsewhere."""
+    """The handlers for the resources of this server and of aggregated servers."""
 
     def make() -> "Documents":
         from aio_apiserver.apiserver.endpoints import openapi_documents, openapi_sources

@@ -1,7 +1,7 @@
-"""Remote groups: where the groups and versions that other servers answer stand among those of this server.
+"""Remote groups: merges the groups of aggregated servers into those of this server, by the priorities of their
+APIServices.
 
-Pure. By the priorities of their APIServices: the highest first, equal ones by name, equal versions as Kubernetes orders
-the names of versions.
+Pure. The highest priority comes first, equal ones by name; equal versions in Kubernetes' version order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def merged(groups: Sequence[Group], remote: Iterable[RemoteVersion]) -> Sequence
 
 
 def _joined(group: Group, remote: Sequence[RemoteVersion]) -> Group:
-    """A group with versions from elsewhere, which take the place of its own."""
+    """A group with the versions of aggregated servers, which replace its own versions of the same name."""
     if not remote:
         return group
     its = {one.version: one for one in remote}
@@ -42,7 +42,7 @@ def _joined(group: Group, remote: Sequence[RemoteVersion]) -> Group:
 
 
 def _is_behind(group: Group, name: str, priority: int) -> bool:
-    """Whether a group stands behind a new one of this name and priority."""
+    """Whether the group comes after a new group of this name and priority."""
     own = _priority(group)
     return own < priority or (own == priority and group.name > name)
 

@@ -1,6 +1,6 @@
-"""/statusz and /flagz: how the program was started and how it is, for people, or as an object for those who name one.
+"""Status pages: /statusz and /flagz, the state and the flags of the process as text or as an object.
 
-Must hold: no secret is shown; a text is not to be parsed, so its delimiter is another one each time.
+Must hold: no secret is shown. The delimiter of the text is random, so that clients do not parse it.
 """
 
 import random
@@ -36,7 +36,7 @@ Object = dict[str, Any]
 
 
 def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version = NEWEST) -> Handler:
-    """How the program is; `paths` are those of the root."""
+    """The state of the process. `paths`: those of the index."""
     started = clock.now()
 
     def status() -> Object:
@@ -66,7 +66,7 @@ def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version 
 
 
 def flagz(settings: Settings) -> Handler:
-    """How the program was started."""
+    """The flags of the process."""
     flags = {name.replace("_", "-"): _shown(getattr(settings, name)) for name in Settings.model_fields}
 
     def text(delimiter: str) -> str:
@@ -76,7 +76,7 @@ def flagz(settings: Settings) -> Handler:
 
 
 def _shown(value: Any) -> str:
-    """The value of a flag as Go writes it."""
+    """The value of a flag in Go's format."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
@@ -87,7 +87,7 @@ def _shown(value: Any) -> str:
 
 
 def _debugging(paths: Iterable[str]) -> Sequence[str]:
-    """The first words of paths, but for those of the APIs."""
+    """The first segments of the paths, without those of the APIs."""
     found = {f"/{path.split('/')[1]}" for path in paths}
     return sorted(found - _OTHERS - {"/"})
 

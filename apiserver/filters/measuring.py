@@ -1,6 +1,6 @@
-"""Measuring: every request that reaches a handler is recorded when it is over, whatever became of it.
+"""Measuring: counts each request that reaches a handler, at its end, with its code, duration and size.
 
-Innermost: what was refused on the way here is recorded by those who refused it.
+It is the innermost filter of the product. Filters that refuse a request count it themselves.
 """
 
 from aiohttp import hdrs, web
@@ -13,11 +13,11 @@ from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
 _UNANSWERED = 0
-"""Of a request that was ended before it had an answer: its client is gone, or its time was up."""
+"""The code of a request that was cancelled before its response: its client disconnected, or its deadline was over."""
 
 
 def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> Handler:
-    """Record what requests there are, and how they end."""
+    """Count requests and their responses."""
 
     async def measured(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         content_type = request.headers.get(hdrs.CONTENT_TYPE, "") if context.info.verb == "patch" else ""
@@ -47,7 +47,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
     async def _long_running(
         request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: Recorder
     ) -> web.StreamResponse:
-        """Count it as long as it runs; a stream that its client leaves has gone well."""
+        """Count the request while it runs. A client that ends a stream is no failure."""
         assert recorder.running is not None
         recorder.running.add()
         status = 200

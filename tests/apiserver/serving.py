@@ -12,7 +12,7 @@ import orjson
 
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
 from aio_apiserver.apiserver.wire.listeners import Listener
@@ -53,8 +53,8 @@ async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
 @asynccontextmanager
 async def listening(handler: Handler, *filters: Filter, clock: Clock | None = None) -> AsyncIterator[Listener]:
     """A handler behind some filters on a plain port."""
-    entry = audit_id.entry(compose(filters, handler), clock or SystemClock())
-    listener = await Listener.open(entry, LOOPBACK, 0, tls=None)
+    begin = entry.with_context(compose(filters, handler), clock or SystemClock())
+    listener = await Listener.open(begin, LOOPBACK, 0, tls=None)
     try:
         yield listener
     finally:

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from aiohttp.http import SERVER_SOFTWARE
 
-from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire import request_parser, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -121,8 +121,8 @@ async def test_a_user_may_have_hundreds_of_groups_in_headers() -> None:
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost"])
 async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> None:
-    entry = audit_id.entry(greet, SystemClock())
-    listener = await Listener.open(entry, LOOPBACK, 0, tls=None, head_seconds=0.01)
+    begin = entry.with_context(greet, SystemClock())
+    listener = await Listener.open(begin, LOOPBACK, 0, tls=None, head_seconds=0.01)
     try:
         answer = await read_all(listener.port, sent)
     finally:
