@@ -1,6 +1,7 @@
-"""What is told of flow control: made from its numbers when somebody asks.
+"""Flow control: metrics of priority levels and requests in flight, computed when a client reads the metrics.
 
-Must hold: asking changes nothing of who is served; without fairness only the requests in flight are told.
+Must hold: reading changes no scheduling. Without API priority and fairness, the families are those of requests in
+flight.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ _NANOSECONDS = 1e9
 
 
 class _Told(NamedTuple):
-    """A number of a level."""
+    """A gauge of a priority level."""
 
     name: str
     documentation: str
@@ -59,7 +60,7 @@ _OF_LEVELS = (
 
 
 class FlowControlMetrics:
-    """Of one server."""
+    """The metrics of one server."""
 
     def __init__(self, in_flight: InFlight, fairness: Fairness | None, clock: Clock) -> None:
         self._in_flight = in_flight
@@ -73,7 +74,7 @@ class FlowControlMetrics:
         )
 
     def families(self) -> Iterator[AnyFamily]:
-        """Everything that there is to see now."""
+        """All families, with their present values."""
         yield from self._present()
         if self._fairness is None:
             return

@@ -1,4 +1,4 @@
-"""What is told of the program itself: its version, and how much it is doing."""
+"""Program: metrics of the program itself: its version and its feature gates."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,7 +20,7 @@ _BUILD = {
 
 
 def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
-    """Which version this is, from what /version says."""
+    """The version, from the document of /version."""
     build = metric_families.gauge(
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )
@@ -36,7 +36,7 @@ def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
 
 
 def features(of_server: Gates) -> Iterable[AnyFamily]:
-    """Which feature gates are open."""
+    """The feature gates, and whether each is enabled."""
     enabled = metric_families.gauge(
         "kubernetes_feature_enabled",
         "Whether a feature gate is open.",

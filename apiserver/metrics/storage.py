@@ -1,7 +1,7 @@
-"""storage: what is told of storage: its requests, and its statistics when a client asks for the metrics.
+"""Storage: metrics of storages and watch caches, from their statistics when a client reads the metrics.
 
-Knows how storage counts and what kube-apiserver calls that. Must hold: asking changes nothing, and costs storage
-nothing until then.
+It connects the counts of storage with the names of kube-apiserver. Must hold: reading changes nothing, and storage does
+no work for it before.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ _GROUP_RESOURCE = ("group", "resource")
 
 
 class _Told(NamedTuple):
-    """A number of a cache: the family it goes to, and where it stands in the statistics."""
+    """A number of a cache: its family, and its path in the statistics."""
 
     name: str
     documentation: str
@@ -66,7 +66,7 @@ _OF_LISTS = (
 
 
 def of_requests(latencies: Latencies) -> Iterator[AnyFamily]:
-    """What the stores below the caches were asked, whatever the engine is."""
+    """The requests to the stores below the caches, for every storage engine."""
     yield Family("etcd_requests_total", "Requests to storage.", latencies.requests)
     yield Family("etcd_request_duration_seconds", "How long requests to storage took.", latencies.durations)
     yield Family("apiserver_storage_list_total", "Lists of storage.", latencies.lists)
@@ -85,7 +85,7 @@ def of_requests(latencies: Latencies) -> Iterator[AnyFamily]:
 
 
 def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]:
-    """What the statistics of a StorageFactory tell now."""
+    """The families from the present statistics of a StorageFactory."""
     told = statistics()
     storages: Mapping[str, Mapping[str, Any]] = told["storages"]
     yield _sizes(told["backends"])
@@ -101,7 +101,7 @@ def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]
 
 
 def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    """By kube-apiserver's names: the main storage is etcd-0, those of overrides come after it."""
+    """The sizes of the databases: the main storage is etcd-0, those of --etcd-servers-overrides follow."""
     family = metric_families.gauge(
         "apiserver_storage_size_bytes",
         "Bytes that storage takes.",
@@ -115,7 +115,7 @@ def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
 
 
 def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    """Of lists that no index has narrowed."""
+    """The counts of lists. They used no index."""
     family = metric_families.counter(name, documentation, labels=("group", "index", "resource"))
     for of_storage, value in _values(path, storages):
         resource, _, group = of_storage.partition(".")
@@ -149,7 +149,7 @@ def _consistent_reads(storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
 
 
 def _values(path: str, storages: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, float]]:
-    """What stands at a path, by resource: those that are kept in several views are there more than once."""
+    """The values at a path of the statistics, by resource. A resource with several views has several values."""
     for name, told in storages.items():
         found: Any = told
         for part in path.split("."):
