@@ -1,4 +1,4 @@
-"""Deployments: replica sets, one a template, and the way from one to the next."""
+"""Deployments: keeps one ReplicaSet for each template of a Deployment, and rolls out from one to the next."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class DeploymentController(PodOwner):
-    """Rolls out, scales, remembers, and says how it goes."""
+    """Rolls out, scales, keeps the history, and reports progress."""
 
     name = "deployment-controller"
     place = DEPLOYMENTS
@@ -59,7 +59,7 @@ class DeploymentController(PodOwner):
         return await self._report(deployment, new, old, is_observing=True)
 
     async def _clear(self, deployment: Object, old: Sequence[Object]) -> bool:
-        """Take all old pods away before new ones come; whether there are any left."""
+        """Scale all old replica sets to zero before the new pods (Recreate). Returns whether old pods are left."""
         sizes = {one["metadata"]["name"]: 0 for one in old if rollouts.replicas(one)}
         await self._resize(deployment, old, sizes)
         namespace = deployment["metadata"]["namespace"]
@@ -96,7 +96,7 @@ class DeploymentController(PodOwner):
             self.say(deployment, "ScalingReplicaSet", text)
 
     async def _mark(self, deployment: Object, new: Object, old: Sequence[Object]) -> Object | None:
-        """Keep the revision and the annotations of the present replica set, and tell the revision."""
+        """Update the revision and annotations of the present replica set, and the revision of the deployment."""
         number = self._next_revision(old)
         changed: Object | None = new
         if rollouts.mark_new(deployment, _light(new), number):
@@ -119,7 +119,7 @@ class DeploymentController(PodOwner):
         failure: str = "",
         collision: bool = False,
     ) -> None:
-        """Say in the deployment what has become of its replica set."""
+        """Report the new replica set in the status of the deployment."""
         now = self.desk.now()
         progress = self._progress(deployment, None, ())
 
@@ -182,7 +182,7 @@ def _key(obj: Object) -> str:
 
 
 def _light(one: Object) -> Object:
-    """As much of a replica set as is marked."""
+    """A copy of the parts of a replica set that `mark_new` changes."""
     annotations = dict(one["metadata"].get("annotations") or {})
     return {**one, "metadata": {**one["metadata"], "annotations": annotations}, "spec": dict(one["spec"])}
 

@@ -1,7 +1,8 @@
-"""The garbage collector: objects whose owners are gone go too, over all resources, custom ones included.
+"""Garbage collector: deletes objects whose owners are gone, over all resources, custom ones included.
 
-Foreground and orphaning deletions are finalizers that it takes off when dependents are gone or let go. Keys of its
-queue are uids. Must hold: that an owner is gone is asked of the newest state, never concluded from what was not seen.
+For foreground and orphaning deletion it removes the finalizer when the dependents are deleted or released. The keys of
+its queue are uids. Must hold: before a deletion, the newest state is read for the missing owner. An owner that was
+never seen does not count as missing.
 """
 
 import asyncio
@@ -19,9 +20,9 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")
 _IGNORED = {("", "events"), ("events.k8s.io", "events")}
 _SETTLING_SECONDS = 1.0
-"""A definition may be seen here before the server serves what it defines, or has stopped to."""
+"""A definition may arrive here before the server starts or stops to serve its resource."""
 _RESOURCES = "resources"
-"""The key under which the resources themselves are looked at; no uid is like it."""
+"""The queue key for a look at the served resources. No uid has this value."""
 
 
 def _metadata_of(stored: StoredObject) -> Object:
@@ -30,7 +31,7 @@ def _metadata_of(stored: StoredObject) -> Object:
 
 
 class GarbageCollector(Controller):
-    """Follows everything that can be deleted."""
+    """Follows every resource that can be deleted."""
 
     name = "garbage-collector-controller"
     account = "generic-garbage-collector"
@@ -43,9 +44,9 @@ class GarbageCollector(Controller):
         self._graph = Graph()
         self._places: list[ResourcePath] = []
         self._kinds: list[str] = []
-        """Of what is in the places."""
+        """The kinds of the places."""
         self._informers: dict[tuple[str, str], tuple[Informer, asyncio.Task[None]]] = {}
-        """By group and plural."""
+        """The informers by group and plural."""
 
     def begin(self) -> None:
         definitions = self.follow(DEFINITIONS)
@@ -57,7 +58,7 @@ class GarbageCollector(Controller):
         self.queue.bear_with(_RESOURCES, _SETTLING_SECONDS)
 
     def _follow_new(self) -> list[Informer]:
-        """Follow what is served now, and nothing else."""
+        """Follow the resources that are served now, and stop following the others."""
         served = {(place.group, place.path): place for place in self.client.resources("delete", "list", "watch")}
         for gone in self._informers.keys() - served.keys():
             informer, task = self._informers.pop(gone)
@@ -107,7 +108,9 @@ class GarbageCollector(Controller):
         return None
 
     def _is_there(self, node: Node, reference: Reference) -> bool:
-        """Whether an owner was seen just as an object names it, and stays: when that changes, the object comes up."""
+        """Whether an owner was seen exactly as the reference names it, and does not wait for dependents. Its later
+        change brings the object back into the queue.
+        """
         owner = self._graph.nodes.get(reference["uid"])
         if owner is None or owner.waits_for_dependents:
             return False
@@ -148,13 +151,13 @@ class GarbageCollector(Controller):
             await self.client.delete(self._places[node.place], present, policy=verdict.delete, is_unchanged=True)
 
     async def _fate(self, node: Node, reference: Reference) -> Fate:
-        """Raises NotYet for an owner of a kind that is not served."""
+        """The fate of an owner reference. Raises NotYet for an owner whose kind is not served."""
         group, _, _ = str(reference["apiVersion"]).rpartition("/")
         place = self._place_of(group, reference["kind"])
         namespace, _ = split(node.key)
         is_namespaced = self.client.at(place).kind.is_namespaced
         if is_namespaced and not namespace:
-            return Fate.THERE  # what has no namespace cannot be owned by what has one: that says nothing
+            return Fate.THERE  # a cluster-scoped object cannot have a namespaced owner: keep it
         owner = await self.client.get(place, f"{namespace}/{reference['name']}" if is_namespaced else reference["name"])
         if owner is None or owner["metadata"]["uid"] != reference["uid"]:
             return Fate.GONE

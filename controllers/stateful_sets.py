@@ -1,4 +1,4 @@
-"""Stateful sets: pods with names and volumes of their own."""
+"""Stateful sets: keeps the pods of a StatefulSet, which have stable names and volume claims."""
 
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import stateful_sets as rules
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class StatefulSetController(RevisionKeeper):
-    """Makes, replaces and deletes pods in the order that the set wants."""
+    """Makes, replaces and deletes pods in order."""
 
     name = "statefulset-controller"
     place = STATEFUL_SETS

@@ -1,7 +1,7 @@
-"""What a job says of its pods and of its end, before and after finished pods are counted. Pure.
+"""Job reports: the status of a Job, before and after its finished pods are counted.
 
-Must hold: numbers never go back; a job that has failed or succeeded says so first, and ends when none of its pods is
-left.
+Pure. Must hold: totals do not decrease. A job first reports that it will fail or succeed, and ends when all its pods
+are gone.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int) -> Object:
-    """The status after a look, with what has to be counted in `uncountedTerminatedPods`."""
+    """The status before counting, with new finished pods in `uncountedTerminatedPods`."""
     told = dict(found.status)
     told["conditions"] = [dict(one) for one in told.get("conditions") or ()]
     waiting = {name: uids for name, uids in found.waiting.items() if uids}
@@ -51,7 +51,9 @@ def _put(told: Object, kind: str, end: jobs.Outcome, *, now: str) -> None:
 
 
 def settled(status: Object, end: jobs.Outcome | None, *, now: str) -> Object:
-    """The status once the finalizers are off: what waited is in the totals; without pods, an end is final."""
+    """The status after the finalizers are removed: uncounted pods are in the totals. Without active pods the end is
+    final.
+    """
     told: Object = {**status, "conditions": [dict(one) for one in status.get("conditions") or ()]}
     waiting: dict[str, Any] = told.pop("uncountedTerminatedPods", None) or {}
     told["uncountedTerminatedPods"] = {}

@@ -1,4 +1,7 @@
-"""What a namespace says about its end: what was deleted, what remains, and who holds it. Pure."""
+"""Namespace conditions: the conditions of a terminating namespace: failures, remaining objects and finalizers.
+
+Pure.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,14 +27,14 @@ _FINE = {
 
 
 class Remains(Struct):
-    """What a look at all that a namespace holds has found. `resources` are by `plural.group`."""
+    """The remaining objects of a namespace. `resources`: by `plural.group`."""
 
     resources: Counter[str] = field(default_factory=Counter)
     finalizers: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
     def count(self, resource: str, objects: Sequence[Object]) -> None:
-        """Take in what is left of a resource."""
+        """Add the remaining objects of a resource."""
         if objects:
             self.resources[resource] += len(objects)
         for obj in objects:
@@ -42,7 +45,7 @@ class Remains(Struct):
         return not self.resources and not self.failures
 
     def _troubles(self) -> dict[str, tuple[str, str]]:
-        """The conditions that are not as they should be: reasons and messages."""
+        """The reasons and messages of conditions that are not fine."""
         troubles = {}
         if self.failures:
             text = f"Failed to delete all resource types, {len(self.failures)} remaining: {', '.join(self.failures)}"
@@ -58,7 +61,7 @@ class Remains(Struct):
         return troubles
 
     def conditions(self, present: Sequence[Mapping[str, Any]], *, now: str) -> list[Object]:
-        """The conditions of the namespace; those of other kinds stay."""
+        """The conditions of the namespace. Conditions of other types stay."""
         troubles = self._troubles()
         before = {one["type"]: one for one in present}
         told = [one for one in present if one["type"] not in _FINE]

@@ -1,10 +1,13 @@
-"""The life of a pod that nobody runs: what its status is, by rules in its annotations. Pure.
+"""Pod phases: the status of a simulated pod over time, by the rules in its annotations.
 
-`simulate.aio-apiserver/phase` is how it ends up: Running, Succeeded, Failed, CrashLoopBackOff, ImagePullBackOff,
-Pending or NotReady; without it pods run, and those that do not restart succeed. `simulate.aio-apiserver/delay` is the
-time before it starts, `simulate.aio-apiserver/run` the time that it runs before it comes to its end,
-`simulate.aio-apiserver/stop` the time that it takes to stop: durations such as 3s. `simulate.aio-apiserver/exit-code`
-is that of containers that fail, 1 if it is not said.
+Pure. The annotations have the prefix `simulate.aio-apiserver/`, and durations such as 3s:
+
+- `phase`: the last state: Running, Succeeded, Failed, CrashLoopBackOff, ImagePullBackOff, Pending or NotReady. The
+  default is Running, or Succeeded for pods that do not restart.
+- `delay`: the time before the pod starts.
+- `run`: the time that it runs before it succeeds or fails.
+- `stop`: the time that it takes to stop.
+- `exit-code`: of containers that fail; the default is 1.
 """
 
 from typing import Any
@@ -21,7 +24,7 @@ _IMAGE_ID = "docker.io/library/simulated@sha256:" + "0" * 64
 
 
 class Rules(Struct, frozen=True):
-    """What a pod's annotations say. Times are in seconds."""
+    """The rules in a pod's annotations. Times are in seconds."""
 
     phase: str
     delay: float
@@ -31,7 +34,7 @@ class Rules(Struct, frozen=True):
 
 
 def rules_of(pod: Object) -> Rules:
-    """The rules of a pod; what cannot be read counts as not said."""
+    """The rules of a pod. Invalid annotations count as missing."""
     annotations = pod["metadata"].get("annotations") or {}
     usual = "Running" if pod["spec"].get("restartPolicy", "Always") == "Always" else "Succeeded"
     delay, run, stop = (_duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
@@ -47,25 +50,25 @@ def _duration(text: str) -> float:
 
 
 class Life(Struct, frozen=True):
-    """A pod on a node, some seconds after it was first seen there."""
+    """A pod on a node, `age` seconds after the kubelet first saw it."""
 
     pod: Object
     age: float
     now: str
     host: str
-    """The node's address."""
+    """The address of the node."""
     address: str
-    """The address that the pod gets."""
+    """The address for the pod."""
 
     @property
     def next_look(self) -> float | None:
-        """The seconds until time changes something."""
+        """The seconds until the status changes by time; None when it does not."""
         rules = rules_of(self.pod)
         turns = [rules.delay, rules.delay + rules.run if rules.phase in _ENDS else 0.0]
         return min((turn - self.age for turn in turns if turn > self.age), default=None)
 
     def status(self) -> Object:
-        """The status that the pod has now."""
+        """The present status of the pod."""
         rules, before = rules_of(self.pod), self.pod.get("status") or {}
         state = self._state(rules)
         status: Object = {**before, "phase": _PHASES.get(state, state), "hostIP": self.host}

@@ -1,4 +1,7 @@
-"""What a deployment says of itself: its pods, whether enough of them work, and how its rollout goes. Pure."""
+"""Rollout status: the status of a Deployment: replicas, availability and progress.
+
+Pure.
+"""
 
 from collections.abc import Sequence
 
@@ -16,14 +19,14 @@ _TIMED_OUT = "ProgressDeadlineExceeded"
 
 
 class Progress(Struct, frozen=True):
-    """What is known of a deployment when its status is made."""
+    """The facts for the status of a deployment."""
 
     deployment: Object
     new: Object | None
     old: Sequence[Object]
     now: float
     shown: str
-    """Now, as text."""
+    """The time `now` as a timestamp."""
 
     @property
     def deadline(self) -> int | None:
@@ -31,7 +34,7 @@ class Progress(Struct, frozen=True):
         return None if value is None or value >= _NO_DEADLINE else int(value)
 
     def status(self, *, is_observing: bool) -> Object:
-        """The status; with is_observing, the progress of the rollout is judged."""
+        """The status. `is_observing`: also judge the progress of the rollout."""
         before = self.deployment.get("status") or {}
         status = self._counts()
         status["conditions"] = [dict(one) for one in before.get("conditions") or ()]
@@ -120,7 +123,7 @@ class Progress(Struct, frozen=True):
         return present.get("reason") == _TIMED_OUT or self.seconds_left(present) < 0
 
     def seconds_left(self, present: Object) -> float:
-        """Until the rollout counts as stuck."""
+        """The seconds until the progress deadline."""
         assert self.deadline is not None
         since = present.get("lastUpdateTime") or present["lastTransitionTime"]
         return seconds(since) + self.deadline - self.now

@@ -1,4 +1,4 @@
-"""Nodes that are not there: made, ready, and kept alive by their leases."""
+"""Nodes: makes the simulated nodes, keeps them ready, and renews their leases."""
 
 from datetime import UTC, datetime
 
@@ -14,7 +14,7 @@ _RENEW_SECONDS = 10.0
 
 
 class Nodes(Controller):
-    """Keys are numbers of nodes."""
+    """The queue keys are the numbers of nodes."""
 
     name = "simulated-nodes"
 
