@@ -41,7 +41,7 @@ from aio_apiserver.apiserver.filters import (
     sending,
 )
 from aio_apiserver.apiserver.filters.assembly import RequestLimits
-from aio_apiserver.apiserver.handlers.resources import Resources
+from aio_apiserver.apiserver.handlers.resources import ResourceHandlers
 from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
@@ -53,7 +53,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import Clock
 
@@ -76,7 +76,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     gateway: Gateway
     monitoring: Monitoring
     requests: RequestMetrics
-    definitions: Controller
+    definitions: DefinitionController
     upkeep: Upkeep
     auditor: Auditor | None = None
     """None without an audit policy."""
@@ -88,7 +88,7 @@ def routes(parts: Parts) -> Routes:
     """The handlers by path."""
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
     show_version = version.handler(parts.settings.emulated)
-    resources = Resources(
+    resources = ResourceHandlers(
         parts.served,
         parts.draining,
         parts.requests,
@@ -96,7 +96,7 @@ def routes(parts: Parts) -> Routes:
         min_watch_seconds=parts.settings.min_request_timeout,
     ).handle
     documents = openapi.of(parts.served, parts.gateway.versions, builtin(), parts.clock)
-    oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
+    oidc_documents = oidc.OIDCDocuments(parts.settings, parts.access.issuer)
     exact = {
         **checks,
         **discovery.handlers(parts.served, parts.gateway.versions, parts.monitoring.discoveries.of()),

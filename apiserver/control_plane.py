@@ -19,7 +19,7 @@ from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.groups.apiextensions.resources import Resources
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
@@ -34,7 +34,7 @@ class ControlPlane(Struct, frozen=True):
     foundation: Foundation
     groups: Groups
     served: ServedPaths
-    definitions: Controller
+    definitions: DefinitionController
 
 
 def foundation_of(
@@ -66,7 +66,7 @@ def open_control_plane(
     enabled = assembly.served(groups, foundation.config.enablement)
     found = served_paths.index(enabled, foundation.types, foundation.clock)
     resources = Resources(environment, storage.retire, foundation.call_webhook)
-    definitions = Controller(environment, resources, found.publish)
+    definitions = DefinitionController(environment, resources, found.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()
     for run in environment.runs:

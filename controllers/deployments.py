@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import rollouts
-from aio_apiserver.controllers.decisions.rollout_status import Progress
+from aio_apiserver.controllers.decisions.rollout_status import RolloutProgress
 from aio_apiserver.controllers.pod_owners import PodOwner
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import DEPLOYMENTS, PODS, REPLICA_SETS
@@ -159,8 +159,8 @@ class DeploymentController(PodOwner):
             if is_meant and await self.client.change(REPLICA_SETS, one, resize) is not None:
                 self._say_scaled(deployment, one, rollouts.replicas(one), size)
 
-    def _progress(self, deployment: Object, new: Object | None, old: Sequence[Object]) -> Progress:
-        return Progress(deployment, new, old, self.desk.clock.now(), self.desk.now())
+    def _progress(self, deployment: Object, new: Object | None, old: Sequence[Object]) -> RolloutProgress:
+        return RolloutProgress(deployment, new, old, self.desk.clock.now(), self.desk.now())
 
     async def _report(
         self, deployment: Object, new: Object | None, old: Sequence[Object], *, is_observing: bool

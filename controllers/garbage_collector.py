@@ -8,7 +8,7 @@ never seen does not count as missing.
 import asyncio
 
 from aio_apiserver.controllers.decisions import ownership
-from aio_apiserver.controllers.decisions.ownership import Fate, Graph, Node, Reference
+from aio_apiserver.controllers.decisions.ownership import Fate, Graph, ObjectNode, Reference
 from aio_apiserver.controllers.runtime.client import NotServed, split
 from aio_apiserver.controllers.runtime.controller import Controller, Desk, NotYet
 from aio_apiserver.controllers.runtime.informers import Informer
@@ -107,7 +107,7 @@ class GarbageCollector(Controller):
             await self._judge(node)
         return None
 
-    def _is_there(self, node: Node, reference: Reference) -> bool:
+    def _is_there(self, node: ObjectNode, reference: Reference) -> bool:
         """Whether an owner was seen exactly as the reference names it, and does not wait for dependents. Its later
         change brings the object back into the queue.
         """
@@ -120,12 +120,12 @@ class GarbageCollector(Controller):
         is_same_kind = (self._places[owner.place].group, self._kinds[owner.place]) == (group, reference["kind"])
         return is_same_kind and name == reference["name"] and owner_namespace in ("", namespace)
 
-    async def _orphan(self, node: Node) -> None:
+    async def _orphan(self, node: ObjectNode) -> None:
         for dependent in self._graph.dependents_of(node.uid):
             await self._change(dependent, lambda obj: ownership.drop_owners(obj, frozenset((node.uid,))))
         await self._change(node, lambda obj: ownership.drop_finalizer(obj, ORPHAN_DEPENDENTS))
 
-    async def _wait_for_dependents(self, node: Node) -> None:
+    async def _wait_for_dependents(self, node: ObjectNode) -> None:
         blocking = [one for one in self._graph.dependents_of(node.uid) if one.blocks(node.uid)]
         if not blocking:
             await self._change(node, lambda obj: ownership.drop_finalizer(obj, FOREGROUND_DELETION))
@@ -133,7 +133,7 @@ class GarbageCollector(Controller):
             if not dependent.waits_for_dependents:
                 self.queue.add(dependent.uid)
 
-    async def _judge(self, node: Node) -> None:
+    async def _judge(self, node: ObjectNode) -> None:
         present = await self._get(node)
         if present is None:
             return
@@ -150,7 +150,7 @@ class GarbageCollector(Controller):
         if verdict.delete:
             await self.client.delete(self._places[node.place], present, policy=verdict.delete, is_unchanged=True)
 
-    async def _fate(self, node: Node, reference: Reference) -> Fate:
+    async def _fate(self, node: ObjectNode, reference: Reference) -> Fate:
         """The fate of an owner reference. Raises NotYet for an owner whose kind is not served."""
         group, _, _ = str(reference["apiVersion"]).rpartition("/")
         place = self._place_of(group, reference["kind"])
@@ -169,14 +169,14 @@ class GarbageCollector(Controller):
                 return place
         raise NotYet
 
-    async def _get(self, node: Node) -> Object | None:
+    async def _get(self, node: ObjectNode) -> Object | None:
         try:
             present = await self.client.get(self._places[node.place], node.key)
         except NotServed:
             return None
         return present if present is not None and present["metadata"]["uid"] == node.uid else None
 
-    async def _change(self, node: Node, change: ownership.Change) -> Object | None:
+    async def _change(self, node: ObjectNode, change: ownership.Change) -> Object | None:
         namespace, name = split(node.key)
         target: Object = {"metadata": {"name": name, "namespace": namespace, "uid": node.uid}}
         return await self.client.change(self._places[node.place], target, change)

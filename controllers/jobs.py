@@ -37,7 +37,7 @@ class JobController(PodOwner):
         times = [time for time in (pause, jobs.seconds_left(job, now=now) or 0.0) if time > 0]
         return min(times, default=None)
 
-    async def _settle(self, found: jobs.Count, end: jobs.Outcome | None, pause: float) -> int:
+    async def _settle(self, found: jobs.Count, end: jobs.JobOutcome | None, pause: float) -> int:
         """Make or delete pods. Returns the number of active pods after it."""
         missing = jobs.missing(found) if end is None else -len(found.active)
         if missing < 0:
@@ -58,7 +58,7 @@ class JobController(PodOwner):
             return len(found.active) + len(indexes)
         return len(found.active)
 
-    async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.Outcome | None) -> None:
+    async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.JobOutcome | None) -> None:
         """Count finished pods: write their uids to the status, remove their finalizers, and then add them to the
         totals.
         """
@@ -78,7 +78,7 @@ class JobController(PodOwner):
         await self.report(present, settled)
         self._say_news(job, settled, end)
 
-    def _say_news(self, job: Object, status: Object, end: jobs.Outcome | None) -> None:
+    def _say_news(self, job: Object, status: Object, end: jobs.JobOutcome | None) -> None:
         """Write events for news in the status."""
         before = job.get("status") or {}
         was, is_now = (conditions.find(one, "Suspended") for one in (before, status))

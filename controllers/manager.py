@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk
 from aio_apiserver.controllers.runtime.election import Election
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
-from aio_apiserver.controllers.simulation.kubelet import Kubelet
+from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -75,7 +75,9 @@ class Manager:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if self._simulated_nodes is not None:
             count = self._simulated_nodes
-            self._run(_SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), Kubelet(desk)], _OF_A_CLUSTER)
+            self._run(
+                _SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), SimulatedKubelet(desk)], _OF_A_CLUSTER
+            )
 
     async def close(self) -> None:
         await self._tasks.close()
@@ -83,7 +85,7 @@ class Manager:
     def _run(self, name: str, make: Make, limits: Limits) -> None:
         """Run controllers while this server holds the lease of that name."""
         user = authenticated(_USER)
-        client = Client(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
+        client = ControllerClient(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
         election = Election(client, self._clock, name=name, identity=self._identity)
         self._elections.append(election)
         self._tasks.spawn(election.run(lambda: self._lead(make, limits)), name=name)
@@ -91,7 +93,7 @@ class Manager:
     async def _lead(self, make: Make, limits: Limits) -> None:
         """Run all controllers until cancelled."""
         informers = Informers(self._served, self._clock)
-        client = Client(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
+        client = ControllerClient(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
         desk = Desk(client, informers, self._clock, limits, self._authority)
         controllers = make(desk)
         self._leading.extend(controllers)

@@ -2,7 +2,7 @@
 
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import stateful_sets as rules
-from aio_apiserver.controllers.decisions.stateful_sets import Situation
+from aio_apiserver.controllers.decisions.stateful_sets import StatefulSetSituation
 from aio_apiserver.controllers.revision_keeper import RevisionKeeper
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
@@ -26,7 +26,7 @@ class StatefulSetController(RevisionKeeper):
         before = (owner.get("status") or {}).get("currentRevision")
         current = every.get(before, update)
         names = current["metadata"]["name"], update["metadata"]["name"]
-        situation = Situation(owner, members, *names, self.desk.clock.now())
+        situation = StatefulSetSituation(owner, members, *names, self.desk.clock.now())
         await self.report(owner, situation.status())
         if not podrules.is_ending(owner):
             await self._carry_out(owner, situation.plan(), every)
@@ -35,7 +35,7 @@ class StatefulSetController(RevisionKeeper):
         waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in members)
         return float(owner["spec"].get("minReadySeconds") or 0) if waits else None
 
-    async def _carry_out(self, owner: Object, plan: rules.Plan, revisions: dict[str, Object]) -> None:
+    async def _carry_out(self, owner: Object, plan: rules.StatefulSetPlan, revisions: dict[str, Object]) -> None:
         for number, revision in plan.make.items():
             pod = rules.pod_of(owner, number, revisions[revision])
             for claim in rules.claims(owner, number).values():

@@ -18,7 +18,7 @@ _NO_KIND = {"group": "", "version": "", "kind": ""}
 _AGGREGATED = ("v=v2", "v=v2beta1")
 
 
-class Unreadable(ValueError):
+class UnreadableDocument(ValueError):
     """The document cannot be read."""
 
 
@@ -38,7 +38,7 @@ def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
             for one in group.get("versions") or ()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def version_of_resources(body: bytes, version: str) -> Document:
@@ -47,7 +47,7 @@ def version_of_resources(body: bytes, version: str) -> Document:
         listed = orjson.loads(body).get("resources") or ()
         return _checked({"version": version, "resources": list(_resources(listed))})
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def openapi2(body: bytes, root: str) -> Document:
@@ -62,7 +62,7 @@ def openapi2(body: bytes, root: str) -> Document:
         swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, told))
         return told
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def openapi3_address(body: bytes, path: str) -> str:
@@ -71,7 +71,7 @@ def openapi3_address(body: bytes, path: str) -> str:
         found = (orjson.loads(body).get("paths") or {}).get(path) or {}
         return str(found.get("serverRelativeURL", ""))
     except (ValueError, TypeError, AttributeError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def _checked(version: Document) -> Document:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from aio_apiserver.apiserver.aggregation import documents
-from aio_apiserver.apiserver.aggregation.documents import Unreadable
+from aio_apiserver.apiserver.aggregation.documents import UnreadableDocument
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.outgoing.backends import Unreachable
@@ -113,7 +113,7 @@ class Explorer:
                     for one in available
                 }
             plain = await asyncio.gather(*(self._plain(one) for one in available))
-        except (Unreachable, Unreadable) as exc:
+        except (Unreachable, UnreadableDocument) as exc:
             logger.info("cannot discover what %s serves: %s", available[0].name, exc)
             return {}
         return {(one.group, one.version): found for one, found in zip(available, plain, strict=True) if found}
@@ -131,7 +131,7 @@ class Explorer:
             if answer.status != _OK:
                 return None
             return await worker_thread.run(partial(documents.openapi2, answer.body, one.root), STORE)
-        except (Unreachable, Unreadable) as exc:
+        except (Unreachable, UnreadableDocument) as exc:
             logger.info("no OpenAPI of %s: %s", one.name, exc)
             return None
 
@@ -142,7 +142,7 @@ class Explorer:
         try:
             answer = await self._servers.get(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
             return documents.openapi3_address(answer.body, path) if answer.status == _OK else ""
-        except (Unreachable, Unreadable):
+        except (Unreachable, UnreadableDocument):
             return ""
 
     async def _is_changed_within(self, seconds: float) -> bool:

@@ -15,13 +15,13 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.endpoints import contents, remote_groups
 from aio_apiserver.apiserver.endpoints import discovery_documents as documents
-from aio_apiserver.apiserver.endpoints.discovery_documents import Document, Group
+from aio_apiserver.apiserver.endpoints.discovery_documents import DiscoveryGroup, Document
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.negotiation import Target
-from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.apiserver.wire.negotiation import ConversionTarget
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
 from aio_apiserver.registry.generic.served import Served
@@ -29,7 +29,7 @@ from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter
 
-_AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
+_AGGREGATED = ConversionTarget("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -67,7 +67,7 @@ class _Published:
     def generation(self) -> tuple[int, int]:
         return self._served.generation, self._remote.generation
 
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[DiscoveryGroup]:
         """The groups with a name: all but the core group."""
         own = {name: one for name, one in self._served.told_groups.items() if name}
         return remote_groups.merged(_groups(own), self._remote.by_version.values())
@@ -112,11 +112,11 @@ class GroupDocuments:
         return list(self._handlers.get())
 
 
-def _groups(groups: ServedGroups) -> Sequence[Group]:
-    return [Group(name, versions) for name, versions in groups.items()]
+def _groups(groups: ServedGroups) -> Sequence[DiscoveryGroup]:
+    return [DiscoveryGroup(name, versions) for name, versions in groups.items()]
 
 
-def _handlers_of(group: Group) -> dict[str, Handler]:
+def _handlers_of(group: DiscoveryGroup) -> dict[str, Handler]:
     paths = {f"/apis/{group.name}": _plain(partial(documents.api_group, group))} if group.name else {}
     root = f"/apis/{group.name}" if group.name else "/api"
     for version, told in group.versions.items():
@@ -145,8 +145,8 @@ def _plain(make: Callable[[], Document]) -> Handler:
     return handle
 
 
-def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document], made: Counter) -> Handler:
-    def aggregate(of: Sequence[Group]) -> Document:
+def _root(groups: _Current[Sequence[DiscoveryGroup]], make: Callable[[str], Document], made: Counter) -> Handler:
+    def aggregate(of: Sequence[DiscoveryGroup]) -> Document:
         made.add()
         return documents.discovery_list(of)
 
@@ -202,7 +202,7 @@ async def _aggregated(
         del response.headers[hdrs.CONTENT_TYPE]
     else:
         answer = await output.respond_value(request, context, document, chosen, types=builtin())
-        response = answer.changeable() if isinstance(answer, Answer) else answer
+        response = answer.changeable() if isinstance(answer, SingleWriteResponse) else answer
         response.headers[hdrs.CONTENT_TYPE] = chosen.media_type + _AGGREGATED_SUFFIX
     response.headers[hdrs.VARY] = hdrs.ACCEPT
     response.headers[hdrs.ETAG] = etag

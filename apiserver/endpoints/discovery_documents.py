@@ -22,7 +22,7 @@ _CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create",
 _MAKING = frozenset({"create", "patch", "update"})
 
 
-class Group(Struct, frozen=True):
+class DiscoveryGroup(Struct, frozen=True):
     """A group in discovery: the resources by version, the preferred version first.
 
     A version of an aggregated server is a RemoteVersion.
@@ -38,17 +38,17 @@ def api_versions(address: str) -> Document:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [client]}
 
 
-def api_group_list(groups: Sequence[Group]) -> Document:
+def api_group_list(groups: Sequence[DiscoveryGroup]) -> Document:
     """The document of /apis."""
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in groups if group.name]}
 
 
-def api_group(group: Group) -> Document:
+def api_group(group: DiscoveryGroup) -> Document:
     """The document of one group: its versions."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
 
 
-def api_resource_list(group: Group, version: str) -> Document:
+def api_resource_list(group: DiscoveryGroup, version: str) -> Document:
     """The document of one version: its resources."""
     paths = group.versions[version]
     assert not isinstance(paths, RemoteVersion)
@@ -59,7 +59,7 @@ def api_resource_list(group: Group, version: str) -> Document:
     return {**head, "groupVersion": _group_version(group.name, version), "resources": resources}
 
 
-def discovery_list(groups: Sequence[Group]) -> Document:
+def discovery_list(groups: Sequence[DiscoveryGroup]) -> Document:
     """All resources of some groups (aggregated discovery, v2)."""
     return {
         "kind": "APIGroupDiscoveryList",
@@ -73,7 +73,7 @@ def _group_version(group: str, version: str) -> str:
     return f"{group}/{version}" if group else version
 
 
-def _group(group: Group) -> Document:
+def _group(group: DiscoveryGroup) -> Document:
     versions = [{"groupVersion": _group_version(group.name, one), "version": one} for one in group.versions]
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
@@ -130,7 +130,7 @@ def _hash(kind: GroupVersionKind) -> str:
     return base64.b64encode(digest[:8]).decode()
 
 
-def _group_discovery(group: Group) -> Document:
+def _group_discovery(group: DiscoveryGroup) -> Document:
     versions = [
         paths.discovery
         if isinstance(paths, RemoteVersion)

@@ -25,7 +25,7 @@ _ALGORITHM = "RS256"
 """The algorithm of the key that the server generates when the flags name no key."""
 
 
-class Documents:
+class OIDCDocuments:
     """The handlers of both documents."""
 
     def __init__(self, settings: Settings, issuer: TokenIssuer) -> None:

@@ -22,7 +22,7 @@ from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.endpoints.openapi_documents import Documents
+    from aio_apiserver.apiserver.endpoints.openapi_documents import OpenAPIDocuments
 
 VERSION2 = "/openapi/v2"
 VERSION3 = "/openapi/v3"
@@ -56,12 +56,12 @@ _FORMS3 = (
 class OpenAPI:
     """The handlers of all paths below /openapi."""
 
-    def __init__(self, make: "Callable[[], Documents]", clock: Clock) -> None:
+    def __init__(self, make: "Callable[[], OpenAPIDocuments]", clock: Clock) -> None:
         self._make = make
         self._clock = clock
 
     @cached_property
-    def _documents(self) -> "Documents":
+    def _documents(self) -> "OpenAPIDocuments":
         return self._make()
 
     @property
@@ -114,10 +114,10 @@ class OpenAPI:
 def of(served: ServedPaths, remote: RemoteVersions, types: Catalog, clock: Clock) -> OpenAPI:
     """The handlers for the resources of this server and of aggregated servers."""
 
-    def make() -> "Documents":
+    def make() -> "OpenAPIDocuments":
         from aio_apiserver.apiserver.endpoints import openapi_documents, openapi_sources
 
-        return openapi_documents.Documents(openapi_sources.of(served, types), remote, types, clock)
+        return openapi_documents.OpenAPIDocuments(openapi_sources.of(served, types), remote, types, clock)
 
     return OpenAPI(make, clock)
 

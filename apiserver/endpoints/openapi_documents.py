@@ -42,7 +42,7 @@ class _Made(Struct):
     protobuf: Content | None = None
 
 
-class Documents:
+class OpenAPIDocuments:
     """The documents of one server."""
 
     def __init__(self, sources: Sources, remote: RemoteVersions, types: Catalog, clock: Clock) -> None:

@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.endpoints import version
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.negotiation import Format, Target
+from aio_apiserver.apiserver.wire.negotiation import ConversionTarget, Format
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
 from aio_apiserver.registry.generic.rest import timestamp
@@ -99,7 +99,7 @@ def _page(kind: str, members: Callable[[], Object], text: Callable[[str], str]) 
         "has no formatting compatibility guarantees and is for debugging purposes only.\n"
     )
 
-    def allows(media_type: str, target: Target | None) -> bool:
+    def allows(media_type: str, target: ConversionTarget | None) -> bool:
         if media_type == _TEXT or target is None:
             return media_type == _TEXT and target is None
         return target.group == _GROUP and target.version in _VERSIONS and target.kind == kind

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.wire import responses
-from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -93,7 +93,7 @@ def _attempted(request: web.BaseRequest) -> str:
     tried = {
         "basic": scheme.lower() == "basic" and bool(credentials),
         "bearer": scheme.lower() == "bearer" and bool(credentials),
-        "x509": isinstance(connection, Connection) and connection.certificate is not None,
+        "x509": isinstance(connection, HTTPConnection) and connection.certificate is not None,
     }
     methods = [method for method, is_tried in tried.items() if is_tried]
     if not methods:

@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.outgoing.webhook_words import HIDDEN
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, Untrusted
 from aio_apiserver.apiserver.wire import websockets
-from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken, Tokens
@@ -37,7 +37,7 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
     async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         began = clock.monotonic()
         connection = request.protocol
-        assert isinstance(connection, Connection)
+        assert isinstance(connection, HTTPConnection)
         certificate, user = connection.certificate, None
         try:
             if certificate is None:

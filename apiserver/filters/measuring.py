@@ -6,9 +6,9 @@ It is the innermost filter of the product. Filters that refuse a request count i
 from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 
-from aio_apiserver.apiserver.metrics.requests import Recorder, RequestMetrics
+from aio_apiserver.apiserver.metrics.requests import RequestMetrics, RequestRecorder
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
@@ -45,7 +45,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
                 recorder.record(status, clock.monotonic() - context.received, size)
 
     async def _long_running(
-        request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: Recorder
+        request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: RequestRecorder
     ) -> web.StreamResponse:
         """Count the request while it runs. A client that ends a stream is no failure."""
         assert recorder.running is not None
@@ -66,7 +66,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
 
 
 def _size_of(response: web.StreamResponse) -> int:
-    if isinstance(response, Answer):
+    if isinstance(response, SingleWriteResponse):
         return len(response.bytes)
     body = response.body if isinstance(response, web.Response) else None
     if isinstance(body, bytes):

@@ -25,11 +25,11 @@ def with_request_info(handler: Handler) -> Handler:
         raw = request.raw_path
         try:
             path, query, info = (_remembered if len(raw) <= _LONGEST_KEPT else _read)(request.method, raw)
-        except urls.Malformed:
+        except urls.MalformedTarget:
             return _malformed(context)
         except urls.TooManyParameters:
             return _refused(request, context)
-        except request_info.Unreadable:
+        except request_info.UnreadablePath:
             return _unreadable(context, raw)
         return handler(request, replace(context, path=path, query=query, info=info))
 

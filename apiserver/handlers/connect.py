@@ -56,7 +56,7 @@ async def handle(
     return await _PASSES[location.passage](request, context, location, backends)
 
 
-def _no_form(target: negotiation.Target) -> errors.StatusError:
+def _no_form(target: negotiation.ConversionTarget) -> errors.StatusError:
     """The error for a log in another format, in kube-apiserver's words."""
     if target.kind == negotiation.PARTIAL_LIST:
         found = "*rest.LocationStreamer"

@@ -22,7 +22,7 @@ from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import JSONList
 from aio_apiserver.apiserver.wire.negotiation import Format
-from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
@@ -203,7 +203,7 @@ async def _respond(
     request: web.BaseRequest, context: RequestContext, body: bytes, *, media_type: str, status: int = 200
 ) -> web.StreamResponse:
     if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
-        return Answer(context, body, status=status, content_type=media_type)
+        return SingleWriteResponse(context, body, status=status, content_type=media_type)
     if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
     compressed = await worker_thread.run_without_interpreter(partial(_gzip, body))

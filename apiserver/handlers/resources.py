@@ -45,7 +45,7 @@ _FORWARDED = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PU
 _ANSWERED = _FORWARDED - {"HEAD"}
 
 
-class Resources:
+class ResourceHandlers:
     """Serves the resources of all group versions below /api and /apis."""
 
     def __init__(

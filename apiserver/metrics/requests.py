@@ -43,7 +43,7 @@ MONITORED: Mapping[str, str] = {
 """The paths outside of the APIs that are counted, with the values of their label."""
 
 
-class Place(NamedTuple):
+class RequestLabels(NamedTuple):
     """The label values of a request."""
 
     verb: str
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 _Key = tuple[str, str, str, str, str, str, str]
 
 
-class Recorder:
+class RequestRecorder:
     """The series of one set of labels."""
 
     __slots__ = ("_codes", "_count_of", "_durations", "_sizes", "bodies", "labels", "running")
@@ -116,7 +116,7 @@ class RequestMetrics:
     def __init__(self, served: ServedPaths, paths: Mapping[str, str]) -> None:
         self._served = served
         self._paths = paths
-        self._recorders: dict[tuple[str, ...], Recorder] = {}
+        self._recorders: dict[tuple[str, ...], RequestRecorder] = {}
         self._watches: dict[tuple[str, str, str], WatchRecorder] = {}
         self._families = RequestFamilies()
 
@@ -124,12 +124,12 @@ class RequestMetrics:
         """All families of this module."""
         return self._families.all()
 
-    def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> Recorder | None:
+    def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> RequestRecorder | None:
         """The series for a request; None when its resource or path is not served."""
         place = _place_of(info, query, content_type) if info.is_resource else self._path_of(info)
         if place is None:
             return None
-        return self._recorders.get(place) or self._make(Place(*place))
+        return self._recorders.get(place) or self._make(RequestLabels(*place))
 
     def terminated(self, context: RequestContext, code: int) -> None:
         """The server has refused or cancelled a request to protect itself."""
@@ -152,7 +152,7 @@ class RequestMetrics:
         name = self._paths.get(info.path)
         return None if name is None else (_METHODS.get(info.verb, "other"), "", "", "", name, "", "")
 
-    def _make(self, place: Place) -> Recorder | None:
+    def _make(self, place: RequestLabels) -> RequestRecorder | None:
         if place.resource and not self._is_served(place):
             return None
         families = self._families
@@ -160,7 +160,7 @@ class RequestMetrics:
         labels = (*where, COMPONENT)
         is_write = place.resource and verb not in _SIZED and verb != "WATCH"
         body = place.group, place.resource, _BODY_VERBS.get(verb, verb.lower())
-        recorder = self._recorders[place] = Recorder(
+        recorder = self._recorders[place] = RequestRecorder(
             (verb, *labels),
             lambda status: families.requests.of(verb, dry_run, *labels, str(status)),
             families.durations.of(verb, dry_run, *labels),
@@ -170,7 +170,7 @@ class RequestMetrics:
         )
         return recorder
 
-    def _is_served(self, place: Place) -> bool:
+    def _is_served(self, place: RequestLabels) -> bool:
         path = f"{place.resource}/{place.subresource}" if place.subresource else place.resource
         served = self._served.get((place.group, place.version, path))
         if served is not None and served.kind.deprecation:

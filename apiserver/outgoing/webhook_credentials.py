@@ -55,7 +55,7 @@ class Credential(Struct, frozen=True):
 ANONYMOUS = Credential()
 
 
-class Credentials(Struct, frozen=True):
+class WebhookCredentials(Struct, frozen=True):
     """The credentials of one plugin, by host; `default` is for hosts without an entry."""
 
     users: Mapping[str, Credential] = field(default_factory=dict)
@@ -74,12 +74,12 @@ def _names(place: str) -> Iterator[str]:
         yield f"*.{'.'.join(steps[index:])}"
 
 
-def load(configurations: Mapping[str, Any]) -> Mapping[str, Credentials]:
+def load(configurations: Mapping[str, Any]) -> Mapping[str, WebhookCredentials]:
     """The credentials by plugin, from the admission configuration. Raises ValueError, OSError."""
     return {name: _of_plugin(name, configurations[name]) for name in PLUGINS if configurations.get(name) is not None}
 
 
-def _of_plugin(name: str, configuration: Any) -> Credentials:
+def _of_plugin(name: str, configuration: Any) -> WebhookCredentials:
     if not isinstance(configuration, dict):
         raise ValueError(f"{name}: the configuration must be a map")
     if (configuration.get("apiVersion"), configuration.get("kind")) not in _KINDS:
@@ -88,13 +88,13 @@ def _of_plugin(name: str, configuration: Any) -> Credentials:
         raise ValueError(f"{name}: unknown field {unknown[0]!r}")
     path = Path(configuration.get("kubeConfigFile") or "")
     if path == Path():
-        return Credentials()
+        return WebhookCredentials()
     if not path.is_absolute():
         raise ValueError(f"{name}: kubeConfigFile: Invalid value: {str(path)!r}: must be an absolute file path")
     return _of_file(path)
 
 
-def _of_file(path: Path) -> Credentials:
+def _of_file(path: Path) -> WebhookCredentials:
     try:
         config = strict_yaml.load(path.read_bytes())
         users = {one["name"]: credential_of(one.get("user") or {}, path.parent) for one in config.get("users") or ()}
@@ -102,7 +102,7 @@ def _of_file(path: Path) -> Credentials:
         current = contexts.get(config.get("current-context") or "") or {}
     except (AttributeError, KeyError, TypeError) as exc:
         raise ValueError(f"{path}: is no kubeconfig file: {exc}") from exc
-    return Credentials(users, users.get(current.get("user") or "", ANONYMOUS))
+    return WebhookCredentials(users, users.get(current.get("user") or "", ANONYMOUS))
 
 
 def credential_of(user: Mapping[str, Any], directory: Path) -> Credential:

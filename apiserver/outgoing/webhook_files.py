@@ -45,7 +45,7 @@ class FileWebhook(Struct, frozen=True):
     """The address of a webhook, with its TLS and credentials."""
 
     url: str
-    trust: "Trust"
+    trust: "WebhookTrust"
     credential: Credential
     timeout: float = _TIMEOUT_SECONDS
 
@@ -70,7 +70,7 @@ class _Certificates(Struct, frozen=True):
     shown: str
 
 
-class Trust:
+class WebhookTrust:
     """The TLS context for a webhook, made again when one of its files changes."""
 
     def __init__(self, cluster: Mapping[str, Any], user: Mapping[str, Any], directory: Path, clock: Clock) -> None:
@@ -128,7 +128,7 @@ def read(path: Path, clock: Clock) -> FileWebhook:
         context = _named(config, "contexts", "context", config.get("current-context") or "")
         cluster = _named(config, "clusters", "cluster", context.get("cluster", ""))
         user = _named(config, "users", "user", context.get("user", "")) if context.get("user") else {}
-        trust = Trust(cluster, user, path.parent, clock)
+        trust = WebhookTrust(cluster, user, path.parent, clock)
         return FileWebhook(_server(cluster), trust, webhook_credentials.credential_of(user, path.parent))
     except (AttributeError, KeyError, TypeError, ValueError, ssl.SSLError) as exc:
         raise ValueError(f"{path}: is no kubeconfig file of a webhook: {exc}") from exc

@@ -17,7 +17,7 @@ import orjson
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files, webhook_targets
 from aio_apiserver.apiserver.outgoing.client import HTTPSAnswer, HTTPSClient, HTTPSRequest, NoAnswer
-from aio_apiserver.apiserver.outgoing.webhook_credentials import Credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import WebhookCredentials
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, ServiceResolver, WebhookTarget
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
@@ -31,8 +31,8 @@ Post = Callable[[Object], Awaitable[None]]
 _GATEWAY_TIMEOUT = 504
 _TRIES, _FACTOR, _JITTER = 5, 1.5, 0.2
 """Retries of a failing webhook: the number of tries, the growth of pauses, and the random part of each pause."""
-_NO_CREDENTIALS: Mapping[str, Credentials] = {}
-_ANONYMOUS = Credentials()
+_NO_CREDENTIALS: Mapping[str, WebhookCredentials] = {}
+_ANONYMOUS = WebhookCredentials()
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class WebhookClient:
         address_of: ServiceAddress,
         clock: Clock,
         *,
-        credentials: Mapping[str, Credentials] = _NO_CREDENTIALS,
+        credentials: Mapping[str, WebhookCredentials] = _NO_CREDENTIALS,
         metrics: OutgoingMetrics | None = None,
     ) -> None:
         self._address_of = address_of

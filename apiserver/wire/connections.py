@@ -85,7 +85,7 @@ class Sockets:
                 await asyncio.wait_for(self._all_closed.wait(), seconds)
 
 
-class Connection(web.RequestHandler):
+class HTTPConnection(web.RequestHandler):
     """The connection of one client."""
 
     __slots__ = ("_certificate", "_certificates", "_head_seconds", "_head_timer", "_sockets", "is_busy")
@@ -185,7 +185,7 @@ class Connections(web.Server):
         self.sockets = Sockets()
 
     def __call__(self) -> web.RequestHandler:
-        return Connection(
+        return HTTPConnection(
             self,
             sockets=self.sockets,
             certificates=self._certificates,
@@ -208,7 +208,7 @@ class Connections(web.Server):
         """
         self._is_closing = True
         for connection in self.connections:
-            if isinstance(connection, Connection) and not connection.is_busy:
+            if isinstance(connection, HTTPConnection) and not connection.is_busy:
                 connection.close()
 
     def abort(self) -> None:
@@ -219,7 +219,7 @@ class Connections(web.Server):
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
-        assert isinstance(connection, Connection)
+        assert isinstance(connection, HTTPConnection)
         connection.is_busy = True
         try:
             return framing.refusal(request) or await self._handler(request)

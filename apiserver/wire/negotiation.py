@@ -18,7 +18,7 @@ PARTIAL = "PartialObjectMetadata"
 PARTIAL_LIST = "PartialObjectMetadataList"
 
 
-class Target(NamedTuple):
+class ConversionTarget(NamedTuple):
     """The kind into which the object is converted: `as`, `g` and `v` of a clause."""
 
     group: str
@@ -34,7 +34,7 @@ class Format(NamedTuple):
     """The format of a response. `target` is None for the object itself."""
 
     media_type: str
-    target: Target | None = None
+    target: ConversionTarget | None = None
     is_pretty: bool = False
 
 
@@ -51,16 +51,16 @@ class Clause(NamedTuple):
         return (self.type, self.subtype) in {(main, sub), (main, "*"), ("*", "*")}
 
 
-Allows = Callable[[str, Target | None], bool]
+Allows = Callable[[str, ConversionTarget | None], bool]
 """Whether an endpoint supports a media type for its objects, or for a target."""
 
 
-def allows_nothing_else(_media_type: str, target: Target | None) -> bool:
+def allows_nothing_else(_media_type: str, target: ConversionTarget | None) -> bool:
     """For endpoints that return their objects unconverted."""
     return target is None
 
 
-def allows_metadata_and_tables(media_type: str, target: Target | None) -> bool:
+def allows_metadata_and_tables(media_type: str, target: ConversionTarget | None) -> bool:
     """For resources: PartialObjectMetadata(List) in every format, Table in JSON and YAML."""
     if target is None:
         return True
@@ -71,7 +71,7 @@ def allows_metadata_and_tables(media_type: str, target: Target | None) -> bool:
     )
 
 
-def allows_metadata(media_type: str, target: Target | None) -> bool:
+def allows_metadata(media_type: str, target: ConversionTarget | None) -> bool:
     """For resources without columns."""
     return (target is None or target.kind != TABLE) and allows_metadata_and_tables(media_type, target)
 
@@ -110,7 +110,7 @@ def negotiate(accept: str, written: Sequence[str], allows: Allows) -> Format | N
 
 
 @remember_short(1024)
-def negotiate_target(accept: str, written: Sequence[str], target: Target) -> Format | None:
+def negotiate_target(accept: str, written: Sequence[str], target: ConversionTarget) -> Format | None:
     """The best format for exactly this target, at any rank in the Accept header."""
     for clause in parse_accept(accept):
         for media_type in written:
@@ -133,7 +133,7 @@ def is_served(accept: str, written: Sequence[str] = media_types.OF_OBJECTS) -> b
 def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> Format | None:
     target = None
     if parameters.keys() & {"as", "g", "v"}:
-        target = Target(parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
+        target = ConversionTarget(parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
     if not allows(media_type, target):
         return None
     if parameters.get("stream", "watch") != "watch":

@@ -31,7 +31,7 @@ _PROFILES = "/debug/pprof/"
 """The client chooses how long responses to paths below it take."""
 
 
-class Unreadable(ValueError):
+class UnreadablePath(ValueError):
     """A path under an API prefix with a verb (`proxy`, `watch`) and no resource."""
 
 
@@ -75,7 +75,7 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
     if rest[0] in _PATH_VERBS:
         verb, *rest = rest
         if not rest:
-            raise Unreadable(path)
+            raise UnreadablePath(path)
     namespace, rest = _split_namespace(rest)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 and verb != "proxy" else ""

@@ -30,7 +30,7 @@ _PHRASES: Mapping[int, bytes] = {status.value: status.phrase.encode() for status
 _CLOSE = b"Connection: close\r\n"
 
 
-class Answer(web.StreamResponse):
+class SingleWriteResponse(web.StreamResponse):
     """A response with just the usual headers."""
 
     def __init__(self, context: RequestContext, body: bytes, *, status: int, content_type: str) -> None:

@@ -19,7 +19,7 @@ MOST_PARAMETERS = 10_000
 """The limit of Go's net/url (CVE-2025-61726)."""
 
 
-class Malformed(ValueError):
+class MalformedTarget(ValueError):
     """The request target is not valid."""
 
 
@@ -27,14 +27,14 @@ class TooManyParameters(ValueError):
     """The query has more parameters than the limit."""
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     """A decoded request target."""
 
     path: str
     query: Query
 
 
-def parse(raw: str) -> Target:
+def parse(raw: str) -> RequestTarget:
     """The path and query of a request target: "/a%20b?x=1" or "http://host/a%20b?x=1".
 
     Raises Malformed, TooManyParameters.
@@ -42,9 +42,9 @@ def parse(raw: str) -> Target:
     path, _, query = without_authority(raw).partition("?")
     if "%" in path:
         if _BROKEN_ESCAPE.search(path):
-            raise Malformed(raw)
+            raise MalformedTarget(raw)
         path = unquote(path, errors="replace")
-    return Target(path, parse_query(query) if query else NO_QUERY)
+    return RequestTarget(path, parse_query(query) if query else NO_QUERY)
 
 
 def parse_query(text: str) -> Query:
@@ -72,9 +72,9 @@ def without_authority(raw: str) -> str:
     try:
         parts = urlsplit(raw)
     except ValueError as exc:
-        raise Malformed(raw) from exc
+        raise MalformedTarget(raw) from exc
     if parts.scheme not in ("http", "https"):
-        raise Malformed(raw)
+        raise MalformedTarget(raw)
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 

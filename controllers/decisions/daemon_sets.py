@@ -67,14 +67,14 @@ def generation_hash(pod: Object) -> str:
     return str((pod["metadata"].get("labels") or {}).get(revisions.LABEL, ""))
 
 
-class Plan(Struct):
+class DaemonSetPlan(Struct):
     """The nodes without a pod, and the pods to delete."""
 
     make: list[str] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
 
 
-class Situation(Struct, frozen=True):
+class DaemonSetSituation(Struct, frozen=True):
     """A daemon set, its pods by node, the names of the nodes that should run a pod, and the hash of its template."""
 
     owner: Object
@@ -90,9 +90,9 @@ class Situation(Struct, frozen=True):
     def is_available(self, pod: Object) -> bool:
         return pods.is_active(pod) and pods.is_available(pod, self.minimum, now=self.now)
 
-    def plan(self) -> Plan:
+    def plan(self) -> DaemonSetPlan:
         """The next steps: missing and surplus pods first, then the update."""
-        plan = Plan()
+        plan = DaemonSetPlan()
         for node in sorted(self.nodes):
             there = self.pods.get(node, ())
             plan.delete += [pod for pod in there if pods.is_finished(pod) and not pods.is_ending(pod)]
@@ -123,7 +123,7 @@ class Situation(Struct, frozen=True):
         value = objects.get(self.owner, f"spec.updateStrategy.rollingUpdate.{name}", usual)
         return scaled(value, len(self.nodes), up=True)
 
-    def _update(self, plan: Plan) -> None:
+    def _update(self, plan: DaemonSetPlan) -> None:
         old, unavailable, replaced = [], 0, 0
         for node in sorted(self.nodes):
             active = [pod for pod in self.pods.get(node, ()) if pods.is_active(pod)]
@@ -172,7 +172,7 @@ class Situation(Struct, frozen=True):
 
 def situation(
     owner: Object, by_node: Mapping[str, Sequence[Object]], nodes: Iterable[Object], revision: str, *, now: float
-) -> Situation:
+) -> DaemonSetSituation:
     """The situation of a daemon set on these nodes."""
     wanted = frozenset(node["metadata"]["name"] for node in nodes if wants(owner, node))
-    return Situation(owner, by_node, wanted, revision, now)
+    return DaemonSetSituation(owner, by_node, wanted, revision, now)

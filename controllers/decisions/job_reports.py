@@ -12,7 +12,7 @@ from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 
-def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int) -> Object:
+def status(found: jobs.Count, end: jobs.JobOutcome | None, *, now: str, active: int) -> Object:
     """The status before counting, with new finished pods in `uncountedTerminatedPods`."""
     told = dict(found.status)
     told["conditions"] = [dict(one) for one in told.get("conditions") or ()]
@@ -46,11 +46,11 @@ def _tell_suspension(told: Object, job: Object, *, now: str) -> None:
         )
 
 
-def _put(told: Object, kind: str, end: jobs.Outcome, *, now: str) -> None:
+def _put(told: Object, kind: str, end: jobs.JobOutcome, *, now: str) -> None:
     conditions.report(told, kind, "True", now=now, reason=end.reason, message=end.message, lastProbeTime=now)
 
 
-def settled(status: Object, end: jobs.Outcome | None, *, now: str) -> Object:
+def settled(status: Object, end: jobs.JobOutcome | None, *, now: str) -> Object:
     """The status after the finalizers are removed: uncounted pods are in the totals. Without active pods the end is
     final.
     """

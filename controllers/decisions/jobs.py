@@ -114,7 +114,7 @@ class Judged(NamedTuple):
     """The result of one reconciliation. pause: the seconds before new pods may be made."""
 
     found: Count
-    end: "Outcome | None"
+    end: "JobOutcome | None"
     pause: float
 
 
@@ -129,7 +129,7 @@ def _counts_as_failed(job: Object) -> bool:
     return bool(job["spec"].get("podReplacementPolicy") != "Failed")
 
 
-class Outcome(Struct, frozen=True):
+class JobOutcome(Struct, frozen=True):
     """The end of a job."""
 
     kind: str
@@ -141,34 +141,34 @@ class Outcome(Struct, frozen=True):
         return "SuccessCriteriaMet" if self.kind == "Complete" else "FailureTarget"
 
 
-def outcome(found: Count, *, now: float) -> Outcome | None:
+def outcome(found: Count, *, now: float) -> JobOutcome | None:
     """The end of a job; None while it goes on. An earlier report wins."""
     job, status = found.job, found.status
     for kind, target in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
         said = conditions.find(status, target)
         if said is not None and said["status"] == "True":
-            return Outcome(kind, said.get("reason", ""), said.get("message", ""))
+            return JobOutcome(kind, said.get("reason", ""), said.get("message", ""))
     if found.why_failed:
-        return Outcome("Failed", "PodFailurePolicy", found.why_failed)
+        return JobOutcome("Failed", "PodFailurePolicy", found.why_failed)
     if found.failures > _backoff_limit(job) or _restarts_too_often(found):
-        return Outcome("Failed", "BackoffLimitExceeded", _FAILED_TEXT)
+        return JobOutcome("Failed", "BackoffLimitExceeded", _FAILED_TEXT)
     left = seconds_left(job, now=now)
     if left is not None and left <= 0:
-        return Outcome("Failed", "DeadlineExceeded", _LATE_TEXT)
+        return JobOutcome("Failed", "DeadlineExceeded", _LATE_TEXT)
     if found.failed_indexes and (failure := _failure_of_indexes(found)) is not None:
         return failure
     if enough := job_policies.success(job, frozenset(found.done_indexes)):
-        return Outcome("Complete", "SuccessPolicy", enough)
-    return Outcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
+        return JobOutcome("Complete", "SuccessPolicy", enough)
+    return JobOutcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
 
 
-def _failure_of_indexes(found: Count) -> Outcome | None:
+def _failure_of_indexes(found: Count) -> JobOutcome | None:
     """The end of a job with failed indexes: at once above maxFailedIndexes, else when all indexes are finished."""
     spec, number = found.job["spec"], len(found.failed_indexes)
     if spec.get("maxFailedIndexes") is not None and number > int(spec["maxFailedIndexes"]):
-        return Outcome("Failed", "MaxFailedIndexesExceeded", _TOO_MANY_INDEXES_TEXT)
+        return JobOutcome("Failed", "MaxFailedIndexesExceeded", _TOO_MANY_INDEXES_TEXT)
     if number + found.successes >= int(spec["completions"]):
-        return Outcome("Failed", "FailedIndexes", _INDEXES_TEXT)
+        return JobOutcome("Failed", "FailedIndexes", _INDEXES_TEXT)
     return None
 
 

@@ -18,7 +18,7 @@ Change = Callable[[Object], bool]
 """Changes an object in place. Returns whether it changed."""
 
 
-class Node(Struct, frozen=True):
+class ObjectNode(Struct, frozen=True):
     """An object in the graph. `place`: a number that the caller of the graph assigns to its resource."""
 
     uid: str
@@ -41,10 +41,10 @@ class Node(Struct, frozen=True):
         return any(one["uid"] == owner and one.get("blockOwnerDeletion") for one in self.owners)
 
 
-def node_of(obj: Object, place: int, key: str) -> Node:
+def node_of(obj: Object, place: int, key: str) -> ObjectNode:
     """The node of an object."""
     metadata = obj["metadata"]
-    return Node(
+    return ObjectNode(
         metadata["uid"],
         place,
         key,
@@ -57,10 +57,10 @@ def node_of(obj: Object, place: int, key: str) -> Node:
 class Graph(Struct):
     """All known objects by uid."""
 
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, ObjectNode] = field(default_factory=dict)
     dependents: dict[str, set[str]] = field(default_factory=dict)
 
-    def put(self, node: Node) -> set[str]:
+    def put(self, node: ObjectNode) -> set[str]:
         """Add or replace an object. Returns the uids of objects to reconcile."""
         before = self.nodes.get(node.uid)
         self._unlink(before)
@@ -76,15 +76,15 @@ class Graph(Struct):
         self._unlink(node)
         return self.dependents.get(uid, set()) | self._waiting_owners(node)
 
-    def dependents_of(self, uid: str) -> list[Node]:
+    def dependents_of(self, uid: str) -> list[ObjectNode]:
         return [self.nodes[one] for one in self.dependents.get(uid, ())]
 
-    def _waiting_owners(self, node: Node | None) -> set[str]:
+    def _waiting_owners(self, node: ObjectNode | None) -> set[str]:
         """The owners of an object that wait for their dependents."""
         owners = (self.nodes.get(one["uid"]) for one in (node.owners if node is not None else ()))
         return {one.uid for one in owners if one is not None and one.waits_for_dependents}
 
-    def _unlink(self, node: Node | None) -> None:
+    def _unlink(self, node: ObjectNode | None) -> None:
         for owner in node.owners if node is not None else ():
             others = self.dependents.get(owner["uid"], set())
             others.discard(node.uid if node is not None else "")
@@ -100,7 +100,7 @@ class Fate(Enum):
     WAITING = "waits for its dependents"
 
 
-class Verdict(Struct, frozen=True):
+class GarbageVerdict(Struct, frozen=True):
     """The action for an object: a deletion with this propagation policy, or removal of owner references, or none."""
 
     delete: str = ""
@@ -108,17 +108,17 @@ class Verdict(Struct, frozen=True):
     unblock: bool = False
 
 
-def judge(fates: Mapping[str, Fate], node: Node, dependents: Sequence[Node]) -> Verdict:
+def judge(fates: Mapping[str, Fate], node: ObjectNode, dependents: Sequence[ObjectNode]) -> GarbageVerdict:
     """The verdict for an object with owners."""
     lost = frozenset(uid for uid, fate in fates.items() if fate is not Fate.THERE)
     if len(lost) < len(fates):
-        return Verdict(drop=lost)
+        return GarbageVerdict(drop=lost)
     if Fate.WAITING in fates.values() and dependents:
         is_cycle = any(one.waits_for_dependents for one in dependents)
-        return Verdict(delete="Foreground", unblock=is_cycle)
+        return GarbageVerdict(delete="Foreground", unblock=is_cycle)
     if ORPHAN_DEPENDENTS in node.finalizers:
-        return Verdict(delete="Orphan")
-    return Verdict(delete="Foreground" if FOREGROUND_DELETION in node.finalizers else "Background")
+        return GarbageVerdict(delete="Orphan")
+    return GarbageVerdict(delete="Foreground" if FOREGROUND_DELETION in node.finalizers else "Background")
 
 
 def drop_owners(obj: Object, uids: frozenset[str]) -> bool:

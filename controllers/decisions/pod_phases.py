@@ -23,7 +23,7 @@ _ENDS = ("Succeeded", "Failed")
 _IMAGE_ID = "docker.io/library/simulated@sha256:" + "0" * 64
 
 
-class Rules(Struct, frozen=True):
+class PhaseRules(Struct, frozen=True):
     """The rules in a pod's annotations. Times are in seconds."""
 
     phase: str
@@ -33,13 +33,15 @@ class Rules(Struct, frozen=True):
     exit_code: int
 
 
-def rules_of(pod: Object) -> Rules:
+def rules_of(pod: Object) -> PhaseRules:
     """The rules of a pod. Invalid annotations count as missing."""
     annotations = pod["metadata"].get("annotations") or {}
     usual = "Running" if pod["spec"].get("restartPolicy", "Always") == "Always" else "Succeeded"
     delay, run, stop = (_duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
     code = annotations.get(PREFIX + "exit-code", "")
-    return Rules(annotations.get(PREFIX + "phase") or usual, delay, run, stop, int(code) if code.isdecimal() else 1)
+    return PhaseRules(
+        annotations.get(PREFIX + "phase") or usual, delay, run, stop, int(code) if code.isdecimal() else 1
+    )
 
 
 def _duration(text: str) -> float:
@@ -82,7 +84,7 @@ class Life(Struct, frozen=True):
         self._tell_containers(status, state)
         return status
 
-    def _state(self, rules: Rules) -> str:
+    def _state(self, rules: PhaseRules) -> str:
         if self.age < rules.delay:
             return "Pending"
         if rules.phase in _ENDS and self.age < rules.delay + rules.run:

@@ -18,7 +18,7 @@ _PAUSED = "DeploymentPaused"
 _TIMED_OUT = "ProgressDeadlineExceeded"
 
 
-class Progress(Struct, frozen=True):
+class RolloutProgress(Struct, frozen=True):
     """The facts for the status of a deployment."""
 
     deployment: Object

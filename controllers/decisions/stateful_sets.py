@@ -80,14 +80,14 @@ def pod_of(owner: Object, number: int, revision: Object) -> Object:
     return pod
 
 
-class Plan(Struct):
+class StatefulSetPlan(Struct):
     """The ordinals of pods to make, each with its revision, and the pods to delete."""
 
     make: dict[int, str] = field(default_factory=dict)
     delete: list[Object] = field(default_factory=list)
 
 
-class Situation(Struct, frozen=True):
+class StatefulSetSituation(Struct, frozen=True):
     """A set, its pods, and the names of its current and update revisions."""
 
     owner: Object
@@ -112,9 +112,9 @@ class Situation(Struct, frozen=True):
         minimum = int(self.owner["spec"].get("minReadySeconds") or 0)
         return pod is not None and pods.is_active(pod) and pods.is_available(pod, minimum, now=self.now)
 
-    def plan(self) -> Plan:
+    def plan(self) -> StatefulSetPlan:
         """The next steps."""
-        plan, there, ordered = Plan(), self.by_number, not is_parallel(self.owner)
+        plan, there, ordered = StatefulSetPlan(), self.by_number, not is_parallel(self.owner)
         for number in self.numbers:
             pod = there.get(number)
             if pod is None:

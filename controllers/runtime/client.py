@@ -53,7 +53,7 @@ class NotServed(errors.StatusError):
         super().__init__(f"{place.path}.{place.group} is not served")
 
 
-class Client(Struct, frozen=True):
+class ControllerClient(Struct, frozen=True):
     """Reads and writes as one user with one field manager. Without `limiter` there is no rate limit."""
 
     served: ServedPaths
@@ -63,11 +63,11 @@ class Client(Struct, frozen=True):
     manager: str
     limiter: RateLimiter | None = None
 
-    def acting_as(self, name: str, *groups: str, manager: str) -> "Client":
+    def acting_as(self, name: str, *groups: str, manager: str) -> "ControllerClient":
         """The same client as another user."""
         return replace(self, user=authenticated(UserInfo(name=name, groups=groups)), manager=manager)
 
-    def limited(self, limiter: RateLimiter) -> "Client":
+    def limited(self, limiter: RateLimiter) -> "ControllerClient":
         """The same client with a rate limit."""
         return replace(self, limiter=limiter)
 

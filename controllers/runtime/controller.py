@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
@@ -48,7 +48,7 @@ class NotYet(Exception):
 class Desk(Struct, frozen=True):
     """The parts that controllers share. `authority`: the CA bundle with which clients verify the server."""
 
-    client: Client
+    client: ControllerClient
     informers: Informers
     clock: Clock
     limits: Limits

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import LEASES
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
@@ -28,7 +28,7 @@ _PAUSE_SECONDS = 2.0
 class Election:
     """The part of one server in an election."""
 
-    def __init__(self, client: Client, clock: Clock, *, name: str, identity: str) -> None:
+    def __init__(self, client: ControllerClient, clock: Clock, *, name: str, identity: str) -> None:
         self._client = client
         self._clock = clock
         self._patience = clock.patience

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from aio_apiserver.controllers.decisions import events
 from aio_apiserver.controllers.decisions.events import Correlator, Said
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import EVENTS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 class Recorder:
     """The events of one component. `client` returns the client that writes them."""
 
-    def __init__(self, client: Callable[[], Client], clock: Clock, tasks: Tasks, component: str) -> None:
+    def __init__(self, client: Callable[[], ControllerClient], clock: Clock, tasks: Tasks, component: str) -> None:
         self._client = client
         self._clock = clock
         self._tasks = tasks

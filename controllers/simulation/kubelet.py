@@ -13,7 +13,7 @@ from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.storage.stored_object import Object
 
 
-class Kubelet(Controller):
+class SimulatedKubelet(Controller):
     """The kubelet of all simulated nodes."""
 
     name = "simulated-kubelet"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
@@ -22,7 +22,7 @@ ADMIN = authenticated(UserInfo(name="admin", groups=(MASTERS,)))
 @dataclass(frozen=True)
 class Cluster:
     server: Server
-    client: Client
+    client: ControllerClient
     informers: Informers
 
     async def until(self, place: ResourcePath, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
@@ -46,7 +46,7 @@ async def running(directory: Path, *controllers: str, **values: Any) -> AsyncIte
     async with serving.running(directory, controllers=controllers, **given) as server:
         informers = Informers(server.parts.served, server.parts.clock)
         flow = FlowControl(server.parts.limits.fairness, server.parts.limits.in_flight, server.parts.clock)
-        client = Client(server.parts.served, flow, informers.expect, ADMIN, "test")
+        client = ControllerClient(server.parts.served, flow, informers.expect, ADMIN, "test")
         try:
             yield Cluster(server, client, informers)
         finally:

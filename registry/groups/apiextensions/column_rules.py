@@ -50,7 +50,7 @@ def validate_selectable(
             continue
         try:
             names, of_field = field_paths.resolve(text, schema, allows_brackets=False)
-        except field_paths.InvalidPath as exc:
+        except field_paths.InvalidFieldPath as exc:
             found.append(field.invalid(where, text, f"is an invalid path: {exc}"))
             continue
         found += _validate_selected(text, names, of_field, where)

@@ -41,7 +41,7 @@ def _table(asked: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> 
     for one in asked:
         try:
             found.append((_column(one), _cell(one, type_meta)))
-        except json_paths.InvalidPath:
+        except json_paths.InvalidJSONPath:
             break
     return table_of(*found)
 

@@ -19,7 +19,7 @@ from aio_apiserver.registry.groups.apiextensions import definition, settling
 from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
-from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import Resources
 from aio_apiserver.registry.groups.apiextensions.settling import Decide
@@ -57,7 +57,7 @@ def _read(stored: StoredObject) -> Definition | None:
         return None
 
 
-class Controller:
+class DefinitionController:
     """Keeps definitions right, and says what they make the server serve."""
 
     def __init__(self, environment: Environment, resources: Resources, publish: Publish) -> None:
@@ -168,7 +168,7 @@ class Controller:
 
     async def _settle_names(self, present: Definition) -> None:
         group = [self._newest(name) for name in self._names_of(present.group)]
-        taken = Taken.by(one.accepted for one in group if one is not None)
+        taken = TakenNames.by(one.accepted for one in group if one is not None)
         before = present.accepted
         await self._write(present.name, settling.naming(taken))
         now = self._newest(present.name)

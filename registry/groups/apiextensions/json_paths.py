@@ -14,7 +14,7 @@ from aio_apiserver.registry.base.remembering import remember_short
 Step = Callable[[Iterable[Any]], list[Any]]
 
 
-class InvalidPath(Exception):
+class InvalidJSONPath(Exception):
     """A text that is no path."""
 
 
@@ -63,7 +63,7 @@ def _steps(path: str) -> list[Step]:
             steps.append(_field(_unescaped(found[0])))
             position = found.end()
         else:
-            raise InvalidPath(f"unrecognized character in action: {char!r}")
+            raise InvalidJSONPath(f"unrecognized character in action: {char!r}")
     return steps
 
 
@@ -82,7 +82,7 @@ def _dotted(path: str, position: int, steps: list[Step]) -> int:
         steps.append(_field(_unescaped(found[0])))
         return found.end()
     if position < len(path) and path[position] != "[":
-        raise InvalidPath(f"unrecognized character in action: {path[position]!r}")
+        raise InvalidJSONPath(f"unrecognized character in action: {path[position]!r}")
     return position
 
 
@@ -105,7 +105,7 @@ def _closing(path: str, start: int) -> int:
             if not depth:
                 return position
         position += 1
-    raise InvalidPath("unterminated array")
+    raise InvalidJSONPath("unterminated array")
 
 
 def _bracketed(text: str) -> Step:
@@ -121,7 +121,7 @@ def _bracketed(text: str) -> Step:
         return _path(f".{found[1]}")
     if found := _SLICE.fullmatch(text):
         return _indexes(found)
-    raise InvalidPath(f"invalid array index {text}")
+    raise InvalidJSONPath(f"invalid array index {text}")
 
 
 def _path(path: str) -> Step:
@@ -192,7 +192,7 @@ def _indexes(found: re.Match[str]) -> Step:
     start, colon, stop, _, stride = found.groups()
     if not colon:
         if not start or start == "-":
-            raise InvalidPath("invalid array index")
+            raise InvalidJSONPath("invalid array index")
         index = int(start)
         return lambda values: [
             value[index] for value in values if isinstance(value, list) and -len(value) <= index < len(value)

@@ -38,14 +38,14 @@ class Naming(Struct, frozen=True):
     established: Condition
 
 
-class Taken(Struct, frozen=True):
+class TakenNames(Struct, frozen=True):
     """The words that the definitions of a group have been given, its own included."""
 
     resources: frozenset[str]
     kinds: frozenset[str]
 
     @classmethod
-    def by(cls, accepted: Iterable[Mapping[str, Any]]) -> "Taken":
+    def by(cls, accepted: Iterable[Mapping[str, Any]]) -> "TakenNames":
         """From the accepted names of all definitions of a group."""
         resources: set[str] = set()
         kinds: set[str] = set()
@@ -67,7 +67,7 @@ def is_settled(crd: Object) -> bool:
     return all((wanted.get(name) or None) == (given.get(name) or None) for name in _FIELDS)
 
 
-def decide(crd: Object, taken: Taken) -> Naming:
+def decide(crd: Object, taken: TakenNames) -> Naming:
     """What a definition gets."""
     wanted, given = crd["spec"]["names"], names_of(crd)
     accepted = dict(given)

@@ -40,7 +40,7 @@ class _Finished(Exception):
     """The budget is used up, or a rule was too expensive: nothing more is evaluated."""
 
 
-class Outcome(Struct):
+class RuleOutcome(Struct):
     """What has been found; `warnings` are of what was wrong before. `patience`: what may be spent here and now."""
 
     errors: list[FieldError] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Rules:
         self._items = _part(rules.get("items"), node.get("items"), element)
         self._members = _members(rules, node, of_type)
 
-    def evaluate(self, value: Any, old: Any, where: _Where, outcome: Outcome) -> None:
+    def evaluate(self, value: Any, old: Any, where: _Where, outcome: RuleOutcome) -> None:
         """Judge a value. Raises _Finished."""
         if value is None:
             return
@@ -119,14 +119,16 @@ class Rules:
         elif isinstance(value, dict):
             self._evaluate_members(value, old if isinstance(old, dict) else {}, where, outcome)
 
-    def _evaluate_items(self, value: list[Any], where: _Where, outcome: Outcome) -> None:
+    def _evaluate_items(self, value: list[Any], where: _Where, outcome: RuleOutcome) -> None:
         if self._items is None:
             return
         for index, element in enumerate(value):
             below = where.element(index, f"{where.path}[{index}]")
             self._items.evaluate(element, below.same.old if below.same is not None else None, below, outcome)
 
-    def _evaluate_members(self, value: dict[str, Any], old: Mapping[str, Any], where: _Where, outcome: Outcome) -> None:
+    def _evaluate_members(
+        self, value: dict[str, Any], old: Mapping[str, Any], where: _Where, outcome: RuleOutcome
+    ) -> None:
         if self._others is not None:
             for name, member in value.items():
                 below = where.member(name, f"{where.path}[{name}]")
@@ -139,7 +141,7 @@ class Rules:
 
     # The rules of this very place
 
-    def _judge(self, value: Any, old: Any, where: _Where, outcome: Outcome) -> None:
+    def _judge(self, value: Any, old: Any, where: _Where, outcome: RuleOutcome) -> None:
         if outcome.budget <= 0:
             outcome.errors.append(self._wrong(where, _OUT_OF_BUDGET))
             raise _Finished
@@ -150,7 +152,7 @@ class Rules:
             elif rule.program is not None and not (rule.uses_old and old is None and not rule.has_optional_old):
                 self._judge_by(rule, variables, where, outcome)
 
-    def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
+    def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         assert rule.program is not None
         try:
             verdict, cost = rule.program.evaluate(variables.of(rule), limit=outcome.limit)
@@ -164,7 +166,7 @@ class Rules:
         if verdict is not True:
             self._fail(rule, variables, where, outcome)
 
-    def _stop(self, rule: Compiled, why: str, where: _Where, outcome: Outcome) -> None:
+    def _stop(self, rule: Compiled, why: str, where: _Where, outcome: RuleOutcome) -> None:
         """A rule was too expensive: by itself, or for what was left. Raises _Finished."""
         text = _OUT_OF_BUDGET
         if outcome.budget >= CALL_LIMIT:
@@ -173,7 +175,7 @@ class Rules:
         outcome.errors.append(self._wrong(where, text))
         raise _Finished
 
-    def _fail(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
+    def _fail(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         path = member_path(where.path, rule.rule.get("fieldPath") or "", self._schema)
         message = self._message(rule, variables, where, outcome) or _default_message(rule)
         error = self._error(rule, path, variables.value, message)
@@ -182,7 +184,7 @@ class Rules:
         else:
             outcome.errors.append(error)
 
-    def _message(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> str:
+    def _message(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> str:
         """What its messageExpression says; nothing when that cannot be used. Raises _Finished."""
         if rule.message is None:
             return ""
@@ -246,7 +248,7 @@ class _Variables:
         return self._seen[name]
 
 
-def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str, outcome: Outcome) -> None:
+def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str, outcome: RuleOutcome) -> None:
     """Judge a whole value, which replaces an old one if there is one. Raises TakesLong."""
     same = Correlated(new, old, schema) if old is not None else None
     with contextlib.suppress(_Finished):

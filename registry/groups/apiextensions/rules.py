@@ -7,7 +7,7 @@ from typing import Any
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions import rule_evaluation
 from aio_apiserver.registry.groups.apiextensions.rule_checks import RuleChecks
-from aio_apiserver.registry.groups.apiextensions.rule_evaluation import BUDGET, PATIENCE, Outcome, Rules
+from aio_apiserver.registry.groups.apiextensions.rule_evaluation import BUDGET, PATIENCE, RuleOutcome, Rules
 from aio_apiserver.registry.machinery.cel.schema_types import declared
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
@@ -38,12 +38,12 @@ def outcome(
     *,
     path: str = "",
     may_take_long: bool = True,
-) -> Outcome:
+) -> RuleOutcome:
     """The same, with what is wrong and was so before. Raises TakesLong, unless it may."""
     if not has_rules(schema):
-        return Outcome()
+        return RuleOutcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
-    found = Outcome(patience=BUDGET if may_take_long else PATIENCE)
+    found = RuleOutcome(patience=BUDGET if may_take_long else PATIENCE)
     rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path, outcome=found)
     return found
 

@@ -9,7 +9,7 @@ from aio_apiserver.registry.groups.apiextensions import approval as approvals
 from aio_apiserver.registry.groups.apiextensions import crd_conditions, webhook_clients
 from aio_apiserver.registry.groups.apiextensions import naming as names
 from aio_apiserver.registry.groups.apiextensions import structure as structural_schemas
-from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from aio_apiserver.storage.stored_object import Object
 
 Decide = Callable[[Object, str], bool]
@@ -29,7 +29,7 @@ _BAD_AUTHORITIES = crd_conditions.condition(
 )
 
 
-def naming(taken: Taken) -> Decide:
+def naming(taken: TakenNames) -> Decide:
     """Gives a definition its names, of those that others have not taken."""
 
     def decide(crd: Object, now: str) -> bool:

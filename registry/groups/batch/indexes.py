@@ -11,7 +11,7 @@ _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 _MAX_INT = 2**63 - 1
 
 
-class Invalid(ValueError):
+class InvalidIndexes(ValueError):
     """A text that is no list of indexes; the message is the one that clients know."""
 
 
@@ -28,7 +28,7 @@ def parse(text: str, completions: int) -> int:
     for part in text.split(",") if text else ():
         interval = _interval(part, completions)
         if last is not None and last >= interval.first:
-            raise Invalid(f"non-increasing order, previous: {last}, current: {interval.first}")
+            raise InvalidIndexes(f"non-increasing order, previous: {last}, current: {interval.first}")
         total += interval.last - interval.first + 1
         last = interval.last
     return total
@@ -52,14 +52,14 @@ def _readable(text: str, completions: int) -> Iterator[Interval]:
     for part in text.split(",") if text else ():
         try:
             yield _interval(part, completions)
-        except Invalid:
+        except InvalidIndexes:
             continue
 
 
 def _interval(text: str, completions: int) -> Interval:
     limits = text.split("-")
     if len(limits) > 2:
-        raise Invalid(
+        raise InvalidIndexes(
             f"the fragment {quote(text)} violates the requirement that an index interval can have at most two parts "
             "separated by '-'"
         )
@@ -68,13 +68,13 @@ def _interval(text: str, completions: int) -> Interval:
         return Interval(first, first)
     last = _index(limits[1], completions)
     if first >= last:
-        raise Invalid(f"non-increasing order, previous: {first}, current: {last}")
+        raise InvalidIndexes(f"non-increasing order, previous: {first}, current: {last}")
     return Interval(first, last)
 
 
 def _index(text: str, completions: int) -> int:
     if not _NUMBER.fullmatch(text) or len(text) > len(str(_MAX_INT)) or int(text) > _MAX_INT:
-        raise Invalid(f"cannot convert string to integer for index: {quote(text)}")
+        raise InvalidIndexes(f"cannot convert string to integer for index: {quote(text)}")
     if int(text) >= completions:
-        raise Invalid(f"too large index: {quote(text)}")
+        raise InvalidIndexes(f"too large index: {quote(text)}")
     return int(text)

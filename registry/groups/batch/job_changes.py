@@ -14,7 +14,7 @@ _PLAIN = ("active", "completedIndexes")
 """Fields for which nothing and an empty value are the same."""
 
 
-class State(Struct, frozen=True, dict=True):
+class JobState(Struct, frozen=True, dict=True):
     """A job, and what its conditions say."""
 
     job: Job
@@ -55,11 +55,11 @@ class State(Struct, frozen=True, dict=True):
         return len(pods.get("succeeded") or ()) + len(pods.get("failed") or ())
 
 
-class Change(Struct, frozen=True):
+class JobChange(Struct, frozen=True):
     """A status and the one that it replaces."""
 
-    new: State
-    old: State
+    new: JobState
+    old: JobState
 
     @property
     def spec(self) -> Job:

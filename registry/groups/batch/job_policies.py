@@ -131,7 +131,7 @@ def _validate_success_rule(rule: Spec, completions: int, path: str) -> list[Fiel
             errors.append(field.too_long(f"{path}.succeededIndexes", _INDEXES_LIMIT))
         try:
             total = indexes.parse(wanted, completions)
-        except indexes.Invalid as exc:
+        except indexes.InvalidIndexes as exc:
             why = f"error parsing succeededIndexes: {exc}"
             errors.append(field.invalid(f"{path}.succeededIndexes", wanted, why))
     if count is not None:

@@ -20,7 +20,7 @@ ALL = frozenset({"create", "delete", "get", "patch", "update", ""})
 """The verbs of proxies; the empty one is that of methods that are none, OPTIONS."""
 
 
-class Connection:
+class ConnectSubresource:
     """A subresource that connects. `shown` is the kind that discovery tells, `options` the kind of its options."""
 
     def __init__(

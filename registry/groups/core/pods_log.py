@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
-from aio_apiserver.registry.groups.core.connections import Connection
+from aio_apiserver.registry.groups.core.connections import ConnectSubresource
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.storage.stored_object import Object
 
@@ -18,7 +18,7 @@ _FLAGS = ("follow", "previous", "timestamps")
 _VALUES = ("sinceSeconds", "sinceTime", "tailLines", "limitBytes")
 
 
-class LogREST(Connection):
+class LogREST(ConnectSubresource):
     """Leads to a kubelet's log of one container."""
 
     verbs = frozenset({"get"})

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.locations import ConnectRequest, Location, Pass
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
-from aio_apiserver.registry.groups.core.connections import UPGRADEABLE, Connection
+from aio_apiserver.registry.groups.core.connections import UPGRADEABLE, ConnectSubresource
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.storage.stored_object import Object
 
@@ -16,7 +16,7 @@ _FLAGS = (("stdin", "input"), ("stdout", "output"), ("stderr", "error"), ("tty",
 """What is connected, and how a kubelet is told."""
 
 
-class StreamREST(Connection):
+class StreamREST(ConnectSubresource):
     """Leads to a container, or (portforward) to the ports of a pod."""
 
     verbs = UPGRADEABLE

@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.interpret import Operation, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.connections import ALL, Connection
+from aio_apiserver.registry.groups.core.connections import ALL, ConnectSubresource
 from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.registry.groups.core.pods import PODS
@@ -44,7 +44,7 @@ def _target(text: str, what: str) -> _Target:
     return _Target(scheme, name, port)
 
 
-class ProxyREST(Connection):
+class ProxyREST(ConnectSubresource):
     """What the three proxies share: their options hold nothing but the path."""
 
     verbs = ALL

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
-from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, Credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, WebhookCredentials
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress
 from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
 from aio_apiserver.registry.generic.webhook_calls import OutOfTime, Unusable, WebhookFailed
@@ -253,7 +253,7 @@ async def test_a_webhook_is_shown_what_is_meant_for_its_place_by_the_plugin_that
         seen.append(request.headers.get("Authorization"))
         return web.json_response({})
 
-    credentials = {"MutatingAdmissionWebhook": Credentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
+    credentials = {"MutatingAdmissionWebhook": WebhookCredentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
     client = WebhookClient(no_service, SystemClock(), credentials=credentials)
     async with webhook(authority, answer) as url:
         where = {"url": url, "caBundle": trusted(authority)}
@@ -273,7 +273,7 @@ async def test_a_webhook_may_want_a_certificate(authority: Authority) -> None:
 
     async with webhook(authority, answer, wants_certificate=True) as url:
         where = {"url": url, "caBundle": trusted(authority)}
-        shown = {"p": Credentials(default=Credential(certificate=certificate))}
+        shown = {"p": WebhookCredentials(default=Credential(certificate=certificate))}
         known = WebhookClient(no_service, SystemClock(), credentials=shown)
         found = await known(where, {}, seconds=5, plugin="p")
         with pytest.raises(WebhookFailed):

@@ -9,7 +9,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.connections import Connections, RequestHandler
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.groups.flowcontrol.classification import Flow
 
 BODY = b'{"kind":"Pod"}\n'
@@ -54,7 +54,7 @@ def lines(answer: bytes) -> dict[str, str]:
 @pytest.mark.parametrize("status", [200, 201])
 async def test_an_answer_is_written_as_a_response_would_be(flow: Flow | None, request_head: str, status: int) -> None:
     async def short(_request: web.BaseRequest) -> web.StreamResponse:
-        return Answer(context(flow=flow), BODY, status=status, content_type=responses.JSON)
+        return SingleWriteResponse(context(flow=flow), BODY, status=status, content_type=responses.JSON)
 
     async def usual(_request: web.BaseRequest) -> web.StreamResponse:
         return responses.raw(context(flow=flow), BODY, status=status)
@@ -64,7 +64,7 @@ async def test_an_answer_is_written_as_a_response_would_be(flow: Flow | None, re
 
 async def test_an_answer_can_be_made_the_last_of_its_connection() -> None:
     async def last(_request: web.BaseRequest) -> web.StreamResponse:
-        answer = Answer(context(), BODY, status=200, content_type=responses.JSON)
+        answer = SingleWriteResponse(context(), BODY, status=200, content_type=responses.JSON)
         answer.force_close()
         return answer
 
@@ -73,7 +73,7 @@ async def test_an_answer_can_be_made_the_last_of_its_connection() -> None:
 
 async def test_an_answer_is_written_once_however_often_it_is_asked_for() -> None:
     async def eager(request: web.BaseRequest) -> web.StreamResponse:
-        answer = Answer(context(), BODY, status=200, content_type=responses.JSON)
+        answer = SingleWriteResponse(context(), BODY, status=200, content_type=responses.JSON)
         await answer.prepare(request)
         await answer.write_eof()
         assert (answer.prepared, answer.status, answer.reason, repr(answer)) == (True, 200, "OK", "<Answer 200>")
@@ -85,7 +85,7 @@ async def test_an_answer_is_written_once_however_often_it_is_asked_for() -> None
 async def test_an_audit_id_comes_back_as_the_client_wrote_it() -> None:
     async def echoing(request: web.BaseRequest) -> web.StreamResponse:
         named = context(audit_id=request.headers["Audit-ID"])
-        return Answer(named, BODY, status=200, content_type=responses.JSON)
+        return SingleWriteResponse(named, BODY, status=200, content_type=responses.JSON)
 
     answer = await told(echoing, "GET / HTTP/1.1\r\nHost: here\r\nAudit-ID: käse\r\nConnection: close\r\n\r\n")
 

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions,
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.store.provider import open_store
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
@@ -44,7 +44,9 @@ class Server:
         environment = environment_of(foundation_on(factory))
         self.definitions = DefinitionStore.of(open_store(DEFINITIONS, environment))
         self.offers: dict[str, Offer] = {}
-        self.controller = Controller(environment, Resources(environment, factory.retire, self._call), self._publish)
+        self.controller = DefinitionController(
+            environment, Resources(environment, factory.retire, self._call), self._publish
+        )
 
     async def _call(
         self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""

@@ -40,7 +40,7 @@ def test_values_are_found(path: str, found: list[Any]) -> None:
 
 @pytest.mark.parametrize("path", [".spec.a{", ".spec[", ".spec[x]", ".spec.list[?(@.a"])
 def test_what_is_no_path_is_said_so(path: str) -> None:
-    with pytest.raises(json_paths.InvalidPath):
+    with pytest.raises(json_paths.InvalidJSONPath):
         json_paths.compiled(path)
 
 

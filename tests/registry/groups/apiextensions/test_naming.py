@@ -3,10 +3,10 @@
 from typing import Any
 
 from aio_apiserver.registry.groups.apiextensions import naming
-from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from tests.registry.groups.apiextensions.definitions import definition
 
-NOTHING = Taken(frozenset(), frozenset())
+NOTHING = TakenNames(frozenset(), frozenset())
 
 
 def with_status(crd: dict[str, Any], **accepted: Any) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def test_a_definition_gets_what_it_asks_for() -> None:
 
 
 def test_a_definition_without_one_name_keeps_the_others() -> None:
-    taken = Taken.by([{"plural": "gadgets", "kind": "Widget", "listKind": "GadgetList"}])
+    taken = TakenNames.by([{"plural": "gadgets", "kind": "Widget", "listKind": "GadgetList"}])
 
     found = naming.decide(with_status(definition()), taken)
 
@@ -35,7 +35,7 @@ def test_a_definition_without_one_name_keeps_the_others() -> None:
 def test_names_that_a_definition_has_stay_its_own() -> None:
     own = {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"}
 
-    found = naming.decide(with_status(definition(), **own), Taken.by([own]))
+    found = naming.decide(with_status(definition(), **own), TakenNames.by([own]))
 
     assert found.names_accepted["status"] == "True"
 
@@ -44,6 +44,6 @@ def test_all_short_names_in_conflict_are_told() -> None:
     crd = with_status(definition())
     crd["spec"]["names"]["shortNames"] = ["w", "x"]
 
-    found = naming.decide(crd, Taken(frozenset({"w", "x"}), frozenset()))
+    found = naming.decide(crd, TakenNames(frozenset({"w", "x"}), frozenset()))
 
     assert found.names_accepted["message"] == '["w" is already in use, "x" is already in use]'

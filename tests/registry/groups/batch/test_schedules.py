@@ -73,7 +73,7 @@ def test_indexes_are_counted() -> None:
     ],
 )
 def test_indexes_that_cannot_be_read(text: str, error: str) -> None:
-    with pytest.raises(indexes.Invalid, match=error):
+    with pytest.raises(indexes.InvalidIndexes, match=error):
         indexes.parse(text, 8)
 
 
