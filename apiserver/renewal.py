@@ -87,5 +87,5 @@ async def run(settings: Settings, url: str, files: Reloading, clock: Clock) -> N
             pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, contexts.hosts(settings), clock)
             write_kubeconfig(settings, pki, url)
         except (OSError, ValueError):
-            logger.exception("certificates cannot be renewed")
+            logger.exception("cannot renew certificates")
         await files.check()

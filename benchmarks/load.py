@@ -76,7 +76,7 @@ class Client(asyncio.Protocol):
         end = data.index(_HEAD_END) + len(_HEAD_END)
         length = _LENGTH.search(data, 0, end)
         if data[9:10] != b"2" or length is None:
-            raise AssertionError(f"not an answer of known length: {data[:400]!r}")
+            raise AssertionError(f"not a successful response of known length: {data[:400]!r}")
         self._left = int(length[1])
         return data[end:]
 

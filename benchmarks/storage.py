@@ -75,7 +75,7 @@ async def _changes_of_cacher() -> Sequence[Figure]:
         lambda: caching.deliveries_per_second(1, 20_000), caching.decodings_per_second, rounds=FEW
     )
     return [
-        await _rate("events applied, nobody looks", caching.events_applied_per_second, applied),
+        await _rate("events applied, no watcher", caching.events_applied_per_second, applied),
         await _rate("events applied from the kv engine's watch", caching.events_read_per_second, applied),
         Figure(
             "cacher: events applied and encoded, 1 sink",

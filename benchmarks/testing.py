@@ -117,7 +117,7 @@ def _resident_megabytes() -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1_024
-    raise OSError("the kernel does not say how much memory is used")
+    raise OSError("/proc/self/status has no VmRSS")
 
 
 if __name__ == "__main__":

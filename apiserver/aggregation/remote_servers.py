@@ -185,7 +185,7 @@ async def _read(answer: ClientResponse) -> bytes:
     async for chunk in answer.content.iter_any():
         body += chunk
         if len(body) > _MOST_BYTES:
-            raise Unreachable(f"the answer has more than {_MOST_BYTES} bytes")
+            raise Unreachable(f"the response has more than {_MOST_BYTES} bytes")
     return bytes(body)
 
 

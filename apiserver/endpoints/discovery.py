@@ -167,7 +167,7 @@ def _address(request: web.BaseRequest) -> str:
     """The address of this server on the connection. Raises ConnectionResetError when the client has disconnected."""
     address = request.get_extra_info("sockname")
     if address is None:
-        raise ConnectionResetError("the client is gone")
+        raise ConnectionResetError("the client has disconnected")
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 

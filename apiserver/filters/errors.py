@@ -52,4 +52,4 @@ def _answer(request: web.BaseRequest, context: RequestContext, failure: errors.S
         return responses.error(request, context, failure)
     if request.transport is not None:
         request.transport.abort()
-    raise ConnectionResetError("the answer had begun when it failed") from failure
+    raise ConnectionResetError("the request failed after its response had begun") from failure

@@ -16,7 +16,7 @@ class AuditMetrics:
         )
         self._errors = metric_families.counter(
             "apiserver_audit_error_total",
-            "Audit events that did not arrive as they should have, by what failed.",
+            "Audit events that were lost, by the backend that failed.",
             labels=("plugin",),
         )
         self._levels = metric_families.counter(

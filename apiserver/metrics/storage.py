@@ -46,7 +46,7 @@ _OF_CACHES = (
         stability=Stability.BETA,
     ),
     _Told("apiserver_init_events_total", "Objects that watches have begun with.", "watches.initial_events"),
-    _Told("etcd_bookmark_total", "Times that storage has told how far it is.", "reflector.bookmarks"),
+    _Told("etcd_bookmark_total", "Bookmarks of storage: times that it reported its revision.", "reflector.bookmarks"),
     _Told(
         "apiserver_terminated_watchers_total",
         "Watchers that were ended because they were slow.",

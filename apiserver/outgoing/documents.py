@@ -26,7 +26,7 @@ class DocumentClient:
 
         async def fetch(url: str) -> bytes:
             if not url.startswith("https://"):
-                raise OSError(f"{url} is not of https")
+                raise OSError(f"{url} is not an https URL")
             try:
                 answer = await self._client.get(HTTPSRequest(url, tls), seconds=_LONGEST_SECONDS)
             except NoAnswer as exc:
@@ -34,7 +34,7 @@ class DocumentClient:
             if answer.status not in _MADE:
                 raise OSError(f"cannot get {url}: status {answer.status}")
             if len(answer.body) > _MOST_BYTES:
-                raise OSError(f"the answer has more than {_MOST_BYTES} bytes")
+                raise OSError(f"the response has more than {_MOST_BYTES} bytes")
             return answer.body
 
         return fetch

@@ -101,7 +101,7 @@ def _of_file(path: Path) -> WebhookCredentials:
         contexts = {one["name"]: one.get("context") or {} for one in config.get("contexts") or ()}
         current = contexts.get(config.get("current-context") or "") or {}
     except (AttributeError, KeyError, TypeError) as exc:
-        raise ValueError(f"{path}: is no kubeconfig file: {exc}") from exc
+        raise ValueError(f"{path}: not a kubeconfig file: {exc}") from exc
     return WebhookCredentials(users, users.get(current.get("user") or "", ANONYMOUS))
 
 

@@ -97,7 +97,7 @@ class WebhookTrust:
                 self._context = self._made(certificates)
                 self._certificates = certificates
         except (OSError, ValueError) as exc:
-            logger.error("the certificates for %s cannot be read again: %s", self._cluster.get("server"), exc)
+            logger.error("cannot reload the certificates for %s: %s", self._cluster.get("server"), exc)
 
     def _read(self) -> _Certificates:
         authority = webhook_credentials.data_of(self._cluster, "certificate-authority", self._directory)
@@ -131,7 +131,7 @@ def read(path: Path, clock: Clock) -> FileWebhook:
         trust = WebhookTrust(cluster, user, path.parent, clock)
         return FileWebhook(_server(cluster), trust, webhook_credentials.credential_of(user, path.parent))
     except (AttributeError, KeyError, TypeError, ValueError, ssl.SSLError) as exc:
-        raise ValueError(f"{path}: is no kubeconfig file of a webhook: {exc}") from exc
+        raise ValueError(f"{path}: not a kubeconfig file of a webhook: {exc}") from exc
 
 
 def _named(config: Any, plural: str, singular: str, name: str) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class HTTPConnection(web.RequestHandler):
             response = web.Response(text="431 Request Header Fields Too Large", status=431)
         else:
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(exc, ConnectionError):
-                logger.error("%s %s failed before it was read", request.method, request.raw_path, exc_info=exc)
+                logger.error("%s %s could not be read", request.method, request.raw_path, exc_info=exc)
             response = web.Response(text=f"{status} {HTTPStatus(status).phrase}", status=status)
         response.force_close()
         return response

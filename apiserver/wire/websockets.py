@@ -28,7 +28,7 @@ async def accept(request: web.BaseRequest, headers: CIMultiDict[str]) -> web.Web
         raise errors.Forbidden(None, "", why="a WebSocket needs an Origin header")
     protocols = subprotocols(request)
     if len(protocols) > 1:
-        raise errors.BadRequest("a WebSocket of a watch has one subprotocol at the most")
+        raise errors.BadRequest("the WebSocket of a watch has at most one subprotocol")
     socket = web.WebSocketResponse(
         protocols=protocols, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS
     )

@@ -161,10 +161,10 @@ class Controller:
         except NotYet:
             self.queue.retry(key, at_most=self.most_seconds_between_tries)
         except (errors.StatusError, StorageError) as exc:
-            logger.info("%s: %s has to be tried again: %s", self.name, key, exc)
+            logger.info("%s: cannot reconcile %s, retrying: %s", self.name, key, exc)
             self.queue.retry(key)
         except Exception:
-            logger.exception("%s: cannot look after %s", self.name, key)
+            logger.exception("%s: reconciling %s failed", self.name, key)
             self.queue.retry(key)
         else:
             self.queue.forget(key)

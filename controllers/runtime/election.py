@@ -46,7 +46,7 @@ class Election:
         while True:
             while not await self._try():
                 await self._patience.sleep(_PAUSE_SECONDS)
-            logger.info("%s leads: %s", self._identity, self._name)
+            logger.info("%s became leader of the lease %s", self._identity, self._name)
             try:
                 await self._lead(lead)
             finally:
@@ -64,7 +64,7 @@ class Election:
             failure = outcome if isinstance(outcome, Exception) else None
             logger.log(
                 logging.ERROR if failure else logging.INFO,
-                "%s leads no more: %s",
+                "%s no longer leads the lease %s",
                 self._identity,
                 self._name,
                 exc_info=failure,
@@ -76,7 +76,7 @@ class Election:
         try:
             holds = await self._take()
         except (errors.StatusError, StorageError) as exc:
-            logger.info("the lease %s has to be tried again: %s", self._name, exc)
+            logger.info("cannot acquire or renew the lease %s, retrying: %s", self._name, exc)
             return False
         self.has_tried = True
         if holds:
@@ -132,7 +132,7 @@ class Election:
             if lease is not None:
                 await self._client.change(LEASES, lease, self._free)
         except (errors.StatusError, StorageError) as exc:
-            logger.info("the lease %s cannot be given back: %s", self._name, exc)
+            logger.info("cannot release the lease %s: %s", self._name, exc)
 
     def _free(self, lease: Object) -> bool:
         if lease["spec"].get("holderIdentity") != self._identity:

@@ -77,7 +77,7 @@ class Recorder:
                 await self._client().create(EVENTS, event, namespace=event["metadata"]["namespace"])
                 self._correlator.wrote(wanted, event["metadata"]["name"])
         except (errors.StatusError, StorageError) as exc:
-            logger.info("the event %s cannot be written: %s", said.reason, exc)
+            logger.info("cannot write the event %s: %s", said.reason, exc)
 
     async def _repeat(self, said: Said, name: str, now: float) -> bool:
         """Increase the count of an event. Returns whether it still exists."""

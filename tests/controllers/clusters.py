@@ -1,4 +1,4 @@
-"""A server with controllers in this process, and a client that waits for what they do."""
+"""A server with controllers in this process, and a client that waits for their effects."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -26,7 +26,7 @@ class Cluster:
     informers: Informers
 
     async def until(self, place: ResourcePath, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
-        """Wait until something is true of the objects of a place, which are given by key."""
+        """Wait until a condition holds for the objects of a resource, which are given by key."""
         informer = self.informers.of(place)
         changed = asyncio.Event()
         informer.listen(lambda _key, _before, _after: changed.set())

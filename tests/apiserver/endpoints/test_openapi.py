@@ -24,7 +24,7 @@ VERSION = "/openapi/v3/version"
 
 
 class Client:
-    """Asks for documents of sources that a test can change."""
+    """Requests documents of sources that a test can change."""
 
     def __init__(self) -> None:
         self.port = 0

@@ -27,7 +27,7 @@ async def miss_the_store(_request: web.BaseRequest, _context: RequestContext) ->
 
 
 async def fail_late(request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
-    """Fails when the answer is halfway out."""
+    """Fails in the middle of its response."""
     response = web.StreamResponse()
     response.enable_chunked_encoding()
     await response.prepare(request)

@@ -1,4 +1,4 @@
-"""Who the server is to admission webhooks."""
+"""The credentials of the server for admission webhooks."""
 
 import base64
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_the_user_of_the_current_context_is_for_who_is_not_named(tmp_path: Path)
     assert credentials.of("elsewhere.org", 443).headers() == {"Authorization": "Bearer mine"}
 
 
-def test_nobody_is_told_anything_without_a_file() -> None:
+def test_without_a_file_webhooks_get_no_credentials() -> None:
     assert webhook_credentials.load({}) == {}
     assert WebhookCredentials().of("elsewhere.org", 443).headers() == {}
 

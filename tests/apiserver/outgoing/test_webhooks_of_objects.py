@@ -1,4 +1,4 @@
-"""Webhooks over real HTTPS."""
+"""Admission and conversion webhooks over real HTTPS."""
 
 import asyncio
 import base64
@@ -81,7 +81,7 @@ async def test_one_is_trusted_by_its_own_certificate(authority: Authority, tmp_p
     assert found == {"answer": 2}
 
 
-async def test_a_bundle_without_certificates_trusts_nobody(authority: Authority) -> None:
+async def test_a_bundle_without_certificates_trusts_no_webhook(authority: Authority) -> None:
     async def answer(_request: web.BaseRequest) -> web.Response:
         return web.json_response({})
 
@@ -229,7 +229,7 @@ async def test_one_that_says_when_to_come_back_is_asked_again(authority: Authori
     assert found == {"answer": 2}
 
 
-async def test_authorities_that_cannot_be_read_are_trusted_by_nobody() -> None:
+async def test_a_bundle_that_cannot_be_read_trusts_no_webhook() -> None:
     with pytest.raises(Unusable, match="unable to load root certificates"):
         await ask("https://127.0.0.1:1/", base64.b64encode(b"no certificate").decode())
 

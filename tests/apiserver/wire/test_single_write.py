@@ -1,4 +1,4 @@
-"""What goes over the wire: the usual answer says what aiohttp's own response would say."""
+"""The bytes on the connection: the usual response equals aiohttp's own response."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ def context(*, flow: Flow | None = None, warning: str = "", audit_id: str = "an 
 
 
 async def told(handler: RequestHandler, request: str) -> bytes:
-    """What a server on a real socket answers to a request, and whether it ends the connection."""
+    """The response of a server on a real socket, and whether it closes the connection."""
     server = await asyncio.get_running_loop().create_server(Connections(handler), "127.0.0.1", 0)
     async with server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -40,7 +40,7 @@ async def told(handler: RequestHandler, request: str) -> bytes:
 
 
 def lines(answer: bytes) -> dict[str, str]:
-    """The lines of a head but for who wrote it and when, and what comes before and behind them."""
+    """The lines of a head without server and date, and the bytes around it."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.decode().split("\r\n")
     named = dict(field.split(": ", 1) for field in fields)

@@ -1,7 +1,7 @@
 from aio_apiserver.controllers.decisions import nodes
 
 
-def test_pods_get_addresses_that_nobody_has() -> None:
+def test_pods_get_unused_addresses() -> None:
     node = nodes.make(1)
 
     assert nodes.free_address(node, {"10.128.4.2"}, 0) == "10.128.4.3"
