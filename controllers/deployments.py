@@ -66,7 +66,7 @@ class DeploymentController(PodOwner):
         left = (pod for one in old for pod in self._pods.controlled_by(namespace, one["metadata"]["uid"]))
         is_left = any(not podrules.is_finished(pod) for pod in left)
         if is_left:
-            self.queue.retry(_key(deployment), at_most=self.most_seconds_between_tries)
+            self.queue.retry(_key(deployment), at_most=self.longest_retry_pause)
         return is_left or bool(sizes)
 
     async def _make(self, deployment: Object, old: Sequence[Object]) -> Object | None:

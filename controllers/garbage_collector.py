@@ -37,7 +37,7 @@ class GarbageCollector(Controller):
     account = "generic-garbage-collector"
     qps_factor = 2
     workers = 20
-    most_seconds_between_tries = 30.0
+    longest_retry_pause = 30.0
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -55,7 +55,7 @@ class GarbageCollector(Controller):
 
     def _look_at_resources(self) -> None:
         self.queue.add(_RESOURCES)
-        self.queue.bear_with(_RESOURCES, _SETTLING_SECONDS)
+        self.queue.recheck_after(_RESOURCES, _SETTLING_SECONDS)
 
     def _follow_new(self) -> list[Informer]:
         """Follow the resources that are served now, and stop following the others."""

@@ -37,8 +37,8 @@ def open_aggregation(
     """Build the aggregation layer. Nothing connects before an APIService names a server."""
     registrations = Registrations(storage_for(resource_of(APISERVICES)))
     resolver = Resolver(storage_for, slices=ENDPOINTSLICES, uses_endpoints=settings.enable_aggregator_routing)
-    tells_uid = gates.is_open("RemoteRequestHeaderUID")
-    gateway = Gateway(settings, registrations, resolver, clock.patience, tells_uid=tells_uid)
+    forwards_uid = gates.is_open("RemoteRequestHeaderUID")
+    gateway = Gateway(settings, registrations, resolver, clock.patience, forwards_uid=forwards_uid)
     stack.push_async_callback(gateway.close)
     measures.ask(lambda: aggregation.families(registrations))
     return Aggregation(registrations, gateway)

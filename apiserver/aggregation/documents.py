@@ -1,6 +1,6 @@
 """Documents: reads the discovery and OpenAPI documents of aggregated servers.
 
-Pure. Must hold: a document that cannot be read raises Unreadable, whatever is wrong with it.
+Pure. Must hold: a document that cannot be read raises UnreadableDocument, whatever is wrong with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ def is_aggregated(content_type: str) -> bool:
 
 
 def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
-    """The entry of each version in aggregated discovery. Raises Unreadable."""
+    """The entry of each version in aggregated discovery. Raises UnreadableDocument."""
     try:
         return {
             (group.get("metadata", {}).get("name", ""), one["version"]): _checked(_version(one))
@@ -42,7 +42,7 @@ def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
 
 
 def version_of_resources(body: bytes, version: str) -> Document:
-    """The entry of a version, made from its APIResourceList. Raises Unreadable."""
+    """The entry of a version, made from its APIResourceList. Raises UnreadableDocument."""
     try:
         listed = orjson.loads(body).get("resources") or ()
         return _checked({"version": version, "resources": list(_resources(listed))})
@@ -51,7 +51,7 @@ def version_of_resources(body: bytes, version: str) -> Document:
 
 
 def openapi2(body: bytes, root: str) -> Document:
-    """The paths below a root in an OpenAPI version 2 document, with all definitions. Raises Unreadable.
+    """The paths below a root in an OpenAPI version 2 document, with all definitions. Raises UnreadableDocument.
 
     A document that cannot be merged and written as protobuf is unreadable, too.
     """
@@ -66,7 +66,7 @@ def openapi2(body: bytes, root: str) -> Document:
 
 
 def openapi3_address(body: bytes, path: str) -> str:
-    """The address of the OpenAPI version 3 document of a path; empty without one. Raises Unreadable."""
+    """The address of the OpenAPI version 3 document of a path; empty without one. Raises UnreadableDocument."""
     try:
         found = (orjson.loads(body).get("paths") or {}).get(path) or {}
         return str(found.get("serverRelativeURL", ""))

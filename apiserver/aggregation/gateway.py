@@ -26,17 +26,23 @@ _OPENAPI3 = "/openapi/v3/"
 
 
 class Gateway:
-    """The gateway of one server. tells_uid: whether the uid of a user is forwarded."""
+    """The gateway of one server. forwards_uid: whether the uid of a user is forwarded."""
 
     def __init__(
-        self, settings: Settings, registrations: Registrations, resolver: Resolver, patience: Clock, *, tells_uid: bool
+        self,
+        settings: Settings,
+        registrations: Registrations,
+        resolver: Resolver,
+        patience: Clock,
+        *,
+        forwards_uid: bool,
     ) -> None:
         self.versions = RemoteVersions()
         self._settings = settings
         self._registrations = registrations
         self._resolver = resolver
         self._patience = patience
-        self._tells_uid = tells_uid
+        self._tells_uid = forwards_uid
         self._tasks = Tasks()
         self._opened: RemoteServers | None = None
         self._explorer: Explorer | None = None
@@ -86,7 +92,7 @@ class Gateway:
             return await otherwise(request, context)
         from aio_apiserver.apiserver.aggregation import proxy
 
-        return await proxy.pass_on(request, context, registration, self._servers, tells_uid=self._tells_uid)
+        return await proxy.pass_on(request, context, registration, self._servers, forwards_uid=self._tells_uid)
 
     @property
     def _servers(self) -> "RemoteServers":

@@ -33,14 +33,14 @@ async def pass_on(
     registration: Registration,
     servers: RemoteServers,
     *,
-    tells_uid: bool,
+    forwards_uid: bool,
 ) -> web.StreamResponse:
     """The response of the server behind a registration."""
     if not registration.is_available:
         return responses.text(context, UNAVAILABLE, status=503)
     try:
         server = servers.of(registration)
-        headers = [*users_headers(context.user, tells_uid=tells_uid), ("Audit-Id", context.audit_id)]
+        headers = [*users_headers(context.user, forwards_uid=forwards_uid), ("Audit-Id", context.audit_id)]
         location = await servers.location(registration, context.path, headers)
     except NoTrust as exc:
         return responses.text(context, f"{exc}\n", status=500)
@@ -56,10 +56,10 @@ async def pass_on(
         return responses.text(context, why, status=503)
 
 
-def users_headers(user: UserInfo, *, tells_uid: bool) -> Iterator[tuple[str, str]]:
+def users_headers(user: UserInfo, *, forwards_uid: bool) -> Iterator[tuple[str, str]]:
     """The X-Remote headers for a user."""
     yield "X-Remote-User", user.name
-    if user.uid and tells_uid:
+    if user.uid and forwards_uid:
         yield "X-Remote-Uid", user.uid
     yield from (("X-Remote-Group", group) for group in user.groups)
     for key, values in user.extra.items():

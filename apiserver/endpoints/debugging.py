@@ -1,7 +1,7 @@
 """Debugging: /debug/pprof and /debug/flags, with the tasks and threads of the process and the log verbosity.
 
-The paths are Go's. kube-apiserver does not list them at the root, so we do not either. Must hold: a request changes
-nothing but the verbosity, and that only with PUT /debug/flags/v.
+The paths are Go's. kube-apiserver does not list them at the root, so we do not either. Must hold: GET changes nothing.
+PUT /debug/flags/v sets the verbosity.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Health: /healthz, /livez and /readyz, each with its named checks, together and one by one.
 
-Must hold: a summary names failed checks, but the reason is only in the log and at the path of the single check.
+Must hold: a summary names failed checks, but the reason is in the log and at the path of the single check.
 `exclude` skips a check, `verbose` lists all. The storage has at most one health check at a time; a good result counts
 for one second.
 """

@@ -3,8 +3,8 @@
 Plain JSON is a short path: a prefix, the stored JSON, a newline. Protobuf and lists as tables or partial metadata are
 joined from the cached encodings of each object (encoded.py). YAML and indented JSON decode the object first.
 
-Must hold: plain JSON is written without decoding. A large body is compressed, and YAML encoded, in a worker thread, and
-only when the client accepts that format.
+Must hold: plain JSON is written without decoding. A large body is compressed, and YAML encoded, in a worker thread,
+when the client accepts that format.
 """
 
 import zlib
@@ -193,7 +193,7 @@ def _is_compact(request: web.BaseRequest, context: RequestContext, chosen: Forma
 
 
 def _is_message(context: RequestContext, chosen: Format) -> bool:
-    """Whether the client wants protobuf, and the record of the request does not want the object."""
+    """Whether the client gets protobuf, and the audit event does not need the object."""
     if chosen.media_type != media_types.PROTOBUF:
         return False
     return context.trail is None or not context.trail.has_response

@@ -46,7 +46,7 @@ async def pass_on(
         writer.write(_head(request, location, backends.forwarding))
         status, headers = await _answer(reader)
         if status == 101:
-            return await _tie(request, context, headers, (reader, writer))
+            return await _connect(request, context, headers, (reader, writer))
         if status < 400:
             raise StatusError(f"invalid upgrade response: status code {status}")
         body = await _refusal(reader, headers)
@@ -135,7 +135,7 @@ class _Incoming:
         self._transport.resume_reading()
 
 
-async def _tie(
+async def _connect(
     request: web.BaseRequest,
     context: RequestContext,
     headers: CIMultiDict[str],

@@ -22,7 +22,7 @@ _READ_VS_WRITE = (0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0
 _NANOSECONDS = 1e9
 
 
-class _Told(NamedTuple):
+class _LevelGauge(NamedTuple):
     """A gauge of a priority level."""
 
     name: str
@@ -32,30 +32,32 @@ class _Told(NamedTuple):
 
 
 _OF_LEVELS = (
-    _Told("nominal_limit_seats", "Seats of a level by its shares.", lambda one: one.nominal, Stability.BETA),
-    _Told("lower_limit_seats", "Seats that a level never lends.", lambda one: one.lower),
-    _Told("upper_limit_seats", "Seats that a level may have by borrowing.", lambda one: one.upper),
-    _Told("current_limit_seats", "Seats that a level has now.", lambda one: one.limit),
-    _Told("target_seats", "Seats that a level should have.", lambda one: one.target),
-    _Told(
+    _LevelGauge("nominal_limit_seats", "Seats of a level by its shares.", lambda one: one.nominal, Stability.BETA),
+    _LevelGauge("lower_limit_seats", "Seats that a level never lends.", lambda one: one.lower),
+    _LevelGauge("upper_limit_seats", "Seats that a level may have by borrowing.", lambda one: one.upper),
+    _LevelGauge("current_limit_seats", "Seats that a level has now.", lambda one: one.limit),
+    _LevelGauge("target_seats", "Seats that a level should have.", lambda one: one.target),
+    _LevelGauge(
         "demand_seats_high_watermark",
         "The most seats that a level could use in the last period.",
         lambda one: one.demand.latest.highest,
     ),
-    _Told(
+    _LevelGauge(
         "demand_seats_average",
         "The seats that a level could use on average in the last period.",
         lambda one: one.demand.latest.average,
     ),
-    _Told(
+    _LevelGauge(
         "demand_seats_stdev",
         "The standard deviation of the seats that a level could use in the last period.",
         lambda one: one.demand.latest.deviation,
     ),
-    _Told("demand_seats_smoothed", "The seats that a level could use lately.", lambda one: one.demand.smoothed),
-    _Told("current_r", "The progress that the queues of a level are owed.", lambda one: one.queues.progress),
-    _Told("dispatch_r", "The progress when a request last left a queue.", lambda one: one.queues.last_dispatch[0]),
-    _Told("latest_s", "The reading at which that request began.", lambda one: one.queues.last_dispatch[1]),
+    _LevelGauge("demand_seats_smoothed", "The seats that a level could use lately.", lambda one: one.demand.smoothed),
+    _LevelGauge("current_r", "The progress that the queues of a level are owed.", lambda one: one.queues.progress),
+    _LevelGauge(
+        "dispatch_r", "The progress when a request last left a queue.", lambda one: one.queues.last_dispatch[0]
+    ),
+    _LevelGauge("latest_s", "The reading at which that request began.", lambda one: one.queues.last_dispatch[1]),
 )
 
 
@@ -128,7 +130,7 @@ class FlowControlMetrics:
             histogram.observe_many(number / max(whole, 1), round(seconds * _NANOSECONDS))
 
 
-def _of_levels(told: _Told, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
+def _of_levels(told: _LevelGauge, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
     family = metric_families.gauge(PREFIX + told.name, told.documentation, labels=_LEVEL, stability=told.stability)
     for name, level in levels.items():
         family.of(name).set(told.value(level))

@@ -1,6 +1,6 @@
 """Reloads: metrics of reloaded configuration files: counts, times, and the hash of the present configuration.
 
-Must hold: a configuration is published as a hash, never as text.
+Must hold: a configuration is published as a hash, not as text.
 """
 
 import base64
@@ -63,7 +63,7 @@ class ConfigurationMetrics:
         if content is not None:
             self.in_force(content)
 
-    def retold(self, statistics: Mapping[str, Any]) -> Iterable[AnyFamily]:
+    def from_statistics(self, statistics: Mapping[str, Any]) -> Iterable[AnyFamily]:
         """The same for a component that keeps its own statistics."""
         for status, count in statistics.get("reloads", {}).items():
             self._reloads.of(status, self._server).value = count
@@ -78,7 +78,7 @@ def of_encryption(statistics: Callable[[], Mapping[str, Any]], clock: Clock) -> 
     metrics = ConfigurationMetrics("encryption", clock, Stability.ALPHA)
 
     def families() -> Iterator[AnyFamily]:
-        yield from metrics.retold(statistics().get("encryption") or {})
+        yield from metrics.from_statistics(statistics().get("encryption") or {})
 
     return families
 

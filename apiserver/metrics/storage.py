@@ -14,7 +14,7 @@ from aio_apiserver.storage.factory.measured_origin import Latencies
 _GROUP_RESOURCE = ("group", "resource")
 
 
-class _Told(NamedTuple):
+class _CacheNumber(NamedTuple):
     """A number of a cache: its family, and its path in the statistics."""
 
     name: str
@@ -25,29 +25,45 @@ class _Told(NamedTuple):
 
 
 _OF_CACHES = (
-    _Told("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
-    _Told("apiserver_resource_size_estimate_bytes", "Bytes of the objects in storage.", "bytes", is_counter=False),
-    _Told("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
-    _Told("watch_cache_capacity_increase_total", "Times that a watch cache has grown.", "window.increases"),
-    _Told("watch_cache_capacity_decrease_total", "Times that a watch cache has shrunk.", "window.decreases"),
-    _Told("apiserver_cache_list_returned_objects_total", "Objects in lists out of a watch cache.", "lists.returned"),
-    _Told("apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False),
-    _Told(
+    _CacheNumber("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
+    _CacheNumber(
+        "apiserver_resource_size_estimate_bytes", "Bytes of the objects in storage.", "bytes", is_counter=False
+    ),
+    _CacheNumber("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
+    _CacheNumber("watch_cache_capacity_increase_total", "Times that a watch cache has grown.", "window.increases"),
+    _CacheNumber("watch_cache_capacity_decrease_total", "Times that a watch cache has shrunk.", "window.decreases"),
+    _CacheNumber(
+        "apiserver_cache_list_returned_objects_total", "Objects in lists out of a watch cache.", "lists.returned"
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False
+    ),
+    _CacheNumber(
         "apiserver_watch_cache_lag_revisions", "Revisions a watch cache is behind.", "lag.revisions", is_counter=False
     ),
-    _Told("apiserver_watch_cache_lag_seconds", "Seconds a watch cache is behind.", "lag.seconds", is_counter=False),
-    _Told("apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"),
-    _Told("apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"),
-    _Told("apiserver_watch_cache_initializations_total", "Times that a watch cache was filled.", "reflector.lists"),
-    _Told(
+    _CacheNumber(
+        "apiserver_watch_cache_lag_seconds", "Seconds a watch cache is behind.", "lag.seconds", is_counter=False
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_initializations_total", "Times that a watch cache was filled.", "reflector.lists"
+    ),
+    _CacheNumber(
         "apiserver_storage_events_received_total",
         "Events that were received from storage.",
         "events_applied",
         stability=Stability.BETA,
     ),
-    _Told("apiserver_init_events_total", "Objects that watches have begun with.", "watches.initial_events"),
-    _Told("etcd_bookmark_total", "Bookmarks of storage: times that it reported its revision.", "reflector.bookmarks"),
-    _Told(
+    _CacheNumber("apiserver_init_events_total", "Objects that watches have begun with.", "watches.initial_events"),
+    _CacheNumber(
+        "etcd_bookmark_total", "Bookmarks of storage: times that it reported its revision.", "reflector.bookmarks"
+    ),
+    _CacheNumber(
         "apiserver_terminated_watchers_total",
         "Watchers that were ended because they were slow.",
         "watches.dropped_watchers",
@@ -123,7 +139,7 @@ def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapp
     return family
 
 
-def _family(told: _Told, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+def _family(told: _CacheNumber, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
     make = metric_families.counter if told.is_counter else metric_families.gauge
     family = make(told.name, told.documentation, labels=_GROUP_RESOURCE, stability=told.stability)
     for name, value in _values(told.path, storages):

@@ -32,7 +32,7 @@ from aio_apiserver.registry.base.locations import Location
 _STREAM_LIMIT = 64 * 1024
 UNREACHABLE = (OSError, ValueError, OverflowError)
 """aiohttp and asyncio raise ValueError or OverflowError for invalid hosts and ports."""
-_NO_HEADERS_OF_OURS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
+_UNSET_HEADERS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 
 
@@ -139,7 +139,7 @@ class Backends:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.kubelet_timeout),
-                skip_auto_headers=_NO_HEADERS_OF_OURS,
+                skip_auto_headers=_UNSET_HEADERS,
             )
         return self._sessions[is_guarded]
 
@@ -152,13 +152,13 @@ class Backends:
         if location.scheme != "https":
             return None
         if not location.is_kubelet:
-            return self._of_anybody
+            return self._unverified
         if not self._kubelets:
             self.renew()
         return self._kubelets[location.is_verified]
 
     @cached_property
-    def _of_anybody(self) -> ssl.SSLContext:
+    def _unverified(self) -> ssl.SSLContext:
         """For pods and services, whose certificate authorities the server does not know."""
         return bundles.unverified()
 

@@ -65,7 +65,7 @@ class HTTPSAnswer(Struct, frozen=True):
     body: bytes
 
     @property
-    def asks_for_patience(self) -> bool:
+    def wants_retry(self) -> bool:
         return self.retry_after >= 0 and (self.status == _TOO_MANY or self.status >= _SERVER_ERRORS)
 
 
@@ -84,16 +84,16 @@ class HTTPSClient:
 
     async def post(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
         """The response to a POST, of any status; retried as Retry-After says. Raises NoAnswer."""
-        return await _within(seconds, f"Post {_shown(request)}", self._post_patiently(request))
+        return await _within(seconds, f"Post {_shown(request)}", self._post_with_retries(request))
 
     async def get(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
         """The response to a GET, of any status. Raises NoAnswer."""
         return await _within(seconds, f"Get {_shown(request)}", self._exchange(hdrs.METH_GET, request, _Connection()))
 
-    async def _post_patiently(self, request: HTTPSRequest) -> HTTPSAnswer:
+    async def _post_with_retries(self, request: HTTPSRequest) -> HTTPSAnswer:
         for _ in range(_MOST_RETRIES):
             answer = await self._post(request)
-            if not answer.asks_for_patience:
+            if not answer.wants_retry:
                 return answer
             await self._clock.sleep(answer.retry_after)
         return await self._post(request)

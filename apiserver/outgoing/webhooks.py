@@ -87,7 +87,7 @@ class WebhookClient:
 
         async def ask(review: Object) -> Object:
             async def ask_once() -> Object:
-                with _telling(told, self._clock):
+                with _timed(told, self._clock):
                     return webhook_answers.read(await self._sent(webhook, review))
 
             return await self._tried(ask_once, first_pause, lambda failure: failure.may_pass)
@@ -143,7 +143,7 @@ async def _posted(client: HTTPSClient, request: HTTPSRequest, seconds: float) ->
 
 
 @contextmanager
-def _telling(told: Told, clock: Clock) -> Iterator[None]:
+def _timed(told: Told, clock: Clock) -> Iterator[None]:
     """Count a call with its result and duration."""
     began, result = clock.monotonic(), "error"
     try:

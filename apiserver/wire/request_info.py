@@ -1,7 +1,7 @@
 """Request info: the verb, resource and name of a request, from its method, path and query.
 
 Pure. It must not know which groups and resources exist. Authorization, deadlines, flow control and handlers use this
-one result. It is made before authentication: a selector is parsed only where it can name an object, within the size
+one result. It is made before authentication: a selector is parsed where it can name an object, within the size
 limit of selectors.
 
     /api/v1/namespaces/default/pods/web/log   get pods/log "web" in "default"
@@ -9,7 +9,7 @@ limit of selectors.
     /api/v1/watch/namespaces/default/pods     watch pods in "default" (deprecated form)
     /healthz                                  get of a path
 
-Must hold: every path has a RequestInfo or raises Unreadable. The result is kube-apiserver's, since RBAC roles are
+Must hold: every path has a RequestInfo or raises UnreadablePath. The result is kube-apiserver's, since RBAC roles are
 written for it.
 """
 
@@ -62,7 +62,7 @@ UNRESOLVED = RequestInfo(verb="", path="")
 
 
 def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> RequestInfo:
-    """The RequestInfo of a request. Raises Unreadable."""
+    """The RequestInfo of a request. Raises UnreadablePath."""
     parts = path.strip("/").split("/")
     prefix = parts[0]
     consumed = {"api": 1, "apis": 2}.get(prefix, 0)

@@ -2,7 +2,7 @@
 Python takes any.
 
 Must hold: bytes of one request, above all of its body, are not read as another request. So the parsers change places
-only where a request certainly ends. In other places, a request that the parser in C refuses stays refused.
+where a request certainly ends. In other places, a request that the parser in C refuses stays refused.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """URLs: decodes a request target into its path and query parameters.
 
 Pure. Must hold: a path is decoded once and not cleaned (`//`, `.` and `..` stay). Query parameters that cannot be
-decoded are ignored, as in kube-apiserver. The errors raised here are Malformed and TooManyParameters.
+decoded are ignored, as in kube-apiserver. The errors raised here are MalformedTarget and TooManyParameters.
 """
 
 import re
@@ -37,7 +37,7 @@ class RequestTarget(NamedTuple):
 def parse(raw: str) -> RequestTarget:
     """The path and query of a request target: "/a%20b?x=1" or "http://host/a%20b?x=1".
 
-    Raises Malformed, TooManyParameters.
+    Raises MalformedTarget, TooManyParameters.
     """
     path, _, query = without_authority(raw).partition("?")
     if "%" in path:
@@ -66,7 +66,7 @@ def parse_query(text: str) -> Query:
 
 
 def without_authority(raw: str) -> str:
-    """The path and query of a request target, not decoded. Raises Malformed."""
+    """The path and query of a request target, not decoded. Raises MalformedTarget."""
     if raw.startswith("/"):
         return raw
     try:

@@ -4,7 +4,7 @@ A WatchStream is the WatchSink of one client. It writes finished batches without
 must not know how events are encoded.
 
 Must hold: the headers go out before the first event. The backlog of a slow client is bounded: the stream reports its
-size, and the cache stops delivering. After the end only aiohttp writes, to finish the response.
+size, and the cache stops delivering. After its end the stream writes no more; aiohttp finishes the response.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """WebSockets: recognizes an upgrade request, and accepts and closes the WebSocket of a watch.
 
-Must hold: a handshake needs an Origin header, which browsers always send. The client may offer at most one subprotocol,
+Must hold: a handshake needs an Origin header, which browsers send. The client may offer at most one subprotocol,
 and the server selects it. Messages of the client have at most 64 KiB.
 """
 

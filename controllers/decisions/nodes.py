@@ -105,7 +105,7 @@ def is_tainted(node: Object) -> bool:
     return any(one["key"] == _NOT_READY for one in node["spec"].get("taints") or ())
 
 
-def welcome(node: Object) -> bool:
+def remove_not_ready_taint(node: Object) -> bool:
     """Remove the taint for nodes that are not ready. Returns whether it was there."""
     taints = node["spec"].get("taints") or []
     kept = [one for one in taints if one["key"] != _NOT_READY]

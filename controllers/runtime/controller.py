@@ -68,7 +68,7 @@ class Controller:
     """The number of workers, unless the limits have one for this controller."""
     qps_factor = burst_factor = 1
     """The factors of the rate limit that kube-controller-manager gives this controller."""
-    most_seconds_between_tries = 1.0
+    longest_retry_pause = 1.0
     """The longest pause between two tries of a key that is not ready."""
 
     def __init__(self, desk: Desk) -> None:
@@ -159,7 +159,7 @@ class Controller:
         try:
             again = await self.reconcile(key)
         except NotYet:
-            self.queue.retry(key, at_most=self.most_seconds_between_tries)
+            self.queue.retry(key, at_most=self.longest_retry_pause)
         except (errors.StatusError, StorageError) as exc:
             logger.info("%s: cannot reconcile %s, retrying: %s", self.name, key, exc)
             self.queue.retry(key)

@@ -187,13 +187,13 @@ class Informers:
         awaited = {future for informer in self._open.values() for future in informer.awaited()}
         if not awaited:
             return
-        patience = self._tasks.spawn(self._lose_patience(awaited), name="wait for writes to show")
+        patience = self._tasks.spawn(self._give_up_later(awaited), name="wait for writes to show")
         try:
             await asyncio.wait(awaited)
         finally:
             patience.cancel()
 
-    async def _lose_patience(self, awaited: Collection["asyncio.Future[None]"]) -> None:
+    async def _give_up_later(self, awaited: Collection["asyncio.Future[None]"]) -> None:
         await self._patience.sleep(_PATIENCE_SECONDS)
         for informer in self._open.values():
             informer.give_up(awaited)

@@ -53,7 +53,7 @@ class WorkQueue:
         """Add a key after this time; the earliest time wins."""
         self._due.set(key, seconds)
 
-    def bear_with(self, key: str, seconds: float) -> None:
+    def recheck_after(self, key: str, seconds: float) -> None:
         """Add a key after this time, in which another component has to act."""
         self._again_soon.set(key, seconds)
 
@@ -62,7 +62,7 @@ class WorkQueue:
         self.measures.retries += 1
         doublings = min(self._failures[key], _MOST_DOUBLINGS)
         self._failures[key] += 1
-        self.bear_with(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
+        self.recheck_after(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
 
     def forget(self, key: str) -> None:
         """The key succeeded: reset its count of failures."""

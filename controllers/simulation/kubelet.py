@@ -59,9 +59,9 @@ class SimulatedKubelet(Controller):
             return await self._end(pod)
         if podrules.is_finished(pod):
             return None
-        return await self._live(pod, node)
+        return await self._update_status(pod, node)
 
-    async def _live(self, pod: Object, node: Object) -> float | None:
+    async def _update_status(self, pod: Object, node: Object) -> float | None:
         age = self._age(pod, self._seen)
         life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node))
         status = life.status()

@@ -24,7 +24,7 @@ def is_valid(path: str, schema: Schema) -> bool:
 
 
 def resolve(path: str, schema: Schema, *, allows_brackets: bool = True) -> tuple[list[str], Schema | None]:
-    """The names on the way, and the schema at the end of it. Raises InvalidPath."""
+    """The names on the way, and the schema at the end of it. Raises InvalidFieldPath."""
     names: list[str] = []
     found: Schema | None = schema
     tokens = _tokens(path)

@@ -1,7 +1,7 @@
 """JSONPath as kubectl and the columns of custom resources have it: `.spec.list[?(@.type=="Ready")].status`.
 
 Pure. A path is compiled once to steps, each from values to values. Must hold: what is missing is no mistake; a path
-that cannot be read is an InvalidPath.
+that cannot be read is an InvalidJSONPath.
 """
 
 import re
@@ -34,7 +34,7 @@ _MISSING = object()
 
 @remember_short(4096, longest=1024)
 def compiled(path: str) -> Callable[[Any], list[Any]]:
-    """Finds the values at a path. Raises InvalidPath; the finder raises Uncomparable."""
+    """Finds the values at a path. Raises InvalidJSONPath; the finder raises Uncomparable."""
     steps = _steps(path)
 
     def find(value: Any) -> list[Any]:

@@ -23,7 +23,7 @@ class Interval(Struct, frozen=True):
 
 
 def parse(text: str, completions: int) -> int:
-    """How many indexes are named; they have to grow. Raises Invalid."""
+    """How many indexes are named; they have to grow. Raises InvalidIndexes."""
     total, last = 0, None
     for part in text.split(",") if text else ():
         interval = _interval(part, completions)

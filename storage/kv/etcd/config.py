@@ -64,7 +64,7 @@ def parse_endpoint(url: str) -> EndpointAddress:
     """The address in an endpoint URL. Raises InvalidOptions.
 
     >>> parse_endpoint("https://10.0.0.1:2379")
-    Address(target='10.0.0.1:2379', is_secure=True)
+    EndpointAddress(target='10.0.0.1:2379', is_secure=True)
     """
     parts = urlsplit(url if "://" in url else f"http://{url}")
     if parts.scheme == "unix" and parts.path:
