@@ -1,7 +1,7 @@
 """Discovery: /api, /apis, and the documents of each group and version below them, with aggregated discovery.
 
-Built-in documents do not change; those of custom resources and remote versions change with them. routing.py sends
-requests below /apis/ first here, then to the resources.
+Built-in documents do not change; those of custom resources and remote versions change with them. Below /apis/,
+routing.py looks for a document here before it calls the resources.
 
 Must hold: a document is made once for each state of the served resources. An aggregated document has an ETag, and a
 client that has it gets 304.

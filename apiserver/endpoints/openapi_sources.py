@@ -1,6 +1,6 @@
 """OpenAPI sources: describes the served resources for the writers of OpenAPI documents.
 
-It connects Served, which has handlers' facts, with registry/machinery/openapi, which must not know Served.
+It connects Served with registry/machinery/openapi, which must not know it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

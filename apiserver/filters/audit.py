@@ -27,7 +27,7 @@ _CLOSED_EARLY = {"status": "Success", "message": "Connection closed early", "cod
 
 
 def with_failed_authentication(handler: Handler, *, auditor: Auditor) -> Handler:
-    """Record requests that authentication refuses. Behind it, only authentication raises Unauthorized."""
+    """Record requests that authentication refuses. In its handler, authentication alone raises Unauthorized."""
 
     async def recorded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         try:

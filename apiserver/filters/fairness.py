@@ -1,7 +1,7 @@
 """Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
-A running request has seats. A watch has them until its first events are out; other long-running requests have none. It
-must not know how queues choose: registry/plugins/fairness does.
+A running request has seats. A watch has them until it has begun; other long-running requests have none. It must not
+know how queues choose: registry/plugins/fairness does.
 
 Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
 request.

@@ -1,6 +1,6 @@
 """Measuring: counts each request that reaches a handler, at its end, with its code, duration and size.
 
-It is the innermost filter of the product. Filters that refuse a request count it themselves.
+It is the innermost filter of the product. Deadlines and flow control count the requests that they end.
 """
 
 from aiohttp import hdrs, web

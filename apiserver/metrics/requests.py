@@ -1,8 +1,8 @@
 """Requests: metrics of requests and watches: counts, durations, sizes, events.
 
 The series of a request are looked up once for each set of labels. After that, a request costs a few additions. Must
-hold: labels have values of served resources, not texts of clients. Requests that a filter refuses are counted by
-`terminated` alone.
+hold: labels have values of served resources, not texts of clients. A request that a filter ends is counted by
+`terminated`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
