@@ -131,9 +131,9 @@ class DeploymentController(PodOwner):
                 present["metadata"].setdefault("annotations", {})[rollouts.REVISION] = str(rollouts.revision(one))
             if collision:
                 status["collisionCount"] = int(status.get("collisionCount") or 0) + 1
-            told = _news(made, found, failure)
-            if told is not None and progress.deadline is not None:
-                value, reason, text = told
+            news = _news(made, found, failure)
+            if news is not None and progress.deadline is not None:
+                value, reason, text = news
                 if found is None or conditions.find(status, "Progressing") is None:
                     conditions.report(
                         status, "Progressing", value, now=now, reason=reason, message=text, lastUpdateTime=now

@@ -63,14 +63,14 @@ class NamespaceController(Controller):
                 remains.failures.append(str(exc))
 
     async def _report(self, namespace: Object, remains: Remains) -> None:
-        def told(obj: Object) -> bool:
+        def changed(obj: Object) -> bool:
             status = obj.setdefault("status", {})
             present = status.get("conditions") or []
             conditions = remains.conditions(present, now=self.desk.now())
             status["conditions"] = conditions
             return conditions != present
 
-        await self.client.change(NAMESPACES.part("status"), namespace, told)
+        await self.client.change(NAMESPACES.part("status"), namespace, changed)
 
 
 def _release(namespace: Object) -> bool:

@@ -132,9 +132,9 @@ class PodOwner(Controller):
         try:
             made = await self.client.create(PODS, pod, namespace=namespace)
         except StatusError as exc:
-            self.say(owner, *self.told("create", owner, pod, str(exc)), is_warning=True)
+            self.say(owner, *self.event_text("create", owner, pod, str(exc)), is_warning=True)
             raise
-        self.say(owner, *self.told("create", owner, made, ""))
+        self.say(owner, *self.event_text("create", owner, made, ""))
 
     async def delete(self, owner: Object, pods: Sequence[Object]) -> None:
         """Delete pods of an owner. Raises StatusError."""
@@ -144,17 +144,17 @@ class PodOwner(Controller):
         try:
             was_there = await self.client.delete(PODS, pod)
         except StatusError as exc:
-            self.say(owner, *self.told("delete", owner, pod, str(exc)), is_warning=True)
+            self.say(owner, *self.event_text("delete", owner, pod, str(exc)), is_warning=True)
             raise
         if was_there:
-            self.say(owner, *self.told("delete", owner, pod, ""))
+            self.say(owner, *self.event_text("delete", owner, pod, ""))
 
     def say(self, owner: Object, reason: str, message: str, *, is_warning: bool = False) -> None:
         """Write an event about an owner."""
         about = events.reference(owner, self.api_version, self.kind)
         self.recorder.say(about, reason, message, is_warning=is_warning)
 
-    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+    def event_text(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
         """The reason and message of an event about a pod that was made or deleted, or could not be."""
         if failure:
             return f"Failed{verb.title()}", f"Error {verb[:-1]}ing: {failure}"

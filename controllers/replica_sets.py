@@ -29,7 +29,7 @@ class ReplicaSetController(PodOwner):
         failure = await self._settle(owner, active) if not podrules.is_ending(owner) else None
         now = self.desk.clock.now()
         status = await self.work(partial(replicas.status, owner, active, ending, now=now), len(active))
-        replicas.tell_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
+        replicas.report_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
         await self.report(owner, status)
         if failure is not None:
             raise failure

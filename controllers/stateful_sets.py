@@ -57,7 +57,7 @@ class StatefulSetController(RevisionKeeper):
             raise
         self.say(owner, "SuccessfulCreate", f"Create Claim {name} {whose} success")
 
-    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+    def event_text(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
         done = f"{verb.title()} Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"
         if failure:
             return f"Failed{verb.title()}", f"{done} failed error: {failure}"

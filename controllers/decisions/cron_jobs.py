@@ -40,15 +40,15 @@ def reference(job: Object) -> Object:
 def status(owner: Object, jobs: Iterable[Object]) -> Object:
     """The status with the active jobs."""
     every = list(jobs)
-    told = dict(owner.get("status") or {})
-    before = {one["uid"]: one for one in told.pop("active", None) or ()}
+    result = dict(owner.get("status") or {})
+    before = {one["uid"]: one for one in result.pop("active", None) or ()}
     active = [one for one in every if not is_over(one)]
     if active:
-        told["active"] = [before.get(one["metadata"]["uid"]) or reference(one) for one in active]
+        result["active"] = [before.get(one["metadata"]["uid"]) or reference(one) for one in active]
     ends = [one["status"]["completionTime"] for one in every if (one.get("status") or {}).get("completionTime")]
-    if last := max([*ends, *filter(None, [told.get("lastSuccessfulTime")])], default=""):
-        told["lastSuccessfulTime"] = last
-    return told
+    if last := max([*ends, *filter(None, [result.get("lastSuccessfulTime")])], default=""):
+        result["lastSuccessfulTime"] = last
+    return result
 
 
 def since(owner: Object) -> float:

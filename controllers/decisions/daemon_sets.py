@@ -145,7 +145,7 @@ class DaemonSetSituation(Struct, frozen=True):
         scheduled = [self._oldest(node) for node in self.nodes]
         there = [pod for pod in scheduled if pod is not None]
         available = sum(1 for pod in there if self.is_available(pod))
-        told: Object = {
+        result: Object = {
             "currentNumberScheduled": len(there),
             "numberMisscheduled": sum(1 for node, some in self.pods.items() if some and node not in self.nodes),
             "desiredNumberScheduled": len(self.nodes),
@@ -158,10 +158,10 @@ class DaemonSetSituation(Struct, frozen=True):
             ("numberAvailable", available),
             ("numberUnavailable", len(self.nodes) - available),
         )
-        told.update({name: number for name, number in extra if number})
+        result.update({name: number for name, number in extra if number})
         before = self.owner.get("status") or {}
-        told.update({name: before[name] for name in ("collisionCount", "conditions") if before.get(name)})
-        return told
+        result.update({name: before[name] for name in ("collisionCount", "conditions") if before.get(name)})
+        return result
 
     def _oldest(self, node: str) -> Object | None:
         some: Iterable[Object] = (pod for pod in self.pods.get(node, ()) if not pods.is_ending(pod))

@@ -43,7 +43,7 @@ def status(budget: Object, members: list[Object], expected: int, *, now: float, 
     count, desired = amounts(budget, len(members), expected)
     allowed = max(0, healthy - desired) if count > 0 else 0
     generation = budget["metadata"].get("generation", 0)
-    told: Object = {
+    result: Object = {
         "currentHealthy": healthy,
         "desiredHealthy": desired,
         "expectedPods": count,
@@ -52,10 +52,10 @@ def status(budget: Object, members: list[Object], expected: int, *, now: float, 
         "conditions": [dict(one) for one in objects.get(budget, "status.conditions", ())],
     }
     if going:
-        told["disruptedPods"] = going
+        result["disruptedPods"] = going
     value, reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
-    conditions.report(told, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
-    condition = conditions.find(told, _KIND)
+    conditions.report(result, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
+    condition = conditions.find(result, _KIND)
     assert condition is not None
     condition["observedGeneration"] = generation
-    return told
+    return result

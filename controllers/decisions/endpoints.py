@@ -162,8 +162,8 @@ def _slice(service: Object, family: str, ports: Sequence[Port], endpoints: list[
 
 def _port(port: Port) -> Object:
     name, protocol, number, application = port
-    told: Object = {"name": name, "protocol": protocol, "port": number}
-    return {**told, "appProtocol": application} if application else told
+    result: Object = {"name": name, "protocol": protocol, "port": number}
+    return {**result, "appProtocol": application} if application else result
 
 
 def endpoints(service: Object, pods: Iterable[Object]) -> Object:
@@ -181,26 +181,26 @@ def endpoints(service: Object, pods: Iterable[Object]) -> Object:
     labels.pop(_HEADLESS, None)
     if is_headless(service):
         labels[_HEADLESS] = ""
-    told = [
+    result = [
         {**kinds, **({"ports": [_named(one) for one in ports]} if ports else {})} for ports, kinds in subsets.items()
     ]
-    return {"metadata": {"name": metadata["name"], "labels": labels}, "subsets": told}
+    return {"metadata": {"name": metadata["name"], "labels": labels}, "subsets": result}
 
 
 def _named(port: Port) -> Object:
-    told = _port(port)
-    if not told["name"]:
-        del told["name"]
-    return told
+    result = _port(port)
+    if not result["name"]:
+        del result["name"]
+    return result
 
 
 def _address(service: Object, pod: Object, address: str) -> Object:
-    told: Object = {"ip": address, "targetRef": _reference(pod)}
+    result: Object = {"ip": address, "targetRef": _reference(pod)}
     if pod["spec"].get("nodeName"):
-        told["nodeName"] = pod["spec"]["nodeName"]
+        result["nodeName"] = pod["spec"]["nodeName"]
     if _has_name(service, pod):
-        told["hostname"] = pod["spec"]["hostname"]
-    return told
+        result["hostname"] = pod["spec"]["hostname"]
+    return result
 
 
 def is_own(present: Object) -> bool:

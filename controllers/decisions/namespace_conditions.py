@@ -51,12 +51,12 @@ class Remains(Struct):
             text = f"Failed to delete all resource types, {len(self.failures)} remaining: {', '.join(self.failures)}"
             troubles["NamespaceDeletionContentFailure"] = ("ContentDeletionFailed", text)
         if self.resources:
-            told = (f"{name} has {number} resource instances" for name, number in sorted(self.resources.items()))
-            text = f"Some resources are remaining: {', '.join(told)}"
+            result = (f"{name} has {number} resource instances" for name, number in sorted(self.resources.items()))
+            text = f"Some resources are remaining: {', '.join(result)}"
             troubles["NamespaceContentRemaining"] = ("SomeResourcesRemain", text)
         if self.finalizers:
-            told = (f"{name} in {number} resource instances" for name, number in sorted(self.finalizers.items()))
-            text = f"Some content in the namespace has finalizers remaining: {', '.join(told)}"
+            result = (f"{name} in {number} resource instances" for name, number in sorted(self.finalizers.items()))
+            text = f"Some content in the namespace has finalizers remaining: {', '.join(result)}"
             troubles["NamespaceFinalizersRemaining"] = ("SomeFinalizersRemain", text)
         return troubles
 
@@ -64,13 +64,13 @@ class Remains(Struct):
         """The conditions of the namespace. Conditions of other types stay."""
         troubles = self._troubles()
         before = {one["type"]: one for one in present}
-        told = [one for one in present if one["type"] not in _FINE]
+        result = [one for one in present if one["type"] not in _FINE]
         for kind, fine in _FINE.items():
             status = "True" if kind in troubles else "False"
             reason, message = troubles.get(kind, fine)
             old = before.get(kind, {})
             since = old["lastTransitionTime"] if old.get("status") == status else now
-            told.append(
+            result.append(
                 {"type": kind, "status": status, "lastTransitionTime": since, "reason": reason, "message": message}
             )
-        return [dict(one) for one in told]
+        return [dict(one) for one in result]

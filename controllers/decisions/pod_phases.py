@@ -80,8 +80,8 @@ class Life(Struct, frozen=True):
             status["podIP"] = before.get("podIP") or self.address
             status["podIPs"] = [{"ip": status["podIP"]}]
         status["conditions"] = [dict(one) for one in before.get("conditions") or ()]
-        self._tell_conditions(status, state)
-        self._tell_containers(status, state)
+        self._report_conditions(status, state)
+        self._report_containers(status, state)
         return status
 
     def _state(self, rules: PhaseRules) -> str:
@@ -91,58 +91,58 @@ class Life(Struct, frozen=True):
             return "Running"
         return rules.phase
 
-    def _tell_conditions(self, status: Object, state: str) -> None:
+    def _report_conditions(self, status: Object, state: str) -> None:
         is_up = state not in ("Pending", "ImagePullBackOff")
         why = {"reason": "PodCompleted"} if state == "Succeeded" else {"reason": "PodFailed"}
         why = why if state in _ENDS else {"reason": "ContainersNotReady"}
         is_ready = state == "Running"
         gates = [gate["conditionType"] for gate in self.pod["spec"].get("readinessGates") or ()]
         passed = {one["type"] for one in status["conditions"] if one.get("status") == "True"}
-        told: tuple[tuple[str, bool, dict[str, str]], ...] = (
+        result: tuple[tuple[str, bool, dict[str, str]], ...] = (
             ("PodReadyToStartContainers", is_up and state not in _ENDS, {}),
             ("Initialized", is_up or not self.pod["spec"].get("initContainers"), {}),
             ("Ready", is_ready and passed.issuperset(gates), why),
             ("ContainersReady", is_ready, why),
             ("PodScheduled", True, {}),
         )
-        for kind, is_true, reason in told:
+        for kind, is_true, reason in result:
             condition: dict[str, Any] = {"type": kind, "status": "True" if is_true else "False"}
             pod_conditions.put(status, condition if is_true else {**condition, **reason}, now=self.now)
 
-    def _tell_containers(self, status: Object, state: str) -> None:
+    def _report_containers(self, status: Object, state: str) -> None:
         spec = self.pod["spec"]
         lists = (("containerStatuses", "containers", state), ("initContainerStatuses", "initContainers", "Succeeded"))
         for name, member, one_state in lists:
             before = {one["name"]: one for one in status.get(name) or ()}
             shown = "Pending" if state in ("Pending", "ImagePullBackOff") and member == "initContainers" else one_state
-            told = [self._container(one, shown, before.get(one["name"]) or {}) for one in spec.get(member) or ()]
-            if told:
-                status[name] = told
+            result = [self._container(one, shown, before.get(one["name"]) or {}) for one in spec.get(member) or ()]
+            if result:
+                status[name] = result
 
     def _container(self, container: Object, state: str, before: Object) -> Object:
         name = container["name"]
         container_id = f"simulated://{self.pod['metadata']['uid']}-{name}"
-        told: Object = {"name": name, "image": container.get("image", ""), "imageID": "", "ready": False}
-        told.update({"started": False, "restartCount": before.get("restartCount", 0), "lastState": {}})
+        result: Object = {"name": name, "image": container.get("image", ""), "imageID": "", "ready": False}
+        result.update({"started": False, "restartCount": before.get("restartCount", 0), "lastState": {}})
         if state in ("Pending", "ImagePullBackOff"):
             reason = "ContainerCreating" if state == "Pending" else state
-            return {**told, "state": {"waiting": {"reason": reason}}}
-        told.update({"imageID": _IMAGE_ID, "containerID": container_id})
+            return {**result, "state": {"waiting": {"reason": reason}}}
+        result.update({"imageID": _IMAGE_ID, "containerID": container_id})
         started = self._since(before, "running", "startedAt")
         if state in _ENDS:
             ended = self._ended(state, started, self._since(before, "terminated", "finishedAt"), container_id)
-            return {**told, "ready": state == "Succeeded" and not before.get("ready"), "state": {"terminated": ended}}
+            return {**result, "ready": state == "Succeeded" and not before.get("ready"), "state": {"terminated": ended}}
         if state == "CrashLoopBackOff":
             waiting = {"reason": state, "message": f"back-off restarting failed container {name}"}
             ended = before.get("lastState") or {"terminated": self._ended("Failed", started, self.now, container_id)}
             return {
-                **told,
-                "restartCount": max(1, told["restartCount"]),
+                **result,
+                "restartCount": max(1, result["restartCount"]),
                 "state": {"waiting": waiting},
                 "lastState": ended,
             }
         is_ready = state == "Running"
-        return {**told, "ready": is_ready, "started": True, "state": {"running": {"startedAt": started}}}
+        return {**result, "ready": is_ready, "started": True, "state": {"running": {"startedAt": started}}}
 
     def _ended(self, state: str, started: str, finished: str, container_id: str) -> Object:
         is_fine = state == "Succeeded"

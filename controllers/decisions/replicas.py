@@ -24,22 +24,22 @@ def status(owner: Object, active: Sequence[Object], ending: int, *, now: float) 
     labelled = [pod for pod in active if template.items() <= (pod["metadata"].get("labels") or {}).items()]
     ready, available = pods.counts(active, owner["spec"].get("minReadySeconds") or 0, now=now)
     before = owner.get("status") or {}
-    told: Object = {
+    result: Object = {
         "replicas": len(active),
         "fullyLabeledReplicas": len(labelled),
         "readyReplicas": ready,
         "availableReplicas": available,
         "observedGeneration": owner["metadata"].get("generation", 0),
     }
-    told = {name: number for name, number in told.items() if number or name == "replicas"}
+    result = {name: number for name, number in result.items() if number or name == "replicas"}
     if "selector" in owner["spec"] and "matchLabels" in owner["spec"]["selector"]:
-        told["terminatingReplicas"] = ending
+        result["terminatingReplicas"] = ending
     if before.get("conditions"):
-        told["conditions"] = [dict(one) for one in before["conditions"]]
-    return told
+        result["conditions"] = [dict(one) for one in before["conditions"]]
+    return result
 
 
-def tell_failure(status: Object, owner: Object, active: int, why: str, *, now: str) -> None:
+def report_failure(status: Object, owner: Object, active: int, why: str, *, now: str) -> None:
     """Set or remove the condition ReplicaFailure."""
     if not why:
         conditions.remove(status, "ReplicaFailure")

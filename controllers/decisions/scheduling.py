@@ -119,8 +119,8 @@ def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collectio
         if not reason:
             return name, ""
         reasons[reason] += 1
-    told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+    why = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
     return (
         "",
-        f"0/{sum(reasons.values())} nodes are available: {told}." if told else "no nodes available to schedule pods",
+        f"0/{sum(reasons.values())} nodes are available: {why}." if why else "no nodes available to schedule pods",
     )

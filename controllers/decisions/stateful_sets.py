@@ -163,7 +163,7 @@ class StatefulSetSituation(Struct, frozen=True):
         updated = [pod for pod in active if revision_of(pod) == self.update]
         old = [pod for pod in active if revision_of(pod) == self.current]
         before = self.owner.get("status") or {}
-        told: Object = {
+        result: Object = {
             "observedGeneration": self.owner["metadata"].get("generation", 0),
             "replicas": len(alive),
             "readyReplicas": sum(1 for pod in alive if is_ready(pod)),
@@ -174,13 +174,13 @@ class StatefulSetSituation(Struct, frozen=True):
             "updateRevision": self.update,
             "collisionCount": int(before.get("collisionCount") or 0),
         }
-        if self._is_complete(told, updated):
-            told.update({"currentRevision": self.update, "currentReplicas": len(updated)})
+        if self._is_complete(result, updated):
+            result.update({"currentRevision": self.update, "currentReplicas": len(updated)})
         kept = {"replicas", "availableReplicas", "collisionCount"}
-        return {name: value for name, value in told.items() if value or name in kept}
+        return {name: value for name, value in result.items() if value or name in kept}
 
-    def _is_complete(self, told: Object, updated: Iterable[Object]) -> bool:
+    def _is_complete(self, result: Object, updated: Iterable[Object]) -> bool:
         if objects.get(self.owner, "spec.updateStrategy.type", "RollingUpdate") == "OnDelete":
             return False
-        is_all = told["updatedReplicas"] == told["replicas"] == told["readyReplicas"]
-        return is_all and told["replicas"] == replicas(self.owner) and all(map(is_ready, updated))
+        is_all = result["updatedReplicas"] == result["replicas"] == result["readyReplicas"]
+        return is_all and result["replicas"] == replicas(self.owner) and all(map(is_ready, updated))
