@@ -87,11 +87,11 @@ class Server(Struct, frozen=True):
 
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
-        told: Mapping[str, str] = {}
+        logged: Mapping[str, str] = {}
         while problems := await self.parts.storage_health.problems():
-            if problems != told:
+            if problems != logged:
                 logger.warning("storage is not ready: %s", problems)
-            told = problems
+            logged = problems
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))

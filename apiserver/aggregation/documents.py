@@ -58,9 +58,9 @@ def openapi2(body: bytes, root: str) -> Document:
     try:
         document = orjson.loads(body)
         paths = {path: item for path, item in document["paths"].items() if f"{path}/".startswith(f"{root}/")}
-        told = {"paths": paths, "definitions": document.get("definitions") or {}}
-        swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, told))
-        return told
+        found = {"paths": paths, "definitions": document.get("definitions") or {}}
+        swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, found))
+        return found
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         raise UnreadableDocument(str(exc)) from exc
 
@@ -76,12 +76,16 @@ def openapi3_address(body: bytes, path: str) -> str:
 
 def _checked(version: Document) -> Document:
     """Check that the entry can be written as protobuf: values of wrong types cannot."""
-    told = {"apiVersion": "apidiscovery.k8s.io/v2", "kind": "APIGroupDiscoveryList", "items": [{"versions": [version]}]}
-    protobuf.dump(told, builtin())
+    whole = {
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "kind": "APIGroupDiscoveryList",
+        "items": [{"versions": [version]}],
+    }
+    protobuf.dump(whole, builtin())
     return version
 
 
-def _version(told: Mapping[str, Any]) -> Document:
+def _version(found: Mapping[str, Any]) -> Document:
     """The entry of a version for our discovery. Each resource gets a responseKind, which some clients need."""
     resources = [
         {
@@ -93,9 +97,9 @@ def _version(told: Mapping[str, Any]) -> Document:
                 else {}
             ),
         }
-        for one in told.get("resources") or ()
+        for one in found.get("resources") or ()
     ]
-    return {"version": told["version"], **({"resources": resources} if resources else {})}
+    return {"version": found["version"], **({"resources": resources} if resources else {})}
 
 
 def _resources(listed: Iterable[Mapping[str, Any]]) -> Iterable[Document]:

@@ -93,11 +93,11 @@ class Explorer:
         key = (one.group, one.version)
         document = discovered.get(key)
         if document is not None:
-            told = {**document, "freshness": "Current"}
+            entry = {**document, "freshness": "Current"}
         else:
             known = self._known.by_version.get(key)
-            told = {**(known.discovery if known is not None else {"version": one.version}), "freshness": "Stale"}
-        return RemoteVersion(one.group, one.version, one.group_priority, one.version_priority, told)
+            entry = {**(known.discovery if known is not None else {"version": one.version}), "freshness": "Stale"}
+        return RemoteVersion(one.group, one.version, one.group_priority, one.version_priority, entry)
 
     async def _explore_service(self, group: list[Registration]) -> Mapping[tuple[str, str], Document]:
         """The entries of all versions of one server."""
@@ -107,9 +107,9 @@ class Explorer:
         try:
             answer = await self._servers.get(available[0], "/apis", headers=_AGGREGATED)
             if answer.status == _OK and documents.is_aggregated(answer.headers.get("Content-Type", "")):
-                told = documents.versions_of_list(answer.body)
+                entries = documents.versions_of_list(answer.body)
                 return {
-                    (one.group, one.version): told.get((one.group, one.version), {"version": one.version})
+                    (one.group, one.version): entries.get((one.group, one.version), {"version": one.version})
                     for one in available
                 }
             plain = await asyncio.gather(*(self._plain(one) for one in available))

@@ -119,16 +119,16 @@ def _groups(groups: ServedGroups) -> Sequence[DiscoveryGroup]:
 def _handlers_of(group: DiscoveryGroup) -> dict[str, Handler]:
     paths = {f"/apis/{group.name}": _plain(partial(documents.api_group, group))} if group.name else {}
     root = f"/apis/{group.name}" if group.name else "/api"
-    for version, told in group.versions.items():
-        if not isinstance(told, RemoteVersion):
+    for version, resources in group.versions.items():
+        if not isinstance(resources, RemoteVersion):
             handler = _plain(partial(documents.api_resource_list, group, version))
-            paths[f"{root}/{version}"] = handler if _is_custom(told) else _restful(handler)
+            paths[f"{root}/{version}"] = handler if _is_custom(resources) else _restful(handler)
     return paths
 
 
-def _is_custom(told: Mapping[str, Served[Any]]) -> bool:
+def _is_custom(resources: Mapping[str, Served[Any]]) -> bool:
     """Whether all resources of a version are custom. Their documents are served for every method."""
-    return all(served.kind.is_custom for served in told.values())
+    return all(served.kind.is_custom for served in resources.values())
 
 
 def _with_slashes(paths: Mapping[str, Handler]) -> dict[str, Handler]:

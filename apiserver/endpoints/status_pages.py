@@ -51,14 +51,14 @@ def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version 
         }
 
     def text(delimiter: str) -> str:
-        told, up = status(), int(clock.now() - started)
+        shown, up = status(), int(clock.now() - started)
         lines = {
             "Started": time.strftime("%a %b %e %H:%M:%S UTC %Y", time.gmtime(started)),
             "Up": f"{up // 3600} hr {up // 60 % 60:02d} min {up % 60:02d} sec",
-            "Go version": told["goVersion"],
-            "Binary version": told["binaryVersion"],
-            "Emulation version": told["emulationVersion"],
-            "Paths": " ".join(told["paths"]),
+            "Go version": shown["goVersion"],
+            "Binary version": shown["binaryVersion"],
+            "Emulation version": shown["emulationVersion"],
+            "Paths": " ".join(shown["paths"]),
         }
         return "\n" + "".join(f"{name}{delimiter} {value}\n" for name, value in lines.items())
 

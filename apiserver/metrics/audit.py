@@ -30,7 +30,7 @@ class AuditMetrics:
         """All families of this module."""
         return self._events, self._errors, self._levels, self._rejected
 
-    def told(self) -> None:
+    def sent(self) -> None:
         """An event was handed to the backends."""
         self._events.of().add()
 

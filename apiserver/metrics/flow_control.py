@@ -84,7 +84,7 @@ class FlowControlMetrics:
         for level in levels.values():
             level.settle(now)
         yield from flows.families(self._fairness.metrics)
-        yield from (_of_levels(told, levels) for told in _OF_LEVELS)
+        yield from (_of_levels(gauge, levels) for gauge in _OF_LEVELS)
         yield from _utilization(levels)
         fair = metric_families.gauge(
             f"{PREFIX}seat_fair_frac", "The part of its target that a level has, within bounds."
@@ -130,10 +130,10 @@ class FlowControlMetrics:
             histogram.observe_many(number / max(whole, 1), round(seconds * _NANOSECONDS))
 
 
-def _of_levels(told: _LevelGauge, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
-    family = metric_families.gauge(PREFIX + told.name, told.documentation, labels=_LEVEL, stability=told.stability)
+def _of_levels(gauge: _LevelGauge, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
+    family = metric_families.gauge(PREFIX + gauge.name, gauge.documentation, labels=_LEVEL, stability=gauge.stability)
     for name, level in levels.items():
-        family.of(name).set(told.value(level))
+        family.of(name).set(gauge.value(level))
     return family
 
 

@@ -25,14 +25,14 @@ def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )
     build.of(*(info[name] for name in _BUILD.values())).set(1)
-    told = metric_families.gauge(
+    emulated = metric_families.gauge(
         "version_info", "Versions of the program.", labels=("binary", "component", "emulation", "min_compat")
     )
     binary = f"{info['major']}.{info['minor']}"
     emulation = f"{info['emulationMajor']}.{info['emulationMinor']}"
     compatible = f"{info['minCompatibilityMajor']}.{info['minCompatibilityMinor']}"
-    told.of(binary, "kube", emulation, compatible).set(1)
-    return build, told
+    emulated.of(binary, "kube", emulation, compatible).set(1)
+    return build, emulated
 
 
 def features(of_server: Gates) -> Iterable[AnyFamily]:

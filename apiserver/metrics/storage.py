@@ -102,9 +102,9 @@ def of_requests(latencies: Latencies) -> Iterator[AnyFamily]:
 
 def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]:
     """The families from the present statistics of a StorageFactory."""
-    told = statistics()
-    storages: Mapping[str, Mapping[str, Any]] = told["storages"]
-    yield _sizes(told["backends"])
+    numbers = statistics()
+    storages: Mapping[str, Mapping[str, Any]] = numbers["storages"]
+    yield _sizes(numbers["backends"])
     yield from (_lists(*one, storages) for one in _OF_LISTS)
     objects = metric_families.gauge(
         "apiserver_storage_objects", "Objects in storage.", labels=("resource",), stability=Stability.STABLE
@@ -124,9 +124,9 @@ def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
         labels=("storage_cluster_id",),
         stability=Stability.STABLE,
     )
-    for number, told in enumerate(backends.values()):
-        if "bytes" in told["kv"]:
-            family.of(f"etcd-{number}").set(told["kv"]["bytes"])
+    for number, backend in enumerate(backends.values()):
+        if "bytes" in backend["kv"]:
+            family.of(f"etcd-{number}").set(backend["kv"]["bytes"])
     return family
 
 
@@ -139,10 +139,10 @@ def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapp
     return family
 
 
-def _family(told: _CacheNumber, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    make = metric_families.counter if told.is_counter else metric_families.gauge
-    family = make(told.name, told.documentation, labels=_GROUP_RESOURCE, stability=told.stability)
-    for name, value in _values(told.path, storages):
+def _family(number: _CacheNumber, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    make = metric_families.counter if number.is_counter else metric_families.gauge
+    family = make(number.name, number.documentation, labels=_GROUP_RESOURCE, stability=number.stability)
+    for name, value in _values(number.path, storages):
         resource, _, group = name.partition(".")
         family.of(group, resource).add(value)
     return family
@@ -166,8 +166,8 @@ def _consistent_reads(storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
 
 def _values(path: str, storages: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, float]]:
     """The values at a path of the statistics, by resource. A resource with several views has several values."""
-    for name, told in storages.items():
-        found: Any = told
+    for name, numbers in storages.items():
+        found: Any = numbers
         for part in path.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
         if found is not None:

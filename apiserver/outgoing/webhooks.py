@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 def _uncounted(_result: str, _seconds: float) -> None:
-    """The default for `told`: count nothing."""
+    """The default for `counted`: count nothing."""
 
 
 class WebhookClient:
@@ -82,12 +82,12 @@ class WebhookClient:
         """A function that sends reviews to the webhook of a kubeconfig file. Raises OSError, ValueError."""
         return self.asker(self.read(file), first_pause=first_pause)
 
-    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, told: Told = _uncounted) -> Ask:
-        """A function that sends reviews to a webhook, with retries. `told` counts each call."""
+    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, counted: Told = _uncounted) -> Ask:
+        """A function that sends reviews to a webhook, with retries. `counted` counts each call."""
 
         async def ask(review: Object) -> Object:
             async def ask_once() -> Object:
-                with _timed(told, self._clock):
+                with _timed(counted, self._clock):
                     return webhook_answers.read(await self._sent(webhook, review))
 
             return await self._tried(ask_once, first_pause, lambda failure: failure.may_pass)
@@ -143,7 +143,7 @@ async def _posted(client: HTTPSClient, request: HTTPSRequest, seconds: float) ->
 
 
 @contextmanager
-def _timed(told: Told, clock: Clock) -> Iterator[None]:
+def _timed(counted: Told, clock: Clock) -> Iterator[None]:
     """Count a call with its result and duration."""
     began, result = clock.monotonic(), "error"
     try:
@@ -157,7 +157,7 @@ def _timed(told: Told, clock: Clock) -> Iterator[None]:
         result = "canceled"
         raise
     finally:
-        told(result, clock.monotonic() - began)
+        counted(result, clock.monotonic() - began)
 
 
 def _pauses(first: float) -> Iterator[float]:

@@ -170,7 +170,7 @@ async def test_each_call_is_told_with_its_result(authority: Authority, out: Webh
 
     async with answering(authority, status(500), status(504), well) as (url, _asked):
         webhook = out.read(kubeconfig(tmp_path / "k", url, authority))
-        await out.asker(webhook, told=lambda result, _seconds: told.append(result))({})
+        await out.asker(webhook, counted=lambda result, _seconds: told.append(result))({})
 
     assert told == ["error", "timeout", "success"]
 
