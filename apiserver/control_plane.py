@@ -1,6 +1,6 @@
-"""control_plane: the registry as one server runs it: built-in resources, custom resources, and their upkeep.
+"""Control plane: builds the registry of one server: built-in resources, custom resources, and their bootstrap objects.
 
-Puts together what other modules have opened; decides nothing about a request.
+It must not know requests.
 """
 
 from contextlib import AsyncExitStack
@@ -29,7 +29,7 @@ from aio_apiserver.storage.tasks import Tasks
 
 
 class ControlPlane(Struct, frozen=True):
-    """The resources of one server. `served` has those that clients find."""
+    """The resources of one server. `served` has the resources that clients can reach."""
 
     foundation: Foundation
     groups: Groups
@@ -40,7 +40,7 @@ class ControlPlane(Struct, frozen=True):
 def foundation_of(
     config: Config, storage: StorageFactory, clock: Clock, *, access: Access, out: Outgoing, monitoring: Monitoring
 ) -> Foundation:
-    """What all parts of the registry stand on."""
+    """The components that all parts of the registry share."""
     return Foundation(
         storage_for=storage.storage_for,
         writable_storage_for=storage.storage_for,
@@ -60,7 +60,7 @@ def foundation_of(
 def open_control_plane(
     foundation: Foundation, storage: StorageFactory, *, background: Tasks, stack: AsyncExitStack
 ) -> ControlPlane:
-    """All built-in resources, and those of clients from the moment that their definitions are read."""
+    """All built-in resources, and custom resources as soon as their definitions are read."""
     environment = assembly.environment_of(foundation)
     groups = assembly.assemble(environment)
     enabled = assembly.served(groups, foundation.config.enablement)
@@ -83,7 +83,7 @@ def open_upkeep(
     aggregation: Aggregation,
     stack: AsyncExitStack,
 ) -> Upkeep:
-    """What makes the objects that every cluster has, and keeps them as they should be."""
+    """Creates the objects that every cluster has, and reconciles them."""
     upkeep = Upkeep(
         control_plane.groups,
         control_plane.foundation,

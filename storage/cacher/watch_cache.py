@@ -23,7 +23,7 @@ from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject
 
 
-class Listener(Protocol):
+class ChangeListener(Protocol):
     """Who is told of everything that the cache takes in."""
 
     def changed(self, changes: Sequence[Change], revision: int) -> None:
@@ -43,7 +43,7 @@ class Listener(Protocol):
 class WatchCache:
     """The present state and the window of changes of one resource."""
 
-    def __init__(self, clock: Clock, listener: Listener, triggers: Sequence[str] = ()) -> None:
+    def __init__(self, clock: Clock, listener: ChangeListener, triggers: Sequence[str] = ()) -> None:
         self.window = Window()
         self.mark = Watermark()
         self.state = State()

@@ -7,7 +7,12 @@ from typing import Any
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions import rule_evaluation
 from aio_apiserver.registry.groups.apiextensions.rule_checks import RuleChecks
-from aio_apiserver.registry.groups.apiextensions.rule_evaluation import BUDGET, PATIENCE, CompiledRules, RuleOutcome
+from aio_apiserver.registry.groups.apiextensions.rule_evaluation import (
+    BUDGET,
+    PATIENCE,
+    CompiledRules,
+    RuleOutcome,
+)
 from aio_apiserver.registry.machinery.cel.schema_types import declared
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.rules import has_rules

@@ -25,13 +25,13 @@ _EVENT_BYTES = 500
 """What an event costs beside its values."""
 
 
-class Watcher:
+class EtcdWatcher:
     """A watch of start <= key < end. `next_revision`: nothing below it is wanted any more.
 
     on_drained: called when a full watcher has been emptied far enough to be put on the stream again.
     """
 
-    def __init__(self, start: bytes, end: bytes, revision: int, *, on_drained: Callable[["Watcher"], None]) -> None:
+    def __init__(self, start: bytes, end: bytes, revision: int, *, on_drained: Callable[["EtcdWatcher"], None]) -> None:
         self.start = start
         self.end = end
         self.next_revision = revision
