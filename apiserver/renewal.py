@@ -10,11 +10,13 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from functools import partial
 
 from aio_apiserver.apiserver.access import assembly
 from aio_apiserver.apiserver.access.assembly import Access
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.outgoing.backends import Backends, kubelet_files
+from aio_apiserver.apiserver.replicas.shared_files import Renew, SharedFiles
 from aio_apiserver.apiserver.tls import certificates, contexts, kubeconfig, reloading
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers
@@ -38,15 +40,22 @@ def open_renewal(
     backends: Backends,
     clock: Clock,
     stack: AsyncExitStack,
+    shared: SharedFiles | None,
 ) -> Reloading:
-    """Write the kubeconfig file, and watch all files from now on. Raises OSError."""
+    """Write the kubeconfig file, and watch all files from now on. Raises OSError.
+
+    shared: the files that all replicas share. Each change of them is taken over at once.
+    """
     write_kubeconfig(settings, pki, url)
     of_server = reloaded(settings, pki, url, serving, access.certified)
     files = Reloading([of_server, *reloaded_for_kubelets(settings, backends), *access.reloaded], clock.patience)
     tasks = Tasks()
     stack.push_async_callback(tasks.close)
     tasks.spawn(files.run(), name="reload files")
-    tasks.spawn(run(settings, url, files, clock.patience), name="certificate renewal")
+    renew = partial(_renew, settings, url, files, access=access, clock=clock.patience)
+    tasks.spawn(run(renew, clock.patience), name="certificate renewal")
+    if shared is not None:
+        tasks.spawn(shared.run(renew), name="follow shared secrets")
     return files
 
 
@@ -79,13 +88,19 @@ def write_kubeconfig(settings: Settings, pki: Pki, url: str) -> None:
     kubeconfig.write(settings.kubeconfig_file, url, pki, authority=contexts.authority(settings, pki))
 
 
-async def run(settings: Settings, url: str, files: Reloading, clock: Clock) -> None:
+async def run(renew: Renew, clock: Clock) -> None:
     """Keep the server's certificates and the kubeconfig file valid, until it is cancelled."""
     while True:
         await clock.sleep(PAUSE)
-        try:
-            pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, contexts.hosts(settings), clock)
-            write_kubeconfig(settings, pki, url)
-        except (OSError, ValueError):
-            logger.exception("cannot renew certificates")
-        await files.check()
+        await renew()
+
+
+async def _renew(settings: Settings, url: str, files: Reloading, *, access: Access, clock: Clock) -> None:
+    """Renew the certificates that are near their end, and reload the files that have changed."""
+    try:
+        pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, contexts.hosts(settings), clock)
+        write_kubeconfig(settings, pki, url)
+        access.renew(pki)
+    except (OSError, ValueError):
+        logger.exception("cannot renew certificates")
+    await files.check()

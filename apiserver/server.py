@@ -1,7 +1,7 @@
 """Server: starts and stops one API server.
 
-    start   certificates, storage, app, listeners, kubeconfig; ready as soon as the storage answers
-            controllers, if any, work from then on
+    start   storage, the keys that replicas share, certificates, app, listeners, kubeconfig; ready as soon as the
+            storage answers; controllers, if any, work from then on
     stop    not ready any more, delay, no new connections, streams end, requests finish, controllers stop, connections
             and storage close
 
@@ -32,7 +32,8 @@ from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.outgoing.assembly import open_outgoing
-from aio_apiserver.apiserver.tls import certificates, contexts
+from aio_apiserver.apiserver.replicas.shared_files import SharedFiles, open_shared_files
+from aio_apiserver.apiserver.tls import certificates, contexts, files
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Reloading
@@ -80,6 +81,8 @@ class Server(Struct, frozen=True):
     secure: Listener
     insecure: Listener | None
     files: Reloading
+    shared: SharedFiles | None
+    """The files that are the same on all replicas; None for an embedded store."""
     parts: app.Parts
     _stack: AsyncExitStack
     _working: AsyncExitStack
@@ -93,6 +96,8 @@ class Server(Struct, frozen=True):
                 logger.warning("storage is not ready: %s", problems)
             logged = problems
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
+        if self.shared is not None:
+            await self.shared.wait_until_settled()
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
         await self.parts.access.settle()
@@ -148,14 +153,18 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
     beginning: the first contents of a store in memory.
     """
     clock = clock or (bench_assembly.open_clock() if settings.testing else SystemClock())
-    pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
+    files.make_private(settings.pki_dir)
     async with AsyncExitStack() as stack:
-        parts = await _open_parts(settings, pki, clock, stack, beginning)
+        monitoring = Monitoring()
+        storage = await _open_storage(settings, clock, beginning, monitoring, stack)
+        shared = await open_shared_files(settings, storage.shared_secrets, clock.patience)
+        pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
+        parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring)
         serving = ServingTLS(settings, pki)
         secure = await listeners.open_secure(settings, app.secure(parts), serving.context, stack)
         insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
-        files = renewal.open_renewal(
+        reloading = renewal.open_renewal(
             settings,
             pki,
             url=url,
@@ -164,17 +173,22 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
             backends=parts.backends,
             clock=clock,
             stack=stack,
+            shared=shared,
         )
-        return Server(settings, url, pki, secure, insecure, files, parts, stack.pop_all(), AsyncExitStack())
+        return Server(settings, url, pki, secure, insecure, reloading, shared, parts, stack.pop_all(), AsyncExitStack())
 
 
-async def _open_parts(
-    settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack, beginning: Snapshot | None
+def _open_parts(
+    settings: Settings,
+    pki: Pki,
+    clock: Clock,
+    stack: AsyncExitStack,
+    *,
+    storage: StorageFactory,
+    monitoring: Monitoring,
 ) -> app.Parts:
     """The components behind the ports. Each needs only earlier ones."""
-    gates, monitoring = _gates(settings), Monitoring()
-    measures = monitoring.measures
-    storage = await _open_storage(settings, clock, beginning, monitoring, stack)
+    gates, measures = _gates(settings), monitoring.measures
     config = registry_config.config_of(settings)
     address_of = address_finder(storage.storage_for)
     out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)

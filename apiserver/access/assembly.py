@@ -3,7 +3,8 @@
 It opens files and decides nothing. Must hold: an error in a file ends the start, with the file's name in the message.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -34,7 +35,7 @@ class Access(Struct, frozen=True, kw_only=True):
     """The authentication and authorization of one server.
 
     runs: background work of the authorizers. settle: returns when they have seen all stored objects. reloaded: the
-    files that are reloaded.
+    files that are reloaded. renew: loads the tokens and keys again that are in the certificate directory.
     """
 
     authorizer: Authorizer
@@ -45,6 +46,7 @@ class Access(Struct, frozen=True, kw_only=True):
     certified: CertifiedUsers
     allows_anonymous: AllowsAnonymous
     reloaded: Sequence[Reloaded]
+    renew: Callable[[Pki], None]
 
 
 def open_access(
@@ -71,7 +73,13 @@ def open_access(
         certified=CertifiedUsers(_front_proxy(settings), trusted(settings, pki)),
         allows_anonymous=authenticators.allows_anonymous,
         reloaded=[*authenticators.reloaded(measures), *authorizers.reloaded(measures)],
+        renew=partial(_renew, authenticators, issuer),
     )
+
+
+def _renew(authenticators: Authenticators, issuer: TokenIssuer, pki: Pki) -> None:
+    authenticators.renew(pki)
+    issuer.keys.reload()
 
 
 def trusted(settings: Settings, pki: Pki) -> Trusted:

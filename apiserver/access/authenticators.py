@@ -4,7 +4,7 @@ Must hold: an error in a file ends the start, with the file's name in the messag
 changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
@@ -41,12 +41,12 @@ class Authenticators:
         self, settings: Settings, pki: Pki, storage_for: StorageFor, clock: Clock, *, out: Outgoing, issuer: TokenIssuer
     ) -> None:
         self._settings = settings
-        self._pki = pki
         self._storage_for = storage_for
         self._clock = clock
         self._out = out
         self._issuer = issuer
         self._config = _config_of(settings)
+        self._known_tokens = Replaceable(self._known(pki))
         self._of_file = Replaceable([tokens for tokens, _ in self._issuers(self._config)])
         is_open = (
             settings.anonymous_auth if self._config is None else self._config.is_open_to_all(settings.anonymous_auth)
@@ -61,6 +61,10 @@ class Authenticators:
             return lambda _path: allows
         paths = {condition.path for condition in anonymous.conditions}
         return lambda path: anonymous.enabled and (not paths or path in paths)
+
+    def renew(self, pki: Pki) -> None:
+        """Accept the administrator's tokens of now. Raises OSError, ValueError."""
+        self._known_tokens.replace(self._known(pki))
 
     def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
         """The files that are reloaded."""
@@ -96,7 +100,7 @@ class Authenticators:
         settings, clock, issuer = self._settings, self._clock, self._issuer
         audiences = issuer.own_audiences
         bound = BoundObjects(self._storage_for)
-        yield KnownTokens(self._known(), audiences)
+        yield self._known_tokens
         if settings.service_account_lookup:
             signed = SignedTokens(issuer.keys, (LEGACY_ISSUER,))
             yield LegacyTokens(signed, audiences, bound, self._storage_for, clock)
@@ -116,14 +120,14 @@ class Authenticators:
             )
             yield RemoteTokens(ask, version, audiences, seconds, clock)
 
-    def _known(self) -> Mapping[str, UserInfo]:
-        """Users by bearer token: those of the token file, and the administrator."""
+    def _known(self, pki: Pki) -> Sequence[TokenAuthenticator]:
+        """Users by bearer token: those of the token file, and the administrator. Raises OSError, ValueError."""
         users: dict[str, UserInfo] = {}
         path = self._settings.token_auth_file
         if path is not None:
             users.update(token_file.parse(path.read_text(), str(path)))
-        users[self._pki.admin_token] = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
-        return users
+        admin = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
+        return [KnownTokens({**users, **dict.fromkeys(pki.admin_tokens, admin)}, self._issuer.own_audiences)]
 
     def _issuers(self, config: "AuthenticationConfiguration | None") -> Iterator[tuple[OIDCTokens, IssuerKeys]]:
         for one in config.jwt if config is not None else ():

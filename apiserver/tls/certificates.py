@@ -1,38 +1,37 @@
-"""Certificates: the server's own CA, its serving certificate, and client certificates that the CA signs.
+"""Certificates: the server's own CA, and what it signs: a serving certificate and an administrator's.
 
 They are made once and kept in --cert-dir, so that a start makes no keys and clients trust the same CA. It knows files
 and X.509, but no HTTP. Must hold: keys have mode 0600. A certificate is made again when it is near its end, does not
 fit its key, or lacks a name. A serving certificate of another CA stays. Several processes with one directory use one
 CA. A file is complete or does not exist.
+
+While the CA is rotated, `ca.crt` has both CAs: the old one, which signs serving certificates until the end of the
+rotation, comes first. `next-ca.crt` and `next-ca.key` are the new one, which signs the client certificates by then.
 """
 
 import fcntl
 import hashlib
-import ipaddress
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Struct
 
-from aio_apiserver.apiserver.tls import files
+from aio_apiserver.apiserver.tls import files, issuing
+from aio_apiserver.apiserver.tls.issuing import SignedPair
 from aio_apiserver.registry.generic.access.users import MASTERS
 from aio_apiserver.storage.clock import Clock
 
-_CA_LIFE = timedelta(days=3650)
-_LIFE = timedelta(days=365)
-_RENEW_BEFORE = timedelta(days=30)
-_CLOCK_SKEW = timedelta(minutes=5)
-_CA_NAME = "aio-apiserver-ca@"
+_CA, _NEXT_CA = "ca", "next-ca"
 _SERVER = "apiserver"
+_TOKEN, _TOKENS = "admin.token", "admin.tokens"
+_KEY_BEGINS = "-----BEGIN PRIVATE KEY-----"
 ADMIN = "kubernetes-admin"
 
 
@@ -44,9 +43,10 @@ class KeyPair(Struct, frozen=True):
 
 
 class Pki(Struct, frozen=True):
-    """The files of the directory. `admin_token` is a bearer token for the same user as `admin`.
+    """All that the directory holds. `admin_token` is a bearer token for the same user as `admin`.
 
-    `authority` is the certificate with which clients verify the server.
+    `authority` is the certificate by which clients know the server. `admin_tokens`: all tokens that are accepted, the
+    replaced ones included.
     """
 
     ca: KeyPair
@@ -54,13 +54,7 @@ class Pki(Struct, frozen=True):
     authority: Path
     admin: KeyPair
     admin_token: str
-
-
-class _Signed(Struct, frozen=True):
-    """A certificate and its key, in memory."""
-
-    certificate: x509.Certificate
-    key: CertificateIssuerPrivateKeyTypes
+    admin_tokens: Sequence[str]
 
 
 def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
@@ -69,13 +63,13 @@ def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
     with _locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         ca = maker.ca()
-        admin = maker.signed("admin", ca, _name(ADMIN, MASTERS), ())
-        server, authority = maker.files(_SERVER), maker.files("ca").certificate
+        admin = maker.signed("admin", maker.clients_ca(), issuing.subject(ADMIN, MASTERS), ())
+        server, authority = maker.files(_SERVER), maker.files(_CA).certificate
         if maker.has_foreign(_SERVER):
             authority = server.certificate
         else:
-            maker.signed(_SERVER, ca, _name("kube-apiserver"), hosts)
-        return Pki(maker.files("ca"), server, authority, admin, maker.token("admin.token"))
+            maker.signed(_SERVER, ca, issuing.subject("kube-apiserver"), hosts)
+        return Pki(maker.files(_CA), server, authority, admin, maker.token(), maker.tokens())
 
 
 def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -> KeyPair:
@@ -83,7 +77,62 @@ def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -
     digest = hashlib.sha256("\0".join((user, *groups)).encode()).hexdigest()
     with _locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
-        return maker.signed(f"client-{digest[:16]}", maker.ca(), _name(user, *groups), ())
+        return maker.signed(f"client-{digest[:16]}", maker.clients_ca(), issuing.subject(user, *groups), ())
+
+
+def own_ca(directory: Path, clock: Clock) -> str:
+    """The CA in the directory as PEM, the certificate before the key; a new one when there is none, or when it ends."""
+    files.make_private(directory)
+    with _locked(directory):
+        certificate, key = issuing.pem(_Maker(directory, datetime.fromtimestamp(clock.now(), UTC)).ca())
+    return (certificate + key).decode()
+
+
+def new_ca(clock: Clock) -> str:
+    """A new CA as PEM, in no directory."""
+    certificate, key = issuing.pem(issuing.make_ca(datetime.fromtimestamp(clock.now(), UTC)))
+    return (certificate + key).decode()
+
+
+def is_ending(ca: str, clock: Clock) -> bool:
+    """Whether a CA as PEM is near its end."""
+    return issuing.is_ending(x509.load_pem_x509_certificate(ca.encode()), datetime.fromtimestamp(clock.now(), UTC))
+
+
+def put_cas(directory: Path, cas: Sequence[str], *, of_clients: str) -> bool:
+    """Replace the CAs in the directory: the first one signs serving certificates, all are trusted.
+
+    of_clients: the one that signs client certificates. Returns whether a file has changed.
+    """
+    signing, *others = [_parts(ca) for ca in cas]
+    bundle = signing.certificate + "".join(other.certificate for other in others)
+    files.make_private(directory)
+    with _locked(directory):
+        changed = _put_pair(directory, _CA, _Pem(bundle, signing.key))
+        if of_clients == cas[0]:
+            return _remove(directory / f"{_NEXT_CA}.key", directory / f"{_NEXT_CA}.crt") or changed
+        return _put_pair(directory, _NEXT_CA, _parts(of_clients)) or changed
+
+
+def own_token(directory: Path) -> str:
+    """The administrator's token in the directory; a new one when there is none."""
+    files.make_private(directory)
+    with _locked(directory):
+        return _Maker(directory, datetime.now(UTC)).token()
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def put_tokens(directory: Path, token: str, accepted: Sequence[str]) -> bool:
+    """Replace the administrator's token, and those that are accepted as well. Returns whether a file has changed."""
+    files.make_private(directory)
+    with _locked(directory):
+        changed = files.put_changed(directory / _TOKEN, token.encode())
+        if len(accepted) == 1:
+            return _remove(directory / _TOKENS) or changed
+        return files.put_changed(directory / _TOKENS, "\n".join(accepted).encode()) or changed
 
 
 class _Maker:
@@ -96,74 +145,49 @@ class _Maker:
     def files(self, name: str) -> KeyPair:
         return KeyPair(self._directory / f"{name}.crt", self._directory / f"{name}.key")
 
-    def ca(self) -> _Signed:
+    def ca(self) -> SignedPair:
         """The CA in the directory, or a new one."""
-        found = self._read("ca")
-        if found is not None and not self._is_ending(found.certificate):
+        found = self._read(_CA)
+        if found is not None and not issuing.is_ending(found.certificate, self._now):
             return found
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = _name(f"{_CA_NAME}{int(self._now.timestamp())}")
-        builder = (
-            self._builder(name, name, key, life=_CA_LIFE)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .add_extension(_usage(is_ca=True), critical=True)
-        )
-        made = _Signed(builder.sign(key, hashes.SHA256()), key)
-        self._write("ca", made)
+        made = issuing.make_ca(self._now)
+        self._write(_CA, made)
         return made
+
+    def clients_ca(self) -> SignedPair:
+        """The CA that signs client certificates: the new one during a rotation."""
+        return self._read(_NEXT_CA) or self.ca()
 
     def has_foreign(self, name: str) -> bool:
         """Whether a certificate was signed by another CA."""
         found = self._read(name)
-        return found is not None and _CA_NAME not in found.certificate.issuer.rfc4514_string()
+        return found is not None and issuing.CA_NAME not in found.certificate.issuer.rfc4514_string()
 
-    def signed(self, name: str, ca: _Signed, subject: x509.Name, hosts: Sequence[str]) -> KeyPair:
+    def signed(self, name: str, ca: SignedPair, subject: x509.Name, hosts: Sequence[str]) -> KeyPair:
         """A certificate for a server (with hosts) or a client (without), signed by the CA."""
         found = self._read(name)
-        if found is None or self._is_ending(found.certificate) or not _fits(found.certificate, ca, hosts):
-            self._write(name, self._issue(ca, subject, hosts))
+        if (
+            found is None
+            or issuing.is_ending(found.certificate, self._now)
+            or not issuing.fits(found.certificate, ca, hosts)
+        ):
+            self._write(name, issuing.issue(ca, subject, hosts, self._now))
         return self.files(name)
 
-    def token(self, name: str) -> str:
-        """The token in a file, or a new random token."""
-        path = self._directory / name
+    def token(self) -> str:
+        """The administrator's token: the one that is there, or a new one."""
+        path = self._directory / _TOKEN
         if not path.exists():
-            files.put(path, secrets.token_urlsafe(32).encode())
+            files.put(path, new_token().encode())
         return path.read_text().strip()
 
-    def _issue(self, ca: _Signed, subject: x509.Name, hosts: Sequence[str]) -> _Signed:
-        key = ec.generate_private_key(ec.SECP256R1())
-        purpose = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
-        builder = (
-            self._builder(subject, ca.certificate.subject, key, life=_LIFE)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(_usage(is_ca=False), critical=True)
-            .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False)
-        )
-        if hosts:
-            builder = builder.add_extension(x509.SubjectAlternativeName(_alternatives(hosts)), critical=False)
-        return _Signed(builder.sign(ca.key, hashes.SHA256()), key)
+    def tokens(self) -> Sequence[str]:
+        """All tokens of the administrator that are accepted."""
+        path = self._directory / _TOKENS
+        accepted = path.read_text().split() if path.exists() else ()
+        return tuple(dict.fromkeys([self.token(), *accepted]))
 
-    def _builder(
-        self, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, *, life: timedelta
-    ) -> x509.CertificateBuilder:
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(issuer)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(self._now - _CLOCK_SKEW)
-            .not_valid_after(self._now + life)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        )
-
-    def _is_ending(self, certificate: x509.Certificate) -> bool:
-        begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-        return not begins <= self._now <= ends - _RENEW_BEFORE
-
-    def _read(self, name: str) -> _Signed | None:
+    def _read(self, name: str) -> SignedPair | None:
         """A certificate and its key from the files; None when one is missing or they do not belong together."""
         pair = self.files(name)
         try:
@@ -175,15 +199,39 @@ class _Maker:
             return None
         if key.public_key() != certificate.public_key():
             return None
-        return _Signed(certificate, key)
+        return SignedPair(certificate, key)
 
-    def _write(self, name: str, made: _Signed) -> None:
+    def _write(self, name: str, made: SignedPair) -> None:
         pair = self.files(name)
-        private = made.key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        files.put(pair.key, private)
-        files.put(pair.certificate, made.certificate.public_bytes(serialization.Encoding.PEM))
+        certificate, key = issuing.pem(made)
+        files.put(pair.key, key)
+        files.put(pair.certificate, certificate)
+
+
+class _Pem(NamedTuple):
+    """A certificate, or several, and a key as PEM."""
+
+    certificate: str
+    key: str
+
+
+def _parts(ca: str) -> _Pem:
+    """The parts of a CA as PEM, which has its certificate before its key."""
+    certificate, marker, key = ca.partition(_KEY_BEGINS)
+    return _Pem(certificate, marker + key)
+
+
+def _put_pair(directory: Path, name: str, pem: _Pem) -> bool:
+    key_changed = files.put_changed(directory / f"{name}.key", pem.key.encode())
+    return files.put_changed(directory / f"{name}.crt", pem.certificate.encode()) or key_changed
+
+
+def _remove(*paths: Path) -> bool:
+    """Whether one was there."""
+    there = [path for path in paths if path.exists()]
+    for path in there:
+        path.unlink()
+    return bool(there)
 
 
 @contextmanager
@@ -191,48 +239,3 @@ def _locked(directory: Path) -> Iterator[None]:
     with (directory / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _name(common_name: str, *organizations: str) -> x509.Name:
-    named = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization) for organization in organizations]
-    return x509.Name([*named, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _usage(*, is_ca: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=is_ca,
-        crl_sign=is_ca,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _fits(certificate: x509.Certificate, ca: _Signed, hosts: Sequence[str]) -> bool:
-    """Whether the CA has signed a certificate, for at least these hosts."""
-    try:
-        certificate.verify_directly_issued_by(ca.certificate)
-    except (ValueError, TypeError, InvalidSignature):
-        return False
-    if not hosts:
-        return True
-    try:
-        named = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return False
-    return set(_alternatives(hosts)) <= set(named)
-
-
-def _alternatives(hosts: Sequence[str]) -> list[x509.GeneralName]:
-    return [_alternative(host) for host in dict.fromkeys(hosts)]
-
-
-def _alternative(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ipaddress.ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)

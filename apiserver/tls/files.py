@@ -33,3 +33,11 @@ def put(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def put_changed(path: Path, content: bytes) -> bool:
+    """Put a private file in place, unless it has this content already. Returns whether it was another one."""
+    if path.exists() and path.read_bytes() == content:
+        return False
+    put(path, content)
+    return True

@@ -27,6 +27,7 @@ from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
 from aio_apiserver.storage.factory.measured_origin import Latencies, MeasuredOrigin
 from aio_apiserver.storage.factory.servers_overrides import ServersOverride
+from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.kv.interface import KV, Health
 from aio_apiserver.storage.kv.snapshot import Snapshot
@@ -147,6 +148,13 @@ class StorageFactory:
         The caller closes the returned storage when it is not used any more.
         """
         return self._storages.pop((resource.group, resource.resource, resource.view), None)
+
+    @property
+    def shared_secrets(self) -> SharedSecrets | None:
+        """The values that all servers on the same etcd share; None for an embedded store."""
+        if not self._main_servers:
+            return None
+        return SharedSecrets(self._backend(()).kv, self._config.prefix, self._transformer_for("", "secrets"))
 
     @property
     def is_in_memory(self) -> bool:

@@ -91,14 +91,29 @@ class SigningKeys:
         self._load = load
         self._loading = asyncio.Lock()
         self._keys: Keys | None = None
+        self.loads = 1
+        """Grows with each `reload`."""
 
     async def get(self) -> Keys:
         """The keys. Raises OSError or ValueError when they cannot be read or made."""
         if self._keys is None:
             async with self._loading:
                 if self._keys is None:
-                    self._keys = await asyncio.to_thread(self._load)
+                    return await self._load_newest()
         return self._keys
+
+    def reload(self) -> None:
+        """Load the keys again at the next use: the files have others now."""
+        self._keys = None
+        self.loads += 1
+
+    async def _load_newest(self) -> Keys:
+        """Load the keys, and remember them unless a reload came in between."""
+        loads = self.loads
+        keys = await asyncio.to_thread(self._load)
+        if loads == self.loads:
+            self._keys = keys
+        return keys
 
 
 def make() -> Keys:

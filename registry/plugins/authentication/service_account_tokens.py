@@ -44,9 +44,13 @@ class SignedTokens:
         self._keys = keys
         self._issuers = frozenset(issuers)
         self._verified: dict[str, Claims] = {}
+        self._loads = keys.loads
 
     async def claims(self, token: str) -> Claims | None:
         """The claims of a token; None when it has another issuer. Raises BadToken."""
+        if self._loads != self._keys.loads:  # a token of a key that was dropped is not good any more
+            self._verified.clear()
+            self._loads = self._keys.loads
         claims = self._verified.get(token)
         if claims is not None:
             return claims

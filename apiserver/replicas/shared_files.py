@@ -1,0 +1,92 @@
+"""Shared files: SharedFiles, which keeps the files in --cert-dir equal to the secrets that all replicas share in etcd.
+
+Everything else in the server reads the files, so renewal, reloading and the kubeconfig file need to know no etcd.
+
+Must hold: the server is not ready before it has the shared secrets. While etcd does not answer, the files stay.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.replicas.key_ring import LOOK_SECONDS, KeyRing
+from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import StorageError, Unavailable
+from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
+
+logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 0.5
+_START_SECONDS = 2.0
+"""A start waits no longer for etcd: the ports open, so that probes are told what is missing."""
+
+Renew = Callable[[], Awaitable[None]]
+"""Takes over what the files have now."""
+
+
+class SharedFiles:
+    """The files of one server."""
+
+    def __init__(self, secrets: SharedSecrets, keys: Sequence[SharedKey], clock: Clock) -> None:
+        self._secrets = secrets
+        self._keys = keys
+        self._clock = clock
+        self._settled = asyncio.Event()
+        self._problem = ""
+
+    async def wait_until_settled(self) -> None:
+        """Return when the files are those of all replicas."""
+        await self._settled.wait()
+
+    async def settle(self) -> bool:
+        """Bring the files up to date. Returns whether one has changed. Raises StorageError, ValueError, OSError."""
+        changed = [await self._settle(key) for key in self._keys]
+        self._settled.set()
+        return any(changed)
+
+    async def run(self, renew: Renew) -> None:
+        """Keep the files up to date, and call `renew` after each change, for ever."""
+        while True:
+            await self._clock.sleep(LOOK_SECONDS if self._settled.is_set() else _RETRY_SECONDS)
+            was_settled = self._settled.is_set()
+            try:
+                if await self.settle() or not was_settled:
+                    await renew()
+                self._problem = ""
+            except (StorageError, OSError, ValueError) as exc:
+                self._report(str(exc))
+
+    async def _settle(self, key: SharedKey) -> bool:
+        ring = KeyRing.parse(await self._secrets.update(key.name, partial(self._chosen, key)))
+        if not await asyncio.to_thread(key.put, ring, self._clock.now()):
+            return False
+        logger.info("using the %s that all replicas on this etcd share", key.title)
+        return True
+
+    async def _chosen(self, key: SharedKey, present: bytes | None) -> bytes:
+        """The stored ring, or a new one when there is none or when its newest secret ends."""
+        if present is not None and not key.is_ending(KeyRing.parse(present).newest.secret):
+            return present
+        return KeyRing.of(await asyncio.to_thread(key.own), self._clock.now()).dump()
+
+    def _report(self, problem: str) -> None:
+        """Log a problem once, until it is another one."""
+        if problem != self._problem:
+            logger.warning("the keys that all replicas share cannot be read, nothing changes: %s", problem)
+        self._problem = problem
+
+
+async def open_shared_files(settings: Settings, secrets: SharedSecrets | None, clock: Clock) -> SharedFiles | None:
+    """Fill the files, if etcd answers. None for an embedded store. Raises StorageError, ValueError, OSError."""
+    if secrets is None:
+        return None
+    shared = SharedFiles(secrets, shared_keys(settings, clock), clock)
+    try:
+        async with asyncio.timeout(_START_SECONDS):
+            await shared.settle()
+    except (Unavailable, TimeoutError) as exc:
+        logger.warning("the keys that all replicas share are read as soon as etcd answers: %s", exc or "no answer yet")
+    return shared

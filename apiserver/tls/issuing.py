@@ -1,0 +1,130 @@
+"""Issuing: X.509 certificates of the server's own CA, as Kubernetes' clients and servers show them.
+
+Pure: it knows no file and no clock. Must hold: a certificate for a server has names and serves servers, one for a
+client has none and serves clients.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from msgspec import Struct
+
+_CA_LIFE = timedelta(days=3650)
+_LIFE = timedelta(days=365)
+_RENEW_BEFORE = timedelta(days=30)
+_CLOCK_SKEW = timedelta(minutes=5)
+CA_NAME = "aio-apiserver-ca@"
+
+
+class SignedPair(Struct, frozen=True):
+    """A certificate and its key, in memory."""
+
+    certificate: x509.Certificate
+    key: CertificateIssuerPrivateKeyTypes
+
+
+def make_ca(now: datetime) -> SignedPair:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = subject(f"{CA_NAME}{int(now.timestamp())}")
+    builder = (
+        _builder(name, name, key, now=now, life=_CA_LIFE)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(_usage(is_ca=True), critical=True)
+    )
+    return SignedPair(builder.sign(key, hashes.SHA256()), key)
+
+
+def issue(ca: SignedPair, name: x509.Name, hosts: Sequence[str], now: datetime) -> SignedPair:
+    """A certificate for a server (with hosts) or a client (without), signed by the CA."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    purpose = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+    builder = (
+        _builder(name, ca.certificate.subject, key, now=now, life=_LIFE)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(is_ca=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False)
+    )
+    if hosts:
+        builder = builder.add_extension(x509.SubjectAlternativeName(_alternatives(hosts)), critical=False)
+    return SignedPair(builder.sign(ca.key, hashes.SHA256()), key)
+
+
+def _builder(
+    name: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, *, now: datetime, life: timedelta
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _CLOCK_SKEW)
+        .not_valid_after(now + life)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+
+
+def is_ending(certificate: x509.Certificate, now: datetime) -> bool:
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    return not begins <= now <= ends - _RENEW_BEFORE
+
+
+def pem(signed: SignedPair) -> tuple[bytes, bytes]:
+    """A certificate and its key."""
+    key = signed.key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return signed.certificate.public_bytes(serialization.Encoding.PEM), key
+
+
+def subject(common_name: str, *organizations: str) -> x509.Name:
+    named = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization) for organization in organizations]
+    return x509.Name([*named, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _usage(*, is_ca: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=is_ca,
+        crl_sign=is_ca,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def fits(certificate: x509.Certificate, ca: SignedPair, hosts: Sequence[str]) -> bool:
+    """Whether the CA has signed a certificate, for at least these hosts."""
+    try:
+        certificate.verify_directly_issued_by(ca.certificate)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    if not hosts:
+        return True
+    try:
+        named = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return False
+    return set(_alternatives(hosts)) <= set(named)
+
+
+def _alternatives(hosts: Sequence[str]) -> list[x509.GeneralName]:
+    return [_alternative(host) for host in dict.fromkeys(hosts)]
+
+
+def _alternative(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
