@@ -157,7 +157,7 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
     async with AsyncExitStack() as stack:
         monitoring = Monitoring()
         storage = await _open_storage(settings, clock, beginning, monitoring, stack)
-        shared = await open_shared_files(settings, storage.shared_secrets, clock.patience)
+        shared = await open_shared_files(settings, storage.shared_secrets, clock)
         pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
         parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring)
         serving = ServingTLS(settings, pki)

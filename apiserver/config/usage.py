@@ -50,7 +50,7 @@ _LEAST_COLUMNS = 60
 
 def help_text(columns: int = 0) -> str:
     """The text of --help, wrapped to a width. 0 columns: not wrapped."""
-    sections = [_ABOUT, "Usage:\n  apiserver [flags]"]
+    sections = [_ABOUT, "Usage:\n  apiserver [flags]\n  apiserver rotate [key] [flags]"]
     sections += [f"{group} flags:\n\n{_layout(flags, columns)}" for group, flags in _grouped()]
     variables = "\n".join(f"  {name}  {text}" for name, text in ENVIRONMENT.items())
     sections.append(f"Environment:\n\n{variables}")

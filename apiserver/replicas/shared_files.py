@@ -50,8 +50,11 @@ class SharedFiles:
     async def run(self, renew: Renew) -> None:
         """Keep the files up to date, and call `renew` after each change, for ever."""
         while True:
-            await self._clock.sleep(LOOK_SECONDS if self._settled.is_set() else _RETRY_SECONDS)
             was_settled = self._settled.is_set()
+            if was_settled:
+                await self._clock.sleep(LOOK_SECONDS)
+            else:
+                await self._clock.patience.sleep(_RETRY_SECONDS)
             try:
                 if await self.settle() or not was_settled:
                     await renew()

@@ -1,4 +1,4 @@
-"""Certificates: the server's own CA, and what it signs: a serving certificate and an administrator's.
+"""Certificates: the server's own CA, its serving certificate, and client certificates that the CA signs.
 
 They are made once and kept in --cert-dir, so that a start makes no keys and clients trust the same CA. It knows files
 and X.509, but no HTTP. Must hold: keys have mode 0600. A certificate is made again when it is near its end, does not
@@ -43,10 +43,10 @@ class KeyPair(Struct, frozen=True):
 
 
 class Pki(Struct, frozen=True):
-    """All that the directory holds. `admin_token` is a bearer token for the same user as `admin`.
+    """The files of the directory. `admin_token` is a bearer token for the same user as `admin`.
 
-    `authority` is the certificate by which clients know the server. `admin_tokens`: all tokens that are accepted, the
-    replaced ones included.
+    `authority` is the certificate with which clients verify the server. `admin_tokens`: all tokens that are
+    accepted, the replaced ones included.
     """
 
     ca: KeyPair

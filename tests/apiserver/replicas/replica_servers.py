@@ -1,5 +1,6 @@
 """Replicas for tests: servers with one etcd and directories of their own."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,8 +8,11 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.apiserver import server
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from tests.apiserver.serving import Answer, as_admin, ask, bearer, running, trusting
+from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
+from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, trusting
 from tests.storage.kv.etcd_server import Member
 
 SECRET = "/api/v1/namespaces/kube-system/secrets"
@@ -16,39 +20,60 @@ SECRET = "/api/v1/namespaces/kube-system/secrets"
 TOKEN = "/api/v1/namespaces/default/serviceaccounts/default/token"
 
 
-@asynccontextmanager
-async def replica(directory: Path, etcd: Member, prefix: str, **more: Any) -> AsyncIterator[Server]:
-    """A server that is ready, with everything but etcd of its own."""
+class SteppedClock(ManualClock):
+    """The product's time in the hands of a test; waiting for others goes on."""
+
+    def __init__(self) -> None:
+        super().__init__(time.time())
+
+    @property
+    def patience(self) -> Clock:
+        return SystemClock()
+
+
+def settings_of(directory: Path, etcd: Member, prefix: str, **more: Any) -> Settings:
     given = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,), "etcd_prefix": prefix, **more}
-    async with running(directory, **given) as started:
+    return Settings(data_dir=directory, bind_address=LOOPBACK, secure_port=0, **given)
+
+
+@asynccontextmanager
+async def replica(
+    directory: Path, etcd: Member, prefix: str, *, clock: Clock | None = None, **more: Any
+) -> AsyncIterator[Server]:
+    """A server that is ready, with everything but etcd of its own."""
+    started = await server.start(settings_of(directory, etcd, prefix, **more), clock=clock)
+    try:
+        await started.wait_until_ready()
         yield started
+    finally:
+        await started.stop()
 
 
-async def with_token(server: Server, token: str, path: str = SECRET) -> Answer:
-    return await ask(server.secure.port, path, headers=bearer(token), tls=trusting(server))
+async def with_token(asked: Server, token: str, path: str = SECRET) -> Answer:
+    return await ask(asked.secure.port, path, headers=bearer(token), tls=trusting(asked))
 
 
-async def with_certificate_of(other: Server, server: Server) -> Answer:
+async def with_certificate_of(other: Server, asked: Server) -> Answer:
     """Ask a server with the administrator's certificate, and the trust, of another one."""
-    return await ask(server.secure.port, SECRET, tls=as_admin(other))
+    return await ask(asked.secure.port, SECRET, tls=as_admin(other))
 
 
-async def service_account_token(server: Server) -> str:
+async def service_account_token(asked: Server) -> str:
     """A token of a service account, which is made when it is not there."""
     account = orjson.dumps({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}})
-    await _post(server, TOKEN.rpartition("/default/")[0], account)
-    answer = await _post(server, TOKEN, b'{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}')
+    await _post(asked, TOKEN.rpartition("/default/")[0], account)
+    answer = await _post(asked, TOKEN, b'{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}')
     assert answer.status == 201, answer.text
     token: str = answer.json["status"]["token"]
     return token
 
 
-async def _post(server: Server, path: str, body: bytes) -> Answer:
+async def _post(asked: Server, path: str, body: bytes) -> Answer:
     return await ask(
-        server.secure.port,
+        asked.secure.port,
         path,
         method="POST",
         body=body,
         headers={"Content-Type": "application/json"},
-        tls=as_admin(server),
+        tls=as_admin(asked),
     )

@@ -7,20 +7,19 @@ import ssl
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.access import service_account_keys
-from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.replicas.replica_servers import (
     SECRET,
     replica,
     service_account_token,
+    settings_of,
     with_certificate_of,
     with_token,
 )
@@ -128,8 +127,7 @@ async def test_a_server_that_starts_without_etcd_takes_the_shared_keys_when_it_i
         async with replica(tmp_path / "a", etcd, "/late") as a:
             pass
         etcd.kill()
-        given: dict[str, Any] = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,), "etcd_prefix": "/late"}
-        late = await server.start(Settings(data_dir=tmp_path / "b", bind_address=LOOPBACK, secure_port=0, **given))
+        late = await server.start(settings_of(tmp_path / "b", etcd, "/late"))
         try:
             await asyncio.to_thread(etcd.start)
             await late.wait_until_ready()

@@ -1,0 +1,109 @@
+"""Rotation: `apiserver rotate`, which replaces a key that all replicas share, in two steps.
+
+    apiserver rotate service-account-key --etcd-servers=...            a new key; the old one is still accepted
+    apiserver rotate service-account-key --etcd-servers=... --finish   the old one is dropped
+
+It takes the flags of the server, of which it uses those for etcd and encryption. It changes etcd alone: the replicas
+follow by themselves.
+
+Must hold: a rotation is finished only when every running replica uses the new key.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from aio_apiserver.apiserver.config import command_line, flag_grammar, storage_config
+from aio_apiserver.apiserver.config.flag_grammar import Flag, Kind, UsageError
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS, InvalidKeyRing, KeyRing
+from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
+from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.factory.factory import StorageFactory
+
+NAMES = ("service-account-key", "ca", "admin-token")
+_FINISH = Flag("finish", Kind.BOOL, "Local", "Drop the old keys of a rotation.")
+_USAGE = f"""\
+Replaces a key that all servers on one etcd share.
+
+Usage:
+  apiserver rotate {{{"|".join(NAMES)}}} --etcd-servers=... [flags of the server]
+  apiserver rotate {{{"|".join(NAMES)}}} --etcd-servers=... [flags of the server] --finish
+
+Without --finish a new key is made; old ones are still accepted. With --finish the old ones are dropped.
+"""
+_MADE: Mapping[str, str] = {
+    "service-account-key": f"All replicas verify with it within {LOOK_SECONDS:g}s, and sign with it after "
+    f"{GRACE_SECONDS:g}s. Finish when the tokens of the old key have ended.",
+    "ca": f"All replicas trust it within {LOOK_SECONDS:g}s, and sign client certificates with it after "
+    f"{GRACE_SECONDS:g}s. Hand out the new ca.crt and kubeconfig, then finish: serving certificates follow.",
+    "admin-token": f"All replicas accept it within {LOOK_SECONDS:g}s, and admin.token has it after "
+    f"{GRACE_SECONDS:g}s. Finish when all clients have it.",
+}
+
+
+class Refused(Exception):
+    """A rotation that is not possible now; the message says why."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the arguments ask for. Returns the exit code. Raises UsageError."""
+    name, flags = (arguments[0], arguments[1:]) if arguments else ("", ())
+    if name in ("-h", "--help"):
+        sys.stdout.write(_USAGE)
+        return 0
+    if name not in NAMES:
+        raise UsageError(f"rotate needs one of {', '.join(NAMES)}, got {name!r}")
+    parsed = flag_grammar.parse(flags, [*command_line.flags(), _FINISH], UNUSED)
+    finish = parsed.values.pop(_FINISH.name, "false") != "false"
+    settings = command_line.settings_of(parsed)
+    if not settings.etcd_servers:
+        raise UsageError("rotate needs --etcd-servers: an embedded store shares nothing")
+    try:
+        told = asyncio.run(rotate(settings, name, SystemClock(), finish=finish))
+    except (Refused, StorageError, InvalidKeyRing, OSError, ValueError) as exc:
+        sys.stderr.write(f"Error: {exc}\n")
+        return 1
+    sys.stdout.write(f"{told}\n")
+    return 0
+
+
+async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -> str:
+    """Change the shared value. Returns what the operator should know. Raises Refused, StorageError, InvalidKeyRing."""
+    key = next((key for key in shared_keys(settings, clock) if key.name == name), None)
+    if key is None:
+        raise Refused(f"the {name} is in files that flags name: replace these files")
+    change: Callable[[KeyRing], KeyRing] = (
+        partial(_finished, now=clock.now()) if finish else partial(_with_new, await asyncio.to_thread(key.new), clock)
+    )
+    config = replace(storage_config.config_of(settings), compaction_interval=0.0)
+    async with StorageFactory(config, clock=clock) as storage:
+        assert storage.shared_secrets is not None
+        await storage.shared_secrets.update(name, partial(_changed, key, change))
+    return f"The old {key.title} is dropped." if finish else f"There is a new {key.title}. {_MADE[name]}"
+
+
+async def _changed(key: SharedKey, change: Callable[[KeyRing], KeyRing], present: bytes | None) -> bytes:
+    """Raises Refused, InvalidKeyRing."""
+    if present is None:
+        raise Refused(f"no server has shared a {key.title} on this etcd yet; is --etcd-prefix the servers'?")
+    return change(KeyRing.parse(present)).dump()
+
+
+def _with_new(secret: str, clock: Clock, ring: KeyRing) -> KeyRing:
+    return ring.rotated(secret, clock.now())
+
+
+def _finished(ring: KeyRing, now: float) -> KeyRing:
+    """Raises Refused."""
+    if not ring.is_rotating:
+        raise Refused("there is no old key to drop")
+    wait = ring.newest.made + GRACE_SECONDS + LOOK_SECONDS - now
+    if wait > 0:
+        raise Refused(f"not all replicas use the new key yet; try again in {wait:.0f}s")
+    return ring.finished()
