@@ -2,12 +2,13 @@
 
     start   storage, the keys that replicas share, certificates, app, listeners, kubeconfig; ready as soon as the
             storage answers; controllers, if any, work from then on
-    stop    not ready any more, delay, no new connections, streams end, requests finish, controllers stop, connections
-            and storage close
+    stop    not ready any more, out of the service `kubernetes`, delay, no new connections, streams end spread over
+            time, requests finish, controllers stop, connections and storage close
 
 Must hold: `stop` and a failed start close everything that was opened. No task and no socket outlives `stop`.
 """
 
+import asyncio
 import logging
 import platform
 import uuid
@@ -108,11 +109,12 @@ class Server(Struct, frozen=True):
 
     async def stop(self) -> None:
         """Shut down gracefully."""
+        patience = self.parts.clock.patience
         self.parts.draining.announce()
-        await self.parts.clock.patience.sleep(self.settings.shutdown_delay_duration)
+        await asyncio.gather(self.parts.upkeep.leave_service(), patience.sleep(self.settings.shutdown_delay_duration))
         for listener in filter(None, (self.secure, self.insecure)):
             listener.stop_accepting()
-        self.parts.draining.begin()
+        await self.parts.draining.begin_spread(self.settings.shutdown_watch_termination_grace_period, patience)
         await self.parts.limits.deadlines.wait_until_idle()
         await self._working.aclose()
         await self._stack.aclose()

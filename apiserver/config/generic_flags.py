@@ -71,3 +71,9 @@ class GenericFlags(FlagGroup):
         0.0,
         "How long to go on serving after a signal to stop, while /readyz already fails, so that load balancers notice.",
     )
+    shutdown_watch_termination_grace_period: Duration = flag(
+        GENERIC,
+        0.0,
+        "The time over which open watches end after --shutdown-delay-duration, so that their clients do not all begin "
+        "new watches on another server at once. 0 ends all at once.",
+    )

@@ -24,7 +24,7 @@ _WITH_VALUES = """
     livez-grace-period log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
     service-account-signing-endpoint
-    show-hidden-metrics-for-version shutdown-watch-termination-grace-period storage-initialization-timeout
+    show-hidden-metrics-for-version storage-initialization-timeout
     strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file vmodule
 """
 

@@ -1,6 +1,6 @@
 """Sending: writes the response inside of the outer filters, so that deadlines and errors also cover slow clients.
 
-Must hold: while the server drains, every response closes its connection.
+Must hold: from the signal to stop on, every response closes its connection, so that clients go to another server.
 """
 
 from aiohttp import web
@@ -14,7 +14,7 @@ def with_sending(handler: Handler, draining: Draining) -> Handler:
 
     async def sent(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         response = await handler(request, context)
-        if draining.has_begun:
+        if draining.is_announced:
             response.force_close()
         await response.prepare(request)
         await response.write_eof()

@@ -1,10 +1,17 @@
 """Shutdown signal: tells readiness checks, streams and connections that the server is shutting down.
 
 Must hold: a subscriber is called once, also when it subscribes after the beginning. `is_announced` is set first, so
-that /readyz fails while requests are still served.
+that /readyz fails while requests are still served. `begin_spread` ends watches one after the other, so that not all
+clients of a server begin new watches on another server at the same moment.
 """
 
 from collections.abc import Callable
+from math import ceil
+
+from aio_apiserver.storage.clock import Clock
+
+_STEP_SECONDS = 0.1
+"""Between two groups of watches that end."""
 
 
 class Draining:
@@ -25,6 +32,17 @@ class Draining:
         subscribers, self._subscribers = self._subscribers, {}
         for callback in subscribers.values():
             callback()
+
+    async def begin_spread(self, seconds: float, clock: Clock) -> None:
+        """As `begin`, but the streams end evenly over a time."""
+        self.is_announced = self.has_begun = True
+        for left in range(ceil(seconds / _STEP_SECONDS), 0, -1):
+            if not self._subscribers:
+                break
+            for token in list(self._subscribers)[: ceil(len(self._subscribers) / left)]:
+                self._subscribers.pop(token)()
+            await clock.sleep(_STEP_SECONDS)
+        self.begin()
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call `callback` when the draining begins. Returns a function that unsubscribes."""

@@ -2,7 +2,8 @@
 
 Every server holds a lease under its address; the addresses with a lease are the service's endpoints. Must hold: the
 endpoints are never emptied while a server runs; a server that ends in order takes itself out at once, one that is
-killed is out when its lease has ended.
+killed is out when its lease has ended. A Service, Endpoints or EndpointSlice that a client has deleted is made again
+within INTERVAL_SECONDS.
 """
 
 import logging
@@ -81,6 +82,11 @@ class KubernetesService:
                     logger.warning("the service %s has no object, but an IPAddress, which is deleted", _NAME)
                     await self._client.delete(_ADDRESSES, self._advertised.service_address, uid=uid)
             await self._patience.sleep(_PAUSE_SECONDS)
+
+    async def keep(self) -> None:
+        """Make the service and its endpoints again when a client has deleted them, and renew the lease."""
+        await self.ensure_service()
+        await self.renew()
 
     async def renew(self) -> None:
         """Say that this server is there, and bring the endpoints up to date."""

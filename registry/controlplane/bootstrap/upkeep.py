@@ -84,6 +84,7 @@ class Upkeep:
         self._fairness = fairness
         self._repair = service_repair.repair(groups, given)
         self._tasks = Tasks()
+        self._service_tasks = Tasks()
 
     async def begin(self, advertised: Advertised) -> None:
         """Make what is missing, and look after it from now on."""
@@ -102,11 +103,17 @@ class Upkeep:
         await asyncio.gather(self._settle_flow_schemas(), self._settle_local_api_services())
         self._spawn_loops(self._service)
 
+    async def leave_service(self) -> None:
+        """Take this server out of the service `kubernetes`, once: clients of the service go to other servers."""
+        await self._service_tasks.close()
+        service, self._service = self._service, None
+        if service is not None:
+            await self._try(service.leave)
+
     async def close(self) -> None:
         """End the loops, and take this server out of the service."""
         await self._tasks.close()
-        if self._service is not None:
-            await self._try(self._service.leave)
+        await self.leave_service()
 
     def _spawn_loops(self, service: KubernetesService) -> None:
         clock, patience = self._clock, self._clock.patience
@@ -122,7 +129,8 @@ class Upkeep:
         self._spawn("keep turns", self._every(_FLOW_CONTROL_SECONDS, self._ensure_flow_control, patience))
         self._spawn("publish trust", self._every(_TRUST_SECONDS, self._publish_trust, patience))
         self._spawn("repair what services hold", self._every(repair.INTERVAL_SECONDS, self._repair.run_once, clock))
-        self._spawn("renew endpoints", self._every(kubernetes_service.INTERVAL_SECONDS, service.renew, clock))
+        keep_service = self._every(kubernetes_service.INTERVAL_SECONDS, service.keep, clock)
+        self._service_tasks.spawn(keep_service, name="keep the service kubernetes")
 
     def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
         self._tasks.spawn(work, name=name)

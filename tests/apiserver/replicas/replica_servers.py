@@ -32,18 +32,26 @@ class SteppedClock(ManualClock):
 
 
 def settings_of(directory: Path, etcd: Member, prefix: str, **more: Any) -> Settings:
-    given = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,), "etcd_prefix": prefix, **more}
-    return Settings(data_dir=directory, bind_address=LOOPBACK, secure_port=0, **given)
+    given = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,), "etcd_prefix": prefix, "secure_port": 0}
+    return Settings(data_dir=directory, bind_address=LOOPBACK, **{**given, **more})
+
+
+async def started_replica(
+    directory: Path, etcd: Member, prefix: str, *, clock: Clock | None = None, **more: Any
+) -> Server:
+    """A server that is ready, with everything but etcd of its own; the test stops it."""
+    started = await server.start(settings_of(directory, etcd, prefix, **more), clock=clock)
+    await started.wait_until_ready()
+    return started
 
 
 @asynccontextmanager
 async def replica(
     directory: Path, etcd: Member, prefix: str, *, clock: Clock | None = None, **more: Any
 ) -> AsyncIterator[Server]:
-    """A server that is ready, with everything but etcd of its own."""
-    started = await server.start(settings_of(directory, etcd, prefix, **more), clock=clock)
+    """As `started_replica`, and stopped in the end."""
+    started = await started_replica(directory, etcd, prefix, clock=clock, **more)
     try:
-        await started.wait_until_ready()
         yield started
     finally:
         await started.stop()

@@ -1,4 +1,7 @@
+import asyncio
+
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.storage.clock import ManualClock
 
 
 def test_subscribers_are_called_once() -> None:
@@ -40,3 +43,29 @@ def test_the_announcement_comes_first() -> None:
     draining.announce()
 
     assert (draining.is_announced, draining.has_begun, calls) == (True, False, [])
+
+
+async def test_streams_end_evenly_over_the_time_that_is_given() -> None:
+    draining, clock, ended = Draining(), ManualClock(), list[int]()
+    for number in range(20):
+        draining.subscribe(lambda number=number: ended.append(number))  # type: ignore[misc]
+
+    beginning = asyncio.create_task(draining.begin_spread(1.0, clock))
+    counts = []
+    for _ in range(10):
+        await asyncio.sleep(0)
+        counts.append(len(ended))
+        clock.advance(0.1)
+    await beginning
+
+    assert counts == [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
+    assert draining.has_begun
+
+
+async def test_streams_end_at_once_without_a_time() -> None:
+    draining, calls = Draining(), list[str]()
+    draining.subscribe(lambda: calls.append("a"))
+
+    await draining.begin_spread(0.0, ManualClock())
+
+    assert calls == ["a"]

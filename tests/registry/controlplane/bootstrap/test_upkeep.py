@@ -1,5 +1,6 @@
 """A fresh server's own objects, against those that a fresh kube-apiserver has made."""
 
+import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -130,6 +131,34 @@ async def test_a_server_that_ends_takes_itself_out_of_the_service(begun: Begun) 
 
     [endpoint_slice] = await begun.client.all(SERVICE[1], namespace="default")
     assert not endpoint_slice["endpoints"]
+
+
+async def test_a_server_leaves_the_service_before_it_ends(begun: Begun) -> None:
+    await begun.upkeep.leave_service()
+
+    [endpoints] = await begun.client.all(SERVICE[2], namespace="default")
+    assert not endpoints.get("subsets")
+
+
+@pytest.mark.parametrize("place", SERVICE, ids=lambda place: place.path)
+async def test_the_kubernetes_service_and_its_endpoints_come_back_within_ten_seconds(place: Place) -> None:
+    clock = ManualClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        server = Begun(factory, clock)
+        await server.upkeep.begin(ADVERTISED)
+        [before] = await server.client.all(place, namespace="default")
+        await server.client.delete(place, "kubernetes", namespace="default")
+        assert await server.client.all(place, namespace="default") == []
+
+        clock.advance(10)
+        found: list[dict[str, Any]] = []
+        async with asyncio.timeout(30):
+            while not found:
+                await asyncio.sleep(0)
+                found = list(await server.client.all(place, namespace="default"))
+
+        assert settled(found[0]) == settled(before)
+        await server.upkeep.close()
 
 
 async def test_a_second_beginning_changes_nothing(begun: Begun, factory: StorageFactory) -> None:
