@@ -1,31 +1,38 @@
 """The container files, as far as they can be checked without a container engine."""
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
+from asyncio.subprocess import PIPE
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from cryptography import x509
 
+from aio_apiserver.apiserver.config import command_line, flag_grammar
+from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from tests.apiserver import program
-from tests.apiserver.serving import Answer, ask, bearer
+from tests.apiserver.serving import ask, bearer
 from tests.paths import ROOT
-from tests.storage.kv.etcd_server import Member
+from tests.storage.kv.etcd_server import Cluster, Member
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
-
-
-@pytest.fixture
-def etcd() -> Iterator[Member]:
-    with Member() as member:
-        yield member
+COMPOSE = (ROOT / "docker-compose.yml").read_text()
+SERVERS = ("apiserver", "apiserver-single")
 
 
 def services() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    found: dict[str, Any] = yaml.safe_load(COMPOSE)["services"]
     return found
+
+
+def option(service: str, name: str) -> str:
+    """The value of a flag in the command of a service."""
+    [value] = [text.partition("=")[2] for text in services()[service]["command"] if text.startswith(f"--{name}=")]
+    return str(value)
 
 
 def instruction(name: str) -> str:
@@ -35,7 +42,7 @@ def instruction(name: str) -> str:
     return lines[-1].strip()
 
 
-def test_the_image_runs_as_an_unprivileged_user() -> None:
+def test_the_image_runs_as_nobody_in_particular() -> None:
     user, _, group = instruction("USER").partition(":")
 
     assert int(user) > 1000
@@ -59,34 +66,117 @@ def test_the_health_check_is_a_program() -> None:
     compile(command[2], "HEALTHCHECK", "exec")
 
 
-def test_services_keep_their_data_and_know_when_they_are_well() -> None:
+def test_every_etcd_keeps_its_data_and_every_server_waits_for_all_of_its_etcds() -> None:
     found = services()
+    etcds = {name for name in found if name.startswith("etcd")}
 
-    assert all(service["volumes"] for service in found.values())
-    assert found["apiserver"]["depends_on"]["etcd"]["condition"] == "service_healthy"
-    assert "healthcheck" in found["etcd"]
+    assert {name for name in etcds if found[name]["volumes"] == [f"{name}:/data"]} == etcds
+    assert all("healthcheck" in service for name, service in found.items() if name != "balancer")
+    for server in SERVERS:
+        named = set(re.findall(r"http://([a-z0-9-]+):2379", option(server, "etcd-servers")))
+        assert named == set(found[server]["depends_on"])
+        assert named <= etcds
+        assert {one["condition"] for one in found[server]["depends_on"].values()} == {"service_healthy"}
+    assert instruction("VOLUME") == "/data"
     assert instruction("HEALTHCHECK")
 
 
-async def asked(directory: Path, *arguments: str, method: str = "GET", body: bytes = b"") -> Answer:
-    """Start a server, request a namespace (or create it), and stop the server."""
-    async with program.running(directory, *arguments, backend="") as running:
-        path = "/api/v1/namespaces" if body else "/api/v1/namespaces/made"
-        headers = bearer((directory / "pki" / "admin.token").read_text())
-        answer = await ask(
-            running.port, path, method=method, body=body, tls=program.trusting(directory), headers=headers
-        )
-        ended = await running.stop()
-    assert ended.code == 0, ended.err
-    return answer
+def test_a_profile_has_all_that_its_services_need() -> None:
+    found = services()
+    profiles = {name: set(service["profiles"]) for name, service in found.items()}
+
+    assert {frozenset(one) for one in profiles.values()} == {frozenset({"replicas"}), frozenset({"single"})}
+    for name, service in found.items():
+        assert all(profiles[needed] == profiles[name] for needed in service.get("depends_on", ()))
 
 
-async def test_the_servers_command_line_works_on_a_real_etcd(tmp_path: Path, etcd: Member) -> None:
-    command = [argument.replace("http://etcd:2379", etcd.endpoint) for argument in services()["apiserver"]["command"]]
-    namespace = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"made"}}'
+def test_images_are_pinned_by_a_version() -> None:
+    images = [service["image"] for service in services().values() if "build" not in service]
 
-    made = await asked(tmp_path / "one", *command, method="POST", body=namespace)
-    found = await asked(tmp_path / "two", *command)
+    assert all(re.search(r":v?\d+\.\d+\.\d+", image) for image in images)
+
+
+def test_replicas_can_be_scaled() -> None:
+    replicas = services()["apiserver"]
+
+    assert replicas["deploy"]["replicas"] == 2
+    assert not {"container_name", "ports", "volumes"} & set(replicas)
+
+
+def test_a_server_has_time_to_stop() -> None:
+    for server in SERVERS:
+        assert services()[server]["stop_grace_period"] == "60s"
+
+
+@pytest.mark.parametrize("server", ["apiserver", "apiserver-single"])
+def test_all_flags_have_an_effect(server: str) -> None:
+    parsed = flag_grammar.parse(services()[server]["command"], command_line.flags(), UNUSED)
+
+    assert parsed.ignored == []
+    assert command_line.settings_of(parsed).external_hostname == server
+
+
+def test_the_health_check_of_a_server_asks_whether_it_is_ready() -> None:
+    for server in SERVERS:
+        [how, *command] = services()[server]["healthcheck"]["test"]
+        assert (how, command[:2]) == ("CMD", ["python", "-c"])
+        assert "/readyz" in command[2]
+        compile(command[2], "healthcheck", "exec")
+
+
+def test_the_balancer_passes_tls_on_to_replicas_that_are_ready() -> None:
+    config = (ROOT / "deploy/compose/haproxy.cfg").read_text()
+    balancer = services()["balancer"]
+
+    assert balancer["volumes"] == ["./deploy/compose/haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro"]
+    assert "mode tcp" in config
+    assert "uri /readyz" in config
+    assert re.search(r"server-template \S+ \d+ apiserver:6443$", config, re.MULTILINE)
+    assert balancer["networks"]["default"]["aliases"] == ["kubernetes"]
+
+
+def with_endpoints(command: list[str], endpoints: Sequence[str]) -> list[str]:
+    """The command of a service on etcds of a test."""
+    found = [argument for argument in command if not argument.startswith("--etcd-servers=")]
+    assert len(found) == len(command) - 1
+    return [*found, f"--etcd-servers={','.join(endpoints)}"]
+
+
+async def test_two_replicas_of_the_file_share_three_etcd_members(tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    with Cluster(3) as etcd:
+        command = with_endpoints(services()["apiserver"]["command"], etcd.endpoints)
+        assert option("apiserver", "etcd-servers").count(",") + 1 == len(etcd.endpoints)
+        async with program.running(a, *command, backend="") as one, program.running(b, *command, backend="") as other:
+            headers = bearer((a / "pki" / "admin.token").read_text())
+            body = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"made"}}'
+            made = await ask(
+                one.port, "/api/v1/namespaces", method="POST", body=body, tls=program.trusting(a), headers=headers
+            )
+            found = await ask(other.port, "/api/v1/namespaces/made", tls=program.trusting(a), headers=headers)
+            names = alternative_names(b / "pki" / "apiserver.crt")
 
     assert (made.status, found.status) == (201, 200)
     assert found.json["metadata"]["uid"] == made.json["metadata"]["uid"]
+    assert {"apiserver", "kubernetes", "localhost"} <= names
+
+
+async def test_the_one_server_of_the_file_works_with_the_curl_line_of_its_header(tmp_path: Path) -> None:
+    [line] = re.findall(r"^#   (curl .*)$", COMPOSE, re.MULTILINE)
+    with Member() as etcd:
+        command = with_endpoints(services()["apiserver-single"]["command"], [etcd.endpoint])
+        async with program.running(tmp_path, *command, backend="") as running:
+            ready = line.replace("docker compose exec -T apiserver cat /data", f"cat {tmp_path}")
+            ready = ready.replace(":6443", f":{running.port}").replace("watch=1", "watch=1&timeoutSeconds=1")
+            curl = await asyncio.create_subprocess_exec("bash", "-c", f"{ready} --silent", stdout=PIPE, stderr=PIPE)
+            out, err = await curl.communicate()
+
+    assert line.count("docker compose exec -T apiserver cat /data") == 2
+    assert curl.returncode == 0, err.decode()
+    events = [json.loads(event) for event in out.splitlines()]
+    assert ("ADDED", "default") in [(event["type"], event["object"]["metadata"]["name"]) for event in events]
+
+
+def alternative_names(certificate: Path) -> set[str]:
+    found = x509.load_pem_x509_certificate(certificate.read_bytes()).extensions
+    return set(found.get_extension_for_class(x509.SubjectAlternativeName).value.get_values_for_type(x509.DNSName))
