@@ -47,7 +47,7 @@ _MADE: Mapping[str, str] = {
 }
 
 
-class Refused(Exception):
+class RotationRefused(Exception):
     """A rotation that is not possible now; the message says why."""
 
 
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str]) -> int:
         raise UsageError("rotate needs --etcd-servers: an embedded store shares nothing")
     try:
         told = asyncio.run(rotate(settings, name, SystemClock(), finish=finish))
-    except (Refused, StorageError, InvalidKeyRing, OSError, ValueError) as exc:
+    except (RotationRefused, StorageError, InvalidKeyRing, OSError, ValueError) as exc:
         sys.stderr.write(f"Error: {exc}\n")
         return 1
     sys.stdout.write(f"{told}\n")
@@ -74,10 +74,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -> str:
-    """Change the shared value. Returns what the operator should know. Raises Refused, StorageError, InvalidKeyRing."""
+    """Change the shared value. Returns what the operator should know. Raises RotationRefused, StorageError, InvalidKeyRing."""
     key = next((key for key in shared_keys(settings, clock) if key.name == name), None)
     if key is None:
-        raise Refused(f"the {name} is in files that flags name: replace these files")
+        raise RotationRefused(f"the {name} is in files that flags name: replace these files")
     change: Callable[[KeyRing], KeyRing] = (
         partial(_finished, now=clock.now()) if finish else partial(_with_new, await asyncio.to_thread(key.new), clock)
     )
@@ -89,9 +89,9 @@ async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -
 
 
 async def _changed(key: SharedKey, change: Callable[[KeyRing], KeyRing], present: bytes | None) -> bytes:
-    """Raises Refused, InvalidKeyRing."""
+    """Raises RotationRefused, InvalidKeyRing."""
     if present is None:
-        raise Refused(f"no server has shared a {key.title} on this etcd yet; is --etcd-prefix the servers'?")
+        raise RotationRefused(f"no server has shared a {key.title} on this etcd yet; is --etcd-prefix the servers'?")
     return change(KeyRing.parse(present)).dump()
 
 
@@ -100,10 +100,10 @@ def _with_new(secret: str, clock: Clock, ring: KeyRing) -> KeyRing:
 
 
 def _finished(ring: KeyRing, now: float) -> KeyRing:
-    """Raises Refused."""
+    """Raises RotationRefused."""
     if not ring.is_rotating:
-        raise Refused("there is no old key to drop")
+        raise RotationRefused("there is no old key to drop")
     wait = ring.newest.made + GRACE_SECONDS + LOOK_SECONDS - now
     if wait > 0:
-        raise Refused(f"not all replicas use the new key yet; try again in {wait:.0f}s")
+        raise RotationRefused(f"not all replicas use the new key yet; try again in {wait:.0f}s")
     return ring.finished()

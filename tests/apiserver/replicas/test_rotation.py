@@ -13,7 +13,7 @@ import pytest
 
 from aio_apiserver.apiserver.replicas import rotation
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS
-from aio_apiserver.apiserver.replicas.rotation import Refused
+from aio_apiserver.apiserver.replicas.rotation import RotationRefused
 from aio_apiserver.apiserver.server import Server
 from tests.apiserver import program
 from tests.apiserver.replicas.replica_servers import (
@@ -187,12 +187,12 @@ async def test_a_rotation_is_not_finished_before_all_replicas_use_the_new_key(tm
     await rotation.rotate(settings, "admin-token", clock, finish=False)
     clock.advance(GRACE_SECONDS)
 
-    with pytest.raises(Refused, match=f"try again in {LOOK_SECONDS:.0f}s"):
+    with pytest.raises(RotationRefused, match=f"try again in {LOOK_SECONDS:.0f}s"):
         await rotation.rotate(settings, "admin-token", clock, finish=True)
 
 
 async def test_there_is_nothing_to_rotate_on_an_etcd_that_no_server_has_used(tmp_path: Path, etcd: Member) -> None:
-    with pytest.raises(Refused, match="no server has shared"):
+    with pytest.raises(RotationRefused, match="no server has shared"):
         await rotation.rotate(settings_of(tmp_path, etcd, "/nothing"), "ca", SteppedClock(), finish=False)
 
 
