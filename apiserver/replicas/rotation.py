@@ -17,7 +17,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, storage_config
-from aio_apiserver.apiserver.config.flag_grammar import Flag, Kind, UsageError
+from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS, InvalidKeyRing, KeyRing
@@ -27,7 +27,7 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.factory import StorageFactory
 
 NAMES = ("service-account-key", "ca", "admin-token")
-_FINISH = Flag("finish", Kind.BOOL, "Local", "Drop the old keys of a rotation.")
+_FINISH = Flag("finish", FlagType.BOOL, "Local", "Drop the old keys of a rotation.")
 _USAGE = f"""\
 Replaces a key that all servers on one etcd share.
 
@@ -74,7 +74,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -> str:
-    """Change the shared value. Returns what the operator should know. Raises RotationRefused, StorageError, InvalidKeyRing."""
+    """Change the shared value. Returns what the operator should know.
+
+    Raises RotationRefused, StorageError, InvalidKeyRing.
+    """
     key = next((key for key in shared_keys(settings, clock) if key.name == name), None)
     if key is None:
         raise RotationRefused(f"the {name} is in files that flags name: replace these files")

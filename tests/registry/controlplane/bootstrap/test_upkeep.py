@@ -141,7 +141,7 @@ async def test_a_server_leaves_the_service_before_it_ends(begun: Begun) -> None:
 
 
 @pytest.mark.parametrize("place", SERVICE, ids=lambda place: place.path)
-async def test_the_kubernetes_service_and_its_endpoints_come_back_within_ten_seconds(place: Place) -> None:
+async def test_the_kubernetes_service_and_its_endpoints_come_back_within_ten_seconds(place: ResourcePath) -> None:
     clock = ManualClock()
     async with StorageFactory(StorageConfig(), clock=clock) as factory:
         server = Begun(factory, clock)
