@@ -35,39 +35,44 @@ class SharedFiles:
         self._keys = keys
         self._clock = clock
         self._settled = asyncio.Event()
+        self._has_changed = False
         self._problem = ""
 
     async def wait_until_settled(self) -> None:
         """Return when the files are those of all replicas."""
         await self._settled.wait()
 
-    async def settle(self) -> bool:
-        """Bring the files up to date. Returns whether one has changed. Raises StorageError, ValueError, OSError."""
-        changed = [await self._settle(key) for key in self._keys]
+    async def settle(self) -> None:
+        """Bring the files up to date. Raises StorageError, ValueError, OSError."""
+        for key in self._keys:
+            await self._settle(key)
         self._settled.set()
-        return any(changed)
 
     async def run(self, renew: Renew) -> None:
         """Keep the files up to date, and call `renew` after each change, for ever."""
+        self._has_changed = not self._settled.is_set()
         while True:
-            was_settled = self._settled.is_set()
-            if was_settled:
-                await self._clock.sleep(LOOK_SECONDS)
-            else:
-                await self._clock.patience.sleep(_RETRY_SECONDS)
+            await self._pause()
             try:
-                if await self.settle() or not was_settled:
-                    await renew()
+                await self.settle()
                 self._problem = ""
             except (StorageError, OSError, ValueError) as exc:
                 self._report(str(exc))
+            if self._has_changed:
+                self._has_changed = False
+                await renew()
 
-    async def _settle(self, key: SharedKey) -> bool:
+    async def _pause(self) -> None:
+        if self._settled.is_set():
+            await self._clock.sleep(LOOK_SECONDS)
+        else:
+            await self._clock.patience.sleep(_RETRY_SECONDS)
+
+    async def _settle(self, key: SharedKey) -> None:
         ring = KeyRing.parse(await self._secrets.update(key.name, partial(self._chosen, key)))
-        if not await asyncio.to_thread(key.put, ring, self._clock.now()):
-            return False
-        logger.info("using the %s that all replicas on this etcd share", key.title)
-        return True
+        if await asyncio.to_thread(key.put, ring, self._clock.now()):
+            self._has_changed = True
+            logger.info("using the %s that all replicas on this etcd share", key.title)
 
     async def _chosen(self, key: SharedKey, present: bytes | None) -> bytes:
         """The stored ring, or a new one when there is none or when its newest secret ends."""

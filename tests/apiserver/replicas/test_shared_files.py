@@ -4,7 +4,7 @@ import asyncio
 import base64
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,8 +13,14 @@ import yaml
 
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.access import service_account_keys
+from aio_apiserver.apiserver.replicas.key_ring import LOOK_SECONDS, KeyRing
+from aio_apiserver.apiserver.replicas.shared_files import SharedFiles
+from aio_apiserver.apiserver.replicas.shared_keys import SharedKey
 from aio_apiserver.apiserver.tls import certificates
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.clock import ManualClock, SystemClock
+from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
+from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.transformer import IDENTITY
 from tests.apiserver.replicas.replica_servers import (
     SECRET,
     replica,
@@ -137,3 +143,28 @@ async def test_a_server_that_starts_without_etcd_takes_the_shared_keys_when_it_i
             await late.stop()
 
     assert [answer.status for answer in answers] == [200, 200]
+
+
+async def test_a_changed_key_is_taken_over_although_another_one_cannot_be(caplog: pytest.LogCaptureFixture) -> None:
+    clock, renewed = ManualClock(), asyncio.Event()
+
+    def key(name: str, put: Callable[[KeyRing, float], bool]) -> SharedKey:
+        return SharedKey(name=name, title=name, own=lambda: name, new=lambda: name, put=put)
+
+    def fail(_ring: KeyRing, _now: float) -> bool:
+        raise OSError("no space left on device")
+
+    async def renew() -> None:
+        renewed.set()
+
+    secrets = SharedSecrets(MemoryKV(clock=clock), "/registry", IDENTITY)
+    shared = SharedFiles(secrets, [key("good", lambda _ring, _now: True), key("bad", fail)], clock)
+    following = asyncio.create_task(shared.run(renew))
+    async with asyncio.timeout(30):
+        while not renewed.is_set():
+            await asyncio.sleep(0)
+            clock.advance(LOOK_SECONDS)
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)
+
+    assert "no space left on device" in caplog.text
