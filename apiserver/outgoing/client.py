@@ -18,7 +18,7 @@ from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
-from aio_apiserver.apiserver.outgoing import webhook_words
+from aio_apiserver.apiserver.outgoing import dial_words, webhook_words
 from aio_apiserver.apiserver.wire import bodies
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
@@ -147,8 +147,8 @@ async def _within(seconds: float, what: str, answering: Awaitable[HTTPSAnswer]) 
     except TimeoutError as exc:
         raise NoAnswer(f"{what}: context deadline exceeded", is_late=True) from exc
     except (aiohttp.ClientError, OSError, ValueError) as exc:
-        why = f"{what}: {webhook_words.of_failure(exc)}"
-        raise NoAnswer(why, may_pass=webhook_words.is_reset(exc)) from exc
+        why = f"{what}: {dial_words.of_call(exc)}"
+        raise NoAnswer(why, may_pass=dial_words.is_reset(exc)) from exc
 
 
 class _Connection:

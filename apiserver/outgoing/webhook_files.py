@@ -14,7 +14,6 @@ cannot be read, the earlier certificates stay.
 
 import logging
 import ssl
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -109,16 +108,8 @@ class WebhookTrust:
             tls.check_hostname = False
             tls.verify_mode = ssl.CERT_NONE
         if certificates.shown:
-            show(certificates.shown, tls)
+            bundles.show(certificates.shown, tls)
         return tls
-
-
-def show(certificate: str, context: ssl.SSLContext) -> None:
-    """Add a client certificate to a context. `certificate` is followed by its key. Raises ssl.SSLError."""
-    with tempfile.NamedTemporaryFile() as pair:  # the ssl module reads certificates from files alone
-        pair.write(certificate.encode())
-        pair.flush()
-        context.load_cert_chain(pair.name)
 
 
 def read(path: Path, clock: Clock) -> FileWebhook:

@@ -9,7 +9,6 @@ import math
 import posixpath
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote as escaped
 from urllib.parse import unquote, urlsplit
@@ -18,7 +17,7 @@ import aiohttp
 from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from aio_apiserver.apiserver.outgoing import webhook_files, webhook_words
+from aio_apiserver.apiserver.outgoing import dial_words
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -34,7 +33,6 @@ _HEADERS: Mapping[str, str] = {
 }
 _HTTPS = 443
 _SERVICE = ".svc"
-_MOST_TRUSTS = 256
 _PLAIN_IN_PATHS = "$&+,/:;=@"
 
 
@@ -66,7 +64,7 @@ class WebhookTarget(NamedTuple):
             raise self._not_posted(exc) from exc
 
     def _not_posted(self, exc: Exception) -> WebhookFailed:
-        return WebhookFailed(f"Post {quote(self.url)}: {webhook_words.of_failure(exc)}")
+        return WebhookFailed(f"Post {quote(self.url)}: {dial_words.of_call(exc)}")
 
 
 def of(client: Mapping[str, Any], seconds: float) -> WebhookTarget:
@@ -115,19 +113,14 @@ def _clean(path: str) -> str:
     return escaped(posixpath.normpath(f"/{path.lstrip('/')}"), safe=_PLAIN_IN_PATHS)
 
 
-@lru_cache(maxsize=_MOST_TRUSTS)
 def trust(authorities: str, certificate: str) -> ssl.SSLContext:
     """The TLS context for a caBundle (without one, the authorities of the machine), with a client certificate.
 
     Raises Unusable.
     """
     try:
-        context = bundles.trusting_bundle(authorities)
+        return bundles.presenting(authorities, certificate)
     except bundles.NoTrust as exc:
         raise Unusable(str(exc)) from exc
-    if certificate:
-        try:
-            webhook_files.show(certificate, context)
-        except ssl.SSLError as exc:
-            raise Unusable("tls: failed to find any PEM data in certificate input") from exc
-    return context
+    except ssl.SSLError as exc:
+        raise Unusable("tls: failed to find any PEM data in certificate input") from exc

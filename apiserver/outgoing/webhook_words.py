@@ -3,12 +3,9 @@
 Pure. Operators know these messages, and programs search for them.
 """
 
-import errno
-import ssl
 from collections.abc import Mapping
 from typing import Any
 
-import aiohttp
 import orjson
 
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -16,17 +13,6 @@ from aio_apiserver.registry.base.golang.quoting import quote
 HIDDEN = "***"
 """Takes the place of a secret in messages."""
 
-_TLS = "tls: failed to verify certificate: x509: "
-_EXPIRED, _NOT_YET_VALID = 10, 9
-_OTHER_NAME = frozenset({62, 64})
-"""OpenSSL's codes for a wrong host name and a wrong address."""
-_NETWORK = {
-    errno.ECONNREFUSED: "connection refused",
-    errno.ECONNRESET: "connection reset by peer",
-    errno.EHOSTUNREACH: "no route to host",
-    errno.ENETUNREACH: "network is unreachable",
-    errno.ETIMEDOUT: "connection timed out",
-}
 _LONGEST_TEXT = 2048
 _STATUSES: Mapping[int, str] = {
     400: "the server rejected our request for an unknown reason",
@@ -54,50 +40,6 @@ def shown(url: str) -> str:
     if not at or not colon or "/" in user:
         return url
     return f"{scheme}{slashes}{name}:{HIDDEN}@{tail}"
-
-
-def of_failure(exc: BaseException) -> str:
-    """The message of a failure without a response."""
-    match exc:
-        case aiohttp.ClientConnectorCertificateError():
-            return _of_certificate(exc.certificate_error, exc.host)
-        case aiohttp.ClientConnectorDNSError():
-            return f"dial tcp: lookup {exc.host}: no such host"
-        case aiohttp.ClientConnectorSSLError():
-            return _of_handshake(str(exc.os_error))
-        case aiohttp.ClientConnectorError():
-            why = _NETWORK.get(exc.errno or 0) or (exc.strerror or "failed").lower()
-            return f"dial tcp {exc.host}:{exc.port}: connect: {why}"
-        case aiohttp.ServerDisconnectedError():
-            return "EOF"
-        case aiohttp.InvalidURL():
-            return f"invalid URL {quote(str(exc))}"
-        case OSError() if exc.errno in _NETWORK:
-            return f"read: {_NETWORK[exc.errno]}"
-        case ConnectionResetError():
-            return "read: connection reset by peer"
-    return str(exc)
-
-
-def is_reset(exc: BaseException) -> bool:
-    """Whether the peer reset the connection. A retry may reach another peer."""
-    return isinstance(exc, OSError) and exc.errno == errno.ECONNRESET
-
-
-def _of_certificate(exc: Exception, host: str) -> str:
-    if not isinstance(exc, ssl.SSLCertVerificationError):
-        return f"{_TLS}{exc}"
-    if exc.verify_code in {_EXPIRED, _NOT_YET_VALID}:
-        return f"{_TLS}certificate has expired or is not yet valid"
-    if exc.verify_code in _OTHER_NAME:
-        return f"{_TLS}certificate is not valid for {host}"
-    return f"{_TLS}certificate signed by unknown authority"
-
-
-def _of_handshake(text: str) -> str:
-    if "WRONG_VERSION_NUMBER" in text or "HTTP_REQUEST" in text:
-        return "http: server gave HTTP response to HTTPS client"
-    return f"remote error: tls: {text}"
 
 
 def of_status(status: int, media_type: str, body: bytes) -> str:

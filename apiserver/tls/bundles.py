@@ -8,6 +8,10 @@ rules for CA certificates.
 import base64
 import binascii
 import ssl
+import tempfile
+from functools import lru_cache
+
+_MOST_CONTEXTS = 320
 
 
 class NoTrust(Exception):
@@ -38,3 +42,26 @@ def unverified() -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+@lru_cache(maxsize=_MOST_CONTEXTS)
+def presenting(bundle: str, certificate: str, *, is_unverified: bool = False) -> ssl.SSLContext:
+    """A context that trusts a base64 bundle and shows a certificate, if there is one. Raises NoTrust, ssl.SSLError.
+
+    Equal arguments have one context, so that connections are kept. is_unverified: it trusts any certificate.
+    """
+    context = trusting_bundle(bundle)
+    if is_unverified:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if certificate:
+        show(certificate, context)
+    return context
+
+
+def show(certificate: str, context: ssl.SSLContext) -> None:
+    """Add a client certificate to a context. `certificate` is followed by its key. Raises ssl.SSLError."""
+    with tempfile.NamedTemporaryFile() as pair:  # the ssl module reads certificates from files alone
+        pair.write(certificate.encode())
+        pair.flush()
+        context.load_cert_chain(pair.name)
