@@ -38,6 +38,7 @@ def open_renewal(
     serving: ServingTLS,
     access: Access,
     backends: Backends,
+    proxy_certificate: Reloaded,
     clock: Clock,
     stack: AsyncExitStack,
     shared: SharedFiles | None,
@@ -48,7 +49,9 @@ def open_renewal(
     """
     write_kubeconfig(settings, pki, url)
     of_server = reloaded(settings, pki, url, serving, access.certified)
-    files = Reloading([of_server, *reloaded_for_kubelets(settings, backends), *access.reloaded], clock.patience)
+    files = Reloading(
+        [of_server, *reloaded_for_kubelets(settings, backends), proxy_certificate, *access.reloaded], clock.patience
+    )
     tasks = Tasks()
     stack.push_async_callback(tasks.close)
     tasks.spawn(files.run(), name="reload files")

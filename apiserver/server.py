@@ -173,6 +173,7 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
             serving=serving,
             access=parts.access,
             backends=parts.backends,
+            proxy_certificate=parts.gateway.certificate.reloaded,
             clock=clock,
             stack=stack,
             shared=shared,

@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.aggregation import documents
 from aio_apiserver.apiserver.aggregation.documents import UnreadableDocument
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
-from aio_apiserver.apiserver.outgoing.backends import Unreachable
+from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock

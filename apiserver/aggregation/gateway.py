@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from aio_apiserver.apiserver.aggregation.proxy_certificate import ProxyCertificate
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
@@ -37,6 +38,8 @@ class Gateway:
         *,
         forwards_uid: bool,
     ) -> None:
+        """Raises OSError, ValueError when the proxy client certificate is not valid."""
+        self.certificate = ProxyCertificate(settings)
         self.versions = RemoteVersions()
         self._settings = settings
         self._registrations = registrations
@@ -99,7 +102,7 @@ class Gateway:
         if self._opened is None:
             from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 
-            self._opened = RemoteServers(self._settings, self._resolver)
+            self._opened = RemoteServers(self._settings, self._resolver, self.certificate)
         return self._opened
 
     def _note_change(self) -> None:

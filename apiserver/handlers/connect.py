@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import container_logs, output, reverse_proxy, tunnels
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
-from aio_apiserver.apiserver.outgoing.backends import Backends
+from aio_apiserver.apiserver.outgoing.relay_client import RelayClient
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
@@ -19,7 +19,7 @@ from aio_apiserver.registry.generic.rest import Connecter
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 
-Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
+Pass = Callable[[web.BaseRequest, RequestContext, Location, RelayClient], Awaitable[web.StreamResponse]]
 
 _BEHIND = 3
 """The parts of a path before the forwarded path: resource, name, subresource."""
@@ -33,7 +33,7 @@ _PASSES: Mapping[Passage, Pass] = {
 
 
 async def handle(
-    request: web.BaseRequest, context: RequestContext, served: Served[Connecter], *, backends: Backends
+    request: web.BaseRequest, context: RequestContext, served: Served[Connecter], *, backends: RelayClient
 ) -> web.StreamResponse:
     """Ask the registry for the location, and forward the request."""
     info = context.info

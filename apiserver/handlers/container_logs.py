@@ -5,7 +5,7 @@ from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.handlers import relaying
 from aio_apiserver.apiserver.outgoing import forwarding
-from aio_apiserver.apiserver.outgoing.backends import Backends, Unreachable
+from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
@@ -21,14 +21,14 @@ _GOOD = range(200, 207)
 
 
 async def send(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Backends
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Stream a log. Raises the StatusError for a refusal of the kubelet."""
     url = forwarding.url_of(location, "")
     try:
         async with backends.request(location, "GET", url, headers=CIMultiDict()) as answer:
             if answer.status not in _GOOD:
-                raise _refused(answer.status, (await answer.content.read(_MOST_READ)).decode(errors="replace"), context)
+                raise _refused(answer.status, (await answer.read(_MOST_READ)).decode(errors="replace"), context)
             response = web.StreamResponse(headers=responses.headers(context, _TEXT))
             return await relaying.relay(request, context, answer, response)
     except Unreachable as exc:

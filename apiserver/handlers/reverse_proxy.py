@@ -13,8 +13,8 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import relaying, tunnels
 from aio_apiserver.apiserver.outgoing import forwarding
-from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
 from aio_apiserver.apiserver.outgoing.forwarding import Relay
+from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.wire import responses, urls
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import ServiceUnavailable
@@ -27,7 +27,7 @@ _NOT_PERMITTED = b"the backend attempted to redirect this request, which is not 
 
 
 async def send(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Forward a request, and stream the response back. Raises ServiceUnavailable."""
     if forwarding.is_upgrade(request):

@@ -4,29 +4,29 @@ Must hold: when one end closes, both are closed. A side that does not read stops
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from aiohttp import hdrs, web
+from aiohttp import web
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.outgoing import forwarding
-from aio_apiserver.apiserver.outgoing.backends import Servers, Unreachable
-from aio_apiserver.apiserver.outgoing.forwarding import Forwarding, Relay
+from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
+from aio_apiserver.apiserver.outgoing.upgrades import UpgradeAnswer
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.base.locations import Location, Passage
+from aio_apiserver.registry.base.locations import Location
 from aio_apiserver.storage.tasks import Tasks
 
 _CHUNK = 64 * 1024
-_MOST_OF_HEAD = 64 * 1024
-_LARGEST_REFUSAL = 1024 * 1024
-_REFUSAL_SECONDS = 10
+
+Drain = Callable[[], Awaitable[None]]
+"""Waits until the client has read enough."""
 
 
 async def stream(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Forward an upgrade request. Raises BadRequest for a request without an upgrade."""
     if not forwarding.is_upgrade(request):
@@ -35,61 +35,19 @@ async def stream(
 
 
 async def pass_on(
-    request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
+    request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Forward the upgrade request to the backend, and connect both sides if it accepts."""
     try:
-        reader, writer = await backends.open(location)
-    except Unreachable as exc:
+        async with backends.upgrade(request, location) as answer:
+            if answer.status == 101:
+                return await _connect(request, context, answer)
+            if answer.status < 400:
+                raise StatusError(f"invalid upgrade response: status code {answer.status}")
+            body = await answer.refusal()
+            return web.Response(status=answer.status, headers=_passed_on(answer.headers), body=body)
+    except (Unreachable, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as exc:
         raise StatusError(f"error dialing backend: {exc}") from exc
-    try:
-        writer.write(_head(request, location, backends.forwarding))
-        status, headers = await _answer(reader)
-        if status == 101:
-            return await _connect(request, context, headers, (reader, writer))
-        if status < 400:
-            raise StatusError(f"invalid upgrade response: status code {status}")
-        body = await _refusal(reader, headers)
-        return web.Response(status=status, headers=_passed_on(headers), body=body)
-    except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as exc:
-        raise StatusError(f"error dialing backend: {exc}") from exc
-    finally:
-        writer.close()
-
-
-def _head(request: web.BaseRequest, location: Location, rule: Forwarding) -> bytes:
-    """The forwarded request head."""
-    url = forwarding.url_of(location, request.raw_path.partition("?")[2])
-    target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
-    relay = Relay.STREAM if location.passage is Passage.STREAM else Relay.UPGRADE
-    headers = rule.headers_of(request, relay, added=location.headers)
-    lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    return "\r\n".join([*lines, "", ""]).encode(errors="surrogateescape")
-
-
-async def _answer(reader: asyncio.StreamReader) -> tuple[int, CIMultiDict[str]]:
-    """The status and headers of the backend's response. Raises StatusError when it is not HTTP."""
-    head = (await reader.readuntil(b"\r\n\r\n"))[:_MOST_OF_HEAD].decode("latin-1")
-    first, *lines = head.split("\r\n")
-    words = first.split(" ", 2)
-    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
-        raise StatusError("malformed HTTP response")
-    pairs = (line.partition(":") for line in lines if ":" in line)
-    return int(words[1]), CIMultiDict((name.strip(), value.strip()) for name, _, value in pairs)
-
-
-async def _refusal(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    """The body of a refusal, as far as it arrives within the time limit."""
-    length = headers.get(hdrs.CONTENT_LENGTH, "")
-    wanted = min(int(length), _LARGEST_REFUSAL) if length.isdigit() else _LARGEST_REFUSAL
-    body = bytearray()
-    try:
-        async with asyncio.timeout(_REFUSAL_SECONDS):
-            while len(body) < wanted and (chunk := await reader.read(wanted - len(body))):
-                body += chunk
-    except TimeoutError:
-        pass
-    return bytes(body)
 
 
 def _passed_on(headers: CIMultiDict[str]) -> CIMultiDict[str]:
@@ -135,15 +93,10 @@ class _Incoming:
         self._transport.resume_reading()
 
 
-async def _connect(
-    request: web.BaseRequest,
-    context: RequestContext,
-    headers: CIMultiDict[str],
-    backend: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-) -> web.StreamResponse:
+async def _connect(request: web.BaseRequest, context: RequestContext, answer: UpgradeAnswer) -> web.StreamResponse:
     """Send the backend's response head, and copy until one side ends."""
-    reader, writer = backend
-    response = web.StreamResponse(status=101, headers=headers)
+    reader, writer = answer.streams
+    response = web.StreamResponse(status=101, headers=answer.headers)
     response.headers.setdefault("Audit-Id", context.audit_id)
     response.force_close()
     transport = request.transport
@@ -154,8 +107,9 @@ async def _connect(
     request.protocol.set_parser(cast("Any", incoming))
     try:
         await context.started(response.status)
-        await response.prepare(request)
-        sending = tasks.spawn(_copy(reader, request, transport), name="tunnel")
+        to_client = await response.prepare(request)
+        assert to_client is not None
+        sending = tasks.spawn(_copy(reader, transport, to_client.drain), name="tunnel")
         ending = tasks.spawn(incoming.ended.wait(), name="tunnel")
         await asyncio.wait((sending, ending), return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -163,9 +117,9 @@ async def _connect(
     return response
 
 
-async def _copy(reader: asyncio.StreamReader, request: web.BaseRequest, transport: asyncio.Transport) -> None:
+async def _copy(reader: asyncio.StreamReader, transport: asyncio.Transport, drain: Drain) -> None:
     while chunk := await reader.read(_CHUNK):
         if transport.is_closing():
             return
         transport.write(chunk)
-        await request.protocol._drain_helper()
+        await drain()

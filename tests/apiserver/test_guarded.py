@@ -9,8 +9,9 @@ from aiohttp import hdrs
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.outgoing.backends import Backends, Unreachable
+from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver
+from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.handlers.test_connect import talking

@@ -24,8 +24,6 @@ _OPENING = frozenset(
 )
 _ETCD = "storage.kv.etcd.channel"
 """The connection of etcd's watch stream, which the store reads in batches."""
-_RELAYS = frozenset({"apiserver.aggregation.remote_servers", "apiserver.handlers.relaying"})
-"""Relays to aggregated servers and kubelets, which have aiohttp's answers in their hands."""
 
 
 def _imported(source: Source, library: str) -> Iterator[str]:
@@ -49,7 +47,7 @@ def test_the_client_of_aiohttp_is_known_where_connections_begin() -> None:
     beyond = {
         source.path: names
         for source in product()
-        if source.package not in _ENDS and source.name not in _RELAYS
+        if source.package not in _ENDS
         if (names := sorted(set(_imported(source, "aiohttp")) - _OF_THE_SERVER))
     }
 
@@ -59,10 +57,7 @@ def test_the_client_of_aiohttp_is_known_where_connections_begin() -> None:
 @pytest.mark.parametrize(
     ("name", "owners"),
     [
-        (
-            "ClientSession",
-            {"apiserver.outgoing.client", "apiserver.outgoing.backends", "apiserver.aggregation.remote_servers"},
-        ),
+        ("ClientSession", {"apiserver.outgoing.client", "apiserver.outgoing.dialer"}),
         ("SSLContext", {"apiserver.tls", "apiserver.testing", _ETCD}),
         ("create_default_context", {"apiserver.tls", "apiserver.testing"}),
     ],
@@ -78,7 +73,7 @@ def test_sockets_are_opened_where_connections_begin() -> None:
     beyond = {
         source.path: opened
         for source in product()
-        if source.package not in _ENDS and source.name not in {*_RELAYS, _ETCD}
+        if source.package not in _ENDS and source.name != _ETCD
         if (opened := sorted(_OPENING & set(_called(source))))
     }
 

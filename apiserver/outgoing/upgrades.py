@@ -1,0 +1,66 @@
+"""upgrades: the HTTP/1.1 exchange that asks a backend to upgrade its connection to SPDY or WebSocket.
+
+    GET /exec/default/web/main?command=sh HTTP/1.1       head()
+    HTTP/1.1 101 Switching Protocols                     read_answer()
+
+It opens and closes no connection. Must hold: the headers that leave the process are those of forwarding.py.
+"""
+
+import asyncio
+
+from aiohttp import hdrs, web
+from msgspec import Struct
+from multidict import CIMultiDict
+
+from aio_apiserver.apiserver.outgoing import forwarding
+from aio_apiserver.apiserver.outgoing.dialer import Streams
+from aio_apiserver.apiserver.outgoing.forwarding import Forwarding, Relay
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.locations import Location, Passage
+
+_MOST_OF_HEAD = 64 * 1024
+_LARGEST_REFUSAL = 1024 * 1024
+_REFUSAL_SECONDS = 10
+
+
+class UpgradeAnswer(Struct, frozen=True):
+    """The backend's answer. After a 101 the streams speak the new protocol."""
+
+    status: int
+    headers: CIMultiDict[str]
+    streams: Streams
+
+    async def refusal(self) -> bytes:
+        """The body of a refusal, as far as it arrives within the time limit."""
+        length, (reader, _) = self.headers.get(hdrs.CONTENT_LENGTH, ""), self.streams
+        wanted = min(int(length), _LARGEST_REFUSAL) if length.isdigit() else _LARGEST_REFUSAL
+        body = bytearray()
+        try:
+            async with asyncio.timeout(_REFUSAL_SECONDS):
+                while len(body) < wanted and (chunk := await reader.read(wanted - len(body))):
+                    body += chunk
+        except TimeoutError:
+            pass
+        return bytes(body)
+
+
+def head(request: web.BaseRequest, location: Location, rule: Forwarding) -> bytes:
+    """The head of the client's request as the backend gets it."""
+    url = forwarding.url_of(location, request.raw_path.partition("?")[2])
+    target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
+    relay = Relay.STREAM if location.passage is Passage.STREAM else Relay.UPGRADE
+    headers = rule.headers_of(request, relay, added=location.headers)
+    lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode(errors="surrogateescape")
+
+
+async def read_answer(streams: Streams) -> UpgradeAnswer:
+    """The head of the backend's answer. Raises StatusError when it is not HTTP."""
+    text = (await streams[0].readuntil(b"\r\n\r\n"))[:_MOST_OF_HEAD].decode("latin-1")
+    first, *lines = text.split("\r\n")
+    words = first.split(" ", 2)
+    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
+        raise StatusError("malformed HTTP response")
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    headers = CIMultiDict((name.strip(), value.strip()) for name, _, value in pairs)
+    return UpgradeAnswer(int(words[1]), headers, streams)
