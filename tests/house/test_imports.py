@@ -58,11 +58,12 @@ def test_the_client_of_aiohttp_is_known_where_connections_begin() -> None:
     ("name", "owners"),
     [
         ("ClientSession", {"apiserver.outgoing.client", "apiserver.outgoing.dialer"}),
+        ("open_connection", {"apiserver.outgoing.dialer"}),
         ("SSLContext", {"apiserver.tls", "apiserver.testing", _ETCD}),
         ("create_default_context", {"apiserver.tls", "apiserver.testing"}),
     ],
 )
-def test_sessions_and_contexts_are_made_in_one_place(name: str, owners: set[str]) -> None:
+def test_connections_and_contexts_are_made_in_one_place(name: str, owners: set[str]) -> None:
     makers = {source.name for source in product() if name in _called(source)}
 
     beyond = {maker for maker in makers if not any(f"{maker}.".startswith(f"{owner}.") for owner in owners)}
