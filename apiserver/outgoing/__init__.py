@@ -1,4 +1,4 @@
-"""Outgoing: connections from this server to webhooks, issuers, components, kubelets, pods and services.
+"""Outgoing: connections to webhooks, issuers, components, kubelets, pods, services and aggregated servers.
 
-Storage and aggregated servers have their own connections.
+Storage has its own connections.
 """
