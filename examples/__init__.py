@@ -1,1 +1,1 @@
-"""Operators and their tests: what aio_apiserver.testing is for. Run with `pytest examples`."""
+"""Examples: operators with tests that use aio_apiserver.testing. Run them with `pytest examples`."""

@@ -1,4 +1,4 @@
-"""What the examples share: a way to make greetings. The server knows them by the manifests that pytest.ini names."""
+"""Conftest: a fixture that creates Greetings. pytest.ini names the manifest with their definition."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ Greet = Callable[[str, str], dict[str, Any]]
 
 @pytest.fixture
 def greet(apiserver: Server) -> Greet:
-    """Makes a greeting."""
+    """Returns a function that creates a Greeting."""
 
     def make(name: str, who: str) -> dict[str, Any]:
         greeting = {

@@ -1,1 +1,1 @@
-"""An operator with kopf."""
+"""Kopf operator: an operator with kopf, and its tests."""

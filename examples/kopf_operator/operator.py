@@ -1,6 +1,6 @@
-"""An operator with kopf: each Greeting gets a config map with its text, its text into its status, and an event.
+"""An operator with kopf. It writes a config map, the status and an event for each Greeting.
 
-The config map goes with its greeting: a finalizer of kopf's holds the greeting until the operator has deleted it.
+kopf adds a finalizer to the Greeting. The Greeting is deleted after the operator has deleted the config map.
 """
 
 from typing import Any
@@ -15,12 +15,12 @@ _PAUSE_SECONDS = 0.05
 
 
 def text_for(who: str) -> str:
-    """What a greeting says."""
+    """The text of a greeting."""
     return f"Hello, {who}!"
 
 
 def register(registry: kopf.OperatorRegistry) -> None:
-    """Put the handlers into a registry. They find the API in `memo.api`."""
+    """Register the handlers. They find the API client in `memo.api`."""
     for reason in (kopf.on.resume, kopf.on.create):
         reason(GROUP, VERSION, PLURAL, registry=registry)(greet)
     kopf.on.update(GROUP, VERSION, PLURAL, field="spec.who", registry=registry)(greet)
@@ -30,7 +30,7 @@ def register(registry: kopf.OperatorRegistry) -> None:
 def greet(
     *, body: kopf.Body, spec: kopf.Spec, name: str, namespace: str | None, patch: kopf.Patch, memo: Any, **_: Any
 ) -> None:
-    """Make right what belongs to a greeting."""
+    """Bring the config map and the status of a greeting up to date."""
     if spec["who"] == "nobody":
         raise kopf.PermanentError("there is nobody to greet")
     text = text_for(spec["who"])
@@ -43,7 +43,7 @@ def greet(
 
 
 def take_back(*, name: str, namespace: str | None, memo: Any, **_: Any) -> None:
-    """Remove what belonged to a greeting that goes."""
+    """Delete the config map of a greeting that is being deleted."""
     try:
         client.CoreV1Api(memo.api).delete_namespaced_config_map(name, str(namespace))
     except client.ApiException as exc:
@@ -52,7 +52,7 @@ def take_back(*, name: str, namespace: str | None, memo: Any, **_: Any) -> None:
 
 
 def _put(core: client.CoreV1Api, name: str, namespace: str, *, child: client.V1ConfigMap) -> None:
-    """Create, or change what is there. What may be better next time is tried again."""
+    """Create or patch the config map. kopf repeats the handler after an error that may be temporary."""
     try:
         core.create_namespaced_config_map(namespace, child)
     except client.ApiException as exc:

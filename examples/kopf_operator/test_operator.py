@@ -1,4 +1,4 @@
-"""The operator, in the event loop of each test."""
+"""Tests of the kopf operator, which runs in the event loop of each test."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ EVENTS = "/api/v1/namespaces/default/events"
 
 @asynccontextmanager
 async def operating(apiserver: Server) -> AsyncIterator[None]:
-    """The operator, from when it is ready until it has ended. No fixture: kopf ends all tasks that are not its own."""
+    """Run the operator in the context. This is not a fixture, because kopf cancels the tasks that it did not start."""
     registry = kopf.OperatorRegistry()
     operator.register(registry)
     kopf.on.login(registry=registry)(lambda **_: apiserver.clients.kopf())
@@ -46,25 +46,25 @@ async def operating(apiserver: Server) -> AsyncIterator[None]:
 
 
 async def until(condition: Any) -> Any:
-    """What a condition gives as soon as it gives anything: the operator shares the loop."""
-    while not (found := condition()):  # noqa: ASYNC110 - it can only be asked
+    """Wait until a condition is true, and return its value. The operator runs in the same loop."""
+    while not (found := condition()):  # noqa: ASYNC110 - the condition has no event
         await asyncio.sleep(0.01)
     return found
 
 
 class Cluster:
-    """What can be seen of the operator's work."""
+    """Reads the objects that the operator writes."""
 
     def __init__(self, apiserver: Server) -> None:
         self.client = apiserver.client()
 
     def text(self, name: str) -> str:
-        """What the status of a greeting says."""
+        """The text in the status of a greeting."""
         text: str = self.client.request("GET", f"{GREETINGS}/{name}").get("status", {}).get("text", "")
         return text
 
     def child(self, name: str) -> str:
-        """What the config map of a greeting says."""
+        """The text in the config map of a greeting."""
         try:
             text: str = self.client.request("GET", f"{CONFIG_MAPS}/{name}")["data"]["text"]
         except Refused:
@@ -82,7 +82,7 @@ def cluster(apiserver: Server) -> Cluster:
 
 
 @pytest.mark.parametrize("who", ["world", "Ada", "Grace", "Barbara", "Radia"])
-async def test_a_greeting_is_greeted(apiserver: Server, greet: Greet, cluster: Cluster, who: str) -> None:
+async def test_a_greeting_is_answered(apiserver: Server, greet: Greet, cluster: Cluster, who: str) -> None:
     async with operating(apiserver):
         greet("one", who)
 
@@ -91,7 +91,7 @@ async def test_a_greeting_is_greeted(apiserver: Server, greet: Greet, cluster: C
 
 
 @pytest.mark.parametrize("who", ["world", "Margaret"])
-async def test_what_was_there_before_the_start_is_greeted(
+async def test_a_greeting_from_before_the_start_is_answered(
     apiserver: Server, greet: Greet, cluster: Cluster, who: str
 ) -> None:
     greet("one", who)
@@ -101,7 +101,7 @@ async def test_what_was_there_before_the_start_is_greeted(
 
 
 @pytest.mark.parametrize("count", [2, 5, 10])
-async def test_all_are_greeted(apiserver: Server, greet: Greet, cluster: Cluster, count: int) -> None:
+async def test_all_greetings_are_answered(apiserver: Server, greet: Greet, cluster: Cluster, count: int) -> None:
     async with operating(apiserver):
         for number in range(count):
             greet(f"number-{number}", str(number))
@@ -111,7 +111,9 @@ async def test_all_are_greeted(apiserver: Server, greet: Greet, cluster: Cluster
 
 
 @pytest.mark.parametrize("who", ["moon", "sun", "stars"])
-async def test_a_change_is_followed(apiserver: Server, greet: Greet, cluster: Cluster, who: str) -> None:
+async def test_a_changed_greeting_is_answered_again(
+    apiserver: Server, greet: Greet, cluster: Cluster, who: str
+) -> None:
     async with operating(apiserver):
         greet("one", "world")
         await until(lambda: cluster.text("one"))
@@ -130,7 +132,7 @@ async def test_the_config_map_goes_before_its_greeting(apiserver: Server, greet:
     assert cluster.child("one") == ""
 
 
-async def test_an_event_tells_of_a_greeting(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
+async def test_a_greeting_gets_an_event(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
     async with operating(apiserver):
         greet("one", "world")
         events = await until(lambda: cluster.client.request("GET", f"{EVENTS}?fieldSelector=reason=Greeted")["items"])
@@ -147,7 +149,7 @@ async def test_nobody_is_not_greeted(apiserver: Server, greet: Greet, cluster: C
     assert apiserver.requests.matching(verb="create", resource="configmaps", name="one") == []
 
 
-async def test_a_watch_that_is_too_old_begins_again(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
+async def test_an_expired_watch_begins_again(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
     async with operating(apiserver):
         apiserver.inject("gone", verb="watch", resource="greetings", count=1)
         greet("one", "world")
@@ -156,7 +158,7 @@ async def test_a_watch_that_is_too_old_begins_again(apiserver: Server, greet: Gr
 
 
 @pytest.mark.parametrize("code", [500, 503])
-async def test_what_fails_once_is_done_again(apiserver: Server, greet: Greet, cluster: Cluster, code: int) -> None:
+async def test_a_failed_write_is_repeated(apiserver: Server, greet: Greet, cluster: Cluster, code: int) -> None:
     async with operating(apiserver):
         with apiserver.fault("error", verb="create", resource="configmaps", code=code, count=1) as fault:
             greet("one", "world")
@@ -165,7 +167,7 @@ async def test_what_fails_once_is_done_again(apiserver: Server, greet: Greet, cl
     assert (text, fault.injected) == ("Hello, world!", 1)
 
 
-async def test_a_write_whose_connection_breaks_is_made_again(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
+async def test_a_write_on_a_broken_connection_is_repeated(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
     async with operating(apiserver):
         with apiserver.fault("cut-before", verb="patch", resource="greetings", count=1) as fault:
             greet("one", "world")

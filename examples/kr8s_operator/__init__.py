@@ -1,1 +1,1 @@
-"""An operator with kr8s."""
+"""Kr8s operator: an operator with kr8s, and its tests."""

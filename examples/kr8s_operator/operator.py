@@ -1,4 +1,4 @@
-"""An operator with kr8s: for each Greeting a config map with its text."""
+"""An operator with kr8s. It writes a config map for each Greeting."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,16 +14,16 @@ LABEL = "example.com/greeting"
 
 
 class Operator:
-    """Looks after the greetings of one namespace."""
+    """Reconciles the greetings of one namespace."""
 
     def __init__(self, api: Any, namespace: str = "default") -> None:
         self._api = api
         self._namespace = namespace
 
     async def run(self) -> None:
-        """Reconcile until cancelled. A watch ends when it likes: what there is then is looked at again.
+        """Reconcile until cancelled. After the end of a watch the operator lists again.
 
-        The watch begins before the list, so that nothing that goes in between is missed.
+        The watch begins at a version before the list, so that it has every deletion after the list.
         """
         while True:
             version = await self._version()
@@ -34,7 +34,7 @@ class Operator:
                 continue
 
     async def resync(self) -> None:
-        """Make everything right that there is now."""
+        """Reconcile all greetings, and delete the config maps of deleted ones."""
         names = set()
         async for greeting in self._api.async_get(Greeting, namespace=self._namespace):
             names.add(greeting.name)
@@ -44,7 +44,7 @@ class Operator:
                 await self.remove(found.name)
 
     async def sync(self, greeting: Any) -> None:
-        """Make what belongs to one greeting right."""
+        """Reconcile one greeting."""
         wanted = self._child(greeting.name, f"Hello, {greeting.spec.who}!")
         try:
             await wanted.create()
@@ -54,7 +54,7 @@ class Operator:
             await wanted.patch({"data": wanted.raw["data"]})
 
     async def remove(self, name: str) -> None:
-        """Remove what belonged to a greeting that is gone."""
+        """Delete the config map of a deleted greeting."""
         child = self._child(name, "")
         if await child.exists():
             await child.delete()
@@ -64,7 +64,7 @@ class Operator:
             await (self.remove(greeting.name) if kind == "DELETED" else self.sync(greeting))
 
     async def _version(self) -> str:
-        """The version of everything that there is now."""
+        """The present resource version of the greetings."""
         async with self._api.call_api(
             "GET", version="example.com/v1", url="greetings", namespace=self._namespace, params={"limit": 1}
         ) as response:
@@ -80,7 +80,7 @@ class Operator:
 
 @asynccontextmanager
 async def running(operator: Operator) -> AsyncIterator[None]:
-    """The operator in the background, until the context ends."""
+    """Run the operator in a task until the context ends."""
     task = asyncio.create_task(operator.run())
     try:
         yield

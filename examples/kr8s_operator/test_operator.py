@@ -1,4 +1,4 @@
-"""The operator, step by step and on its own."""
+"""Tests of the operator: its single steps, and all of it in a task."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ def texts(apiserver: Server) -> dict[str, str]:
 
 
 async def wait_for(apiserver: Server, wanted: dict[str, str]) -> None:
-    while texts(apiserver) != wanted:  # noqa: ASYNC110 - it can only be asked
+    while texts(apiserver) != wanted:  # noqa: ASYNC110 - the text has no event
         await asyncio.sleep(0.01)  # the operator shares the loop
 
 
@@ -37,7 +37,9 @@ async def test_a_greeting_gets_its_text(operator: Operator, apiserver: Server, g
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 10])
-async def test_every_greeting_gets_one(operator: Operator, apiserver: Server, greet: Greet, count: int) -> None:
+async def test_every_greeting_gets_a_config_map(
+    operator: Operator, apiserver: Server, greet: Greet, count: int
+) -> None:
     for number in range(count):
         greet(f"number-{number}", "all")
 
@@ -46,7 +48,9 @@ async def test_every_greeting_gets_one(operator: Operator, apiserver: Server, gr
     assert len(texts(apiserver)) == count
 
 
-async def test_what_was_deleted_meanwhile_is_removed(operator: Operator, apiserver: Server, greet: Greet) -> None:
+async def test_the_config_map_of_a_deleted_greeting_is_deleted(
+    operator: Operator, apiserver: Server, greet: Greet
+) -> None:
     greet("one", "world")
     await operator.resync()
     with apiserver.client() as client:
@@ -65,9 +69,7 @@ async def test_a_failure_is_not_hidden(operator: Operator, apiserver: Server, gr
         await operator.resync()
 
 
-async def test_nothing_is_made_twice_when_an_answer_is_lost(
-    operator: Operator, apiserver: Server, greet: Greet
-) -> None:
+async def test_a_lost_answer_makes_no_second_config_map(operator: Operator, apiserver: Server, greet: Greet) -> None:
     greet("one", "world")
     with apiserver.fault("cut-after", verb="create", resource="configmaps", count=1):
         await asyncio.gather(operator.resync(), return_exceptions=True)
@@ -78,7 +80,9 @@ async def test_nothing_is_made_twice_when_an_answer_is_lost(
 
 
 @pytest.mark.parametrize("who", ["moon", "sun"])
-async def test_it_follows_what_comes_and_goes(operator: Operator, apiserver: Server, greet: Greet, who: str) -> None:
+async def test_it_follows_created_and_deleted_greetings(
+    operator: Operator, apiserver: Server, greet: Greet, who: str
+) -> None:
     async with running(operator):
         greet("one", who)
         await wait_for(apiserver, {"one": f"Hello, {who}!"})
@@ -87,7 +91,7 @@ async def test_it_follows_what_comes_and_goes(operator: Operator, apiserver: Ser
         await wait_for(apiserver, {})
 
 
-async def test_it_survives_a_watch_that_is_cut(operator: Operator, apiserver: Server, greet: Greet) -> None:
+async def test_it_watches_again_after_a_broken_connection(operator: Operator, apiserver: Server, greet: Greet) -> None:
     async with running(operator):
         greet("one", "world")
         await wait_for(apiserver, {"one": "Hello, world!"})

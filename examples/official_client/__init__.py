@@ -1,1 +1,1 @@
-"""A controller with the official client."""
+"""Official client: a controller with the client `kubernetes`, and its tests."""

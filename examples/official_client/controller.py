@@ -1,4 +1,4 @@
-"""A controller with the official client: for each Greeting a config map with its text, and the text in its status."""
+"""A controller with the official client. It writes a config map and the status of each Greeting."""
 
 import threading
 from typing import Any
@@ -13,13 +13,13 @@ Greeting = dict[str, Any]
 
 
 def name_of(found: client.V1ConfigMap) -> str:
-    """The name of what the server has: there is always one."""
+    """The name of a stored config map."""
     assert found.metadata is not None
     return str(found.metadata.name)
 
 
 class Controller:
-    """Looks after the greetings of one namespace."""
+    """Reconciles the greetings of one namespace."""
 
     def __init__(self, api: client.ApiClient, namespace: str = "default") -> None:
         self._core = client.CoreV1Api(api)
@@ -27,7 +27,7 @@ class Controller:
         self._namespace = namespace
 
     def run(self, stop: threading.Event) -> None:
-        """Reconcile until told to stop. A watch that fails begins again with everything that there is."""
+        """Reconcile until `stop` is set. After the end of a watch the controller lists again."""
         while not stop.is_set():
             version = self.resync()
             try:
@@ -37,7 +37,7 @@ class Controller:
                     raise
 
     def resync(self) -> str:
-        """Make everything right that there is now; the version of that."""
+        """Reconcile all greetings. Returns the resource version of the list."""
         listed: Any = self._custom.list_namespaced_custom_object(GROUP, VERSION, self._namespace, PLURAL)
         for greeting in listed["items"]:
             self.sync(greeting)
@@ -46,7 +46,7 @@ class Controller:
         return version
 
     def sync(self, greeting: Greeting) -> None:
-        """Make what belongs to one greeting right."""
+        """Reconcile one greeting."""
         name = greeting["metadata"]["name"]
         text = f"Hello, {greeting['spec']['who']}!"
         metadata = client.V1ObjectMeta(name=name, labels={LABEL: name})
@@ -63,7 +63,7 @@ class Controller:
             )
 
     def remove(self, name: str) -> None:
-        """Remove what belonged to a greeting that is gone."""
+        """Delete the config map of a deleted greeting."""
         try:
             self._core.delete_namespaced_config_map(name, self._namespace)
         except client.ApiException as exc:
@@ -77,7 +77,7 @@ class Controller:
                 self.remove(name)
 
     def _follow(self, version: str, stop: threading.Event) -> None:
-        stream: Any = watch.Watch  # which knows no types
+        stream: Any = watch.Watch  # it has no type annotations
         listing = self._custom.list_namespaced_custom_object
         for event in stream().stream(
             listing, GROUP, VERSION, self._namespace, PLURAL, resource_version=version, timeout_seconds=5

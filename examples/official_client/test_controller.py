@@ -1,4 +1,4 @@
-"""The controller, step by step and on its own."""
+"""Tests of the controller: its single steps, and all of it in a thread."""
 
 import threading
 from collections.abc import Iterator
@@ -37,7 +37,9 @@ def test_a_greeting_gets_its_text(controller: Controller, api: client.ApiClient,
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 10])
-def test_every_greeting_gets_one(controller: Controller, api: client.ApiClient, greet: Greet, count: int) -> None:
+def test_every_greeting_gets_a_config_map(
+    controller: Controller, api: client.ApiClient, greet: Greet, count: int
+) -> None:
     for number in range(count):
         greet(f"number-{number}", "all")
 
@@ -55,7 +57,7 @@ def test_the_status_says_the_text(controller: Controller, apiserver: Server, gre
         assert asking.request("GET", f"{GREETINGS}/one")["status"] == {"text": "Hello, world!"}
 
 
-def test_what_is_right_is_not_written_again(controller: Controller, apiserver: Server, greet: Greet) -> None:
+def test_an_up_to_date_status_is_not_written(controller: Controller, apiserver: Server, greet: Greet) -> None:
     greet("one", "world")
     controller.resync()
     controller.resync()
@@ -63,7 +65,7 @@ def test_what_is_right_is_not_written_again(controller: Controller, apiserver: S
     assert len(apiserver.requests.matching(verb="patch", resource="greetings", subresource="status")) == 1
 
 
-def test_a_text_that_somebody_changed_is_mended(controller: Controller, api: client.ApiClient, greet: Greet) -> None:
+def test_a_changed_config_map_is_repaired(controller: Controller, api: client.ApiClient, greet: Greet) -> None:
     greet("one", "world")
     controller.resync()
     client.CoreV1Api(api).patch_namespaced_config_map("one", "default", {"data": {"text": "Go away!"}})
@@ -73,7 +75,7 @@ def test_a_text_that_somebody_changed_is_mended(controller: Controller, api: cli
     assert texts(api) == {"one": "Hello, world!"}
 
 
-def test_what_was_deleted_meanwhile_is_removed(
+def test_the_config_map_of_a_deleted_greeting_is_deleted(
     controller: Controller, api: client.ApiClient, apiserver: Server, greet: Greet
 ) -> None:
     greet("one", "world")
@@ -95,7 +97,7 @@ def test_a_failure_is_not_hidden(controller: Controller, apiserver: Server, gree
         controller.resync()
 
 
-def test_it_runs_on_behind_a_watch_that_is_too_old(
+def test_it_lists_again_after_an_expired_watch(
     controller: Controller, api: client.ApiClient, apiserver: Server, greet: Greet
 ) -> None:
     apiserver.inject("gone", verb="watch", resource="greetings", count=2)

@@ -1,1 +1,1 @@
-"""Classic mistakes, shown by faults."""
+"""Operator bugs: classic bugs of operators, shown by faults."""

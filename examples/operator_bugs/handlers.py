@@ -1,6 +1,6 @@
-"""Three classic mistakes of operators, each with the handler that makes it and the one that does not.
+"""Three classic bugs of operators, each as a handler with the bug and a handler without it.
 
-What they have in common: the mistake never shows on a good day.
+Tests without faults do not show these bugs.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ NAMESPACE = "default"
 
 
 def create(core: client.CoreV1Api, owner: str, *, name: str = "") -> None:
-    """Make the child of an object; without a name, under one that the server makes up."""
+    """Create the child of an object. Without a name, the server generates one."""
     metadata = client.V1ObjectMeta(labels={LABEL: owner}, name=name or None, generate_name=f"{owner}-")
     core.create_namespaced_config_map(NAMESPACE, client.V1ConfigMap(metadata=metadata))
 
@@ -25,12 +25,12 @@ def children(core: client.CoreV1Api) -> list[Any]:
 
 
 def ensure(core: client.CoreV1Api, owner: str) -> None:
-    """Make the child of an object unless it is there: its name is known, so there can only be one."""
+    """Create the child of an object unless it exists. Its name is fixed, so a second one is a conflict."""
     with contextlib.suppress(client.ApiException):
         create(core, owner, name=f"{owner}-child")
 
 
-# A restarted operator reads from a cache that lags: the child that it has made before is not there yet.
+# A restarted operator reads from a cache that lags: the cache does not have the child that it created before.
 
 
 def on_start_trusting_the_list(core: client.CoreV1Api, owner: str) -> None:
@@ -43,7 +43,7 @@ def on_start_with_a_name_of_its_own(core: client.CoreV1Api, owner: str) -> None:
     ensure(core, owner)
 
 
-# An object is deleted while the operator is away: nobody will ever tell.
+# An object is deleted while the operator is down: the operator gets no event for it.
 
 
 def after_being_away_waiting_for_events(_core: client.CoreV1Api, _owners: Collection[str]) -> None:
@@ -56,7 +56,7 @@ def after_being_away_comparing(core: client.CoreV1Api, owners: Collection[str]) 
             core.delete_namespaced_config_map(child.name, NAMESPACE)
 
 
-# A write is answered by a broken connection: it may have happened.
+# The connection breaks after a write: the server may have stored it.
 
 
 def create_trying_again(core: client.CoreV1Api, owner: str) -> None:

@@ -1,4 +1,4 @@
-"""Each test fails for the handler with the mistake, and passes for the other one."""
+"""Tests of three handlers. Each test fails for the handler with the bug, and passes for the other one."""
 
 from collections.abc import Callable, Collection, Iterator
 
@@ -45,7 +45,7 @@ def test_a_stale_read_after_a_restart(apiserver: Server, core: client.CoreV1Api,
         handlers.after_being_away_comparing,
     ],
 )
-def test_a_deletion_while_away(core: client.CoreV1Api, come_back: Cleaner) -> None:
+def test_a_deletion_while_the_operator_is_down(core: client.CoreV1Api, come_back: Cleaner) -> None:
     handlers.ensure(core, "stays")
     handlers.ensure(core, "goes")
 
@@ -58,7 +58,9 @@ def test_a_deletion_while_away(core: client.CoreV1Api, come_back: Cleaner) -> No
     "create",
     [pytest.param(handlers.create_trying_again, marks=mistake), handlers.create_once_trying_again],
 )
-def test_a_write_that_happened_although_it_failed(apiserver: Server, core: client.CoreV1Api, create: Handler) -> None:
+def test_a_write_that_was_stored_although_its_connection_broke(
+    apiserver: Server, core: client.CoreV1Api, create: Handler
+) -> None:
     with apiserver.fault("cut-after", verb="create", resource="configmaps", count=1) as fault:
         create(core, "one")
 

@@ -1,8 +1,10 @@
-"""The admission contract: what a plugin sees, and the chain that calls them.
+"""Interface: the contract of admission plugins, and of the chain that calls them.
 
-Mutating plugins run in order on the object that is on its way into storage, then (after the strategy) the validating
-ones on what will be stored. Must hold: each write passes the whole chain once per attempt, on every path (create,
-update, patch, delete, delete collection, subresources); a plugin refuses by raising a StatusError and nothing else.
+Mutating plugins run in order on the object of a write. After the strategy, validating plugins run on the object that
+will be stored. Must hold: each write of the generic Store passes the whole chain once per attempt (create, update,
+patch, delete, deletecollection, subresources). A plugin refuses a write by raising a StatusError.
+
+Some modules write past the generic Store; tests/house/test_raw_writes.py lists them.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
