@@ -25,7 +25,7 @@ class Change:
         self._deletion: WatchEvent | None = None
 
     def seen_through(self, predicate: SelectionPredicate) -> WatchEvent | None:
-        """The event for a watcher with this predicate; None when the watcher does not see the change. Raises Corrupt."""
+        """The event for a watcher with this predicate; None when it does not see the change. Raises Corrupt."""
         event = watching.seen_through(predicate, previous=self.previous, current=self.current, revision=self.revision)
         if event is None or event.type is not WatchEventType.DELETED:
             return event
