@@ -1,7 +1,7 @@
-"""From storage's errors to Status errors: the one border between the two vocabularies.
+"""Interpret: translates storage's errors to StatusErrors, as kube-apiserver's storage interpreter does.
 
-Must hold: every StorageError becomes a StatusError with the original as its cause; nothing of storage's inner life
-(keys, revisions of etcd) is shown beyond what kube-apiserver shows.
+Must hold: every StorageError becomes a StatusError with the original as its cause. Clients see keys and revisions of
+etcd only where kube-apiserver shows them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ _ROOT = "registry"
 
 
 class Operation(Struct, frozen=True):
-    """What was tried, for the message. `place` is what the keys of the resource begin with."""
+    """The call to storage, for the error message. `place` is the key prefix of the resource."""
 
     resource: GroupResource
     verb: str
@@ -32,12 +32,12 @@ class Operation(Struct, frozen=True):
 
 
 def operation_on(kind: Kind, verb: str, name: str = "") -> Operation:
-    """What was tried on objects of a kind."""
+    """A call to storage for objects of a kind."""
     return Operation(kind.resource, verb, name, kind.place, kind.is_cached)
 
 
 async def interpreted(work: Awaitable[T], operation: Operation) -> T:
-    """What the work returns, or its failure as a StatusError."""
+    """The result of the work. Raises its storage error as a StatusError."""
     try:
         return await work
     except storage_errors.StorageError as exc:
@@ -45,7 +45,7 @@ async def interpreted(work: Awaitable[T], operation: Operation) -> T:
 
 
 def status_error(exc: storage_errors.StorageError, operation: Operation) -> errors.StatusError:
-    """The answer to a failure of storage: the first row that fits, or a 500."""
+    """The StatusError for an error of storage: the first row that fits, or a 500."""
     for cause, answer in _ANSWERS:
         if isinstance(exc, cause):
             return answer(exc, operation)
@@ -63,9 +63,9 @@ def _conflict(exc: Any, operation: Operation) -> errors.StatusError:
 
 
 def _unmet(exc: Any, operation: Operation) -> errors.StatusError:
-    """As clients of kube-apiserver know it, with the key under which an object stands by default.
+    """The message of kube-apiserver, with the key below the default prefix.
 
-    What is not written has come past the place where keys get their root.
+    On a dry run kube-apiserver's key lacks the root.
     """
     key = key_prefixes.key_prefix(_ROOT, operation.place or operation.resource.resource) + exc.key
     key = key.removeprefix(f"/{_ROOT}") if exc.is_dry else key
@@ -78,7 +78,7 @@ def _bad_request(exc: Any, _operation: Operation) -> errors.StatusError:
 
 
 def _too_large(exc: Any, operation: Operation) -> errors.StatusError:
-    """Clients may ask again soon, but for what kube-apiserver has no cache of that could come there."""
+    """Clients may retry soon. kube-apiserver sends no Retry-After for resources without a watch cache."""
     seconds = 1 if operation.is_cached else 0
     return errors.TooLargeResourceVersion(exc.revision, exc.current, retry_after_seconds=seconds)
 
