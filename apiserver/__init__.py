@@ -1,1 +1,4 @@
-"""The server: HTTP and people. The only package that knows aiohttp."""
+"""Apiserver: the HTTP server, TLS, flags and the process of aio-apiserver.
+
+Other packages must not import aiohttp.
+"""

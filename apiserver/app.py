@@ -1,7 +1,7 @@
-"""The app: the whole way of a request in one place, its filters in their order and the routes behind them.
+"""App: the filter chain in its order, and the routes behind it, as kube-apiserver's DefaultBuildHandlerChain.
 
-Handlers for more paths are added to `routes`, filters to `chain`; neither knows of the other. Must hold: nothing is
-read, counted or decided about a request outside of this list.
+A new path is added to `routes`, a new filter to `chain`. Before the chain there are the checks of wire/framing.py and
+the start of the context in filters/entry.py.
 """
 
 from functools import partial
@@ -28,9 +28,9 @@ from aio_apiserver.apiserver.endpoints import (
 )
 from aio_apiserver.apiserver.filters import (
     audit,
-    audit_id,
     authentication,
     authorization,
+    entry,
     errors,
     fairness,
     http_logging,
@@ -41,19 +41,19 @@ from aio_apiserver.apiserver.filters import (
     sending,
 )
 from aio_apiserver.apiserver.filters.assembly import RequestLimits
-from aio_apiserver.apiserver.handlers.resources import Resources
+from aio_apiserver.apiserver.handlers.resources import ResourceHandlers
 from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
-from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.apiserver.routing import Routes, documents_or_resources
 from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import Clock
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 class Parts(Struct, frozen=True, kw_only=True):
-    """What the app is made of. The server makes and ends them."""
+    """The components from which the app is built. server.py opens and closes them."""
 
     settings: Settings
     clock: Clock
@@ -76,19 +76,19 @@ class Parts(Struct, frozen=True, kw_only=True):
     gateway: Gateway
     monitoring: Monitoring
     requests: RequestMetrics
-    definitions: Controller
+    definitions: DefinitionController
     upkeep: Upkeep
     auditor: Auditor | None = None
-    """None when nothing is recorded."""
+    """None without an audit policy."""
     bench: "Bench | None" = None
-    """What a server has that was started for testing."""
+    """The test bench of a server that runs with --testing."""
 
 
 def routes(parts: Parts) -> Routes:
-    """Everything that is served, by path."""
+    """The handlers by path."""
     checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
     show_version = version.handler(parts.settings.emulated)
-    resources = Resources(
+    resources = ResourceHandlers(
         parts.served,
         parts.draining,
         parts.requests,
@@ -96,7 +96,7 @@ def routes(parts: Parts) -> Routes:
         min_watch_seconds=parts.settings.min_request_timeout,
     ).handle
     documents = openapi.of(parts.served, parts.gateway.versions, builtin(), parts.clock)
-    oidc_documents = oidc.Documents(parts.settings, parts.access.issuer)
+    oidc_documents = oidc.OIDCDocuments(parts.settings, parts.access.issuer)
     exact = {
         **checks,
         **discovery.handlers(parts.served, parts.gateway.versions, parts.monitoring.discoveries.of()),
@@ -106,7 +106,7 @@ def routes(parts: Parts) -> Routes:
         "/version": show_version,
     }
     fairness = parts.limits.fairness
-    groups = discovery.GroupPaths(parts.served, parts.gateway.versions, resources)
+    groups = discovery.GroupDocuments(parts.served, parts.gateway.versions)
     exact["/flagz"] = status_pages.flagz(parts.settings)
     exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, parts.settings.emulated)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
@@ -121,7 +121,7 @@ def routes(parts: Parts) -> Routes:
         prefixes={
             "/version/": show_version,
             "/api/": resources,
-            "/apis/": parts.gateway.before(groups.handle),
+            "/apis/": parts.gateway.before(documents_or_resources(groups.handler_of, resources)),
             **{path: parts.gateway.before_openapi(handler) for path, handler in documents.prefixes.items()},
             **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),
@@ -131,9 +131,9 @@ def routes(parts: Parts) -> Routes:
 
 
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
-    """Everything that happens to a request before its handler, outermost first.
+    """The filters, outermost first.
 
-    Errors stand twice: what fails behind flow control is answered with the request's flow.
+    The filter `errors` is there twice: a failure behind flow control is answered with the flow of the request.
     """
     settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
     authorizer = MeasuredAuthorizer(parts.access.authorizer, parts.monitoring.access, patience)
@@ -161,7 +161,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
 
 
 def _flow_control(parts: Parts) -> list[Filter]:
-    """Who is served now."""
+    """Priority and fairness with its errors, or max in flight."""
     settings, on_refused = parts.settings, partial(parts.requests.terminated, code=429)
     if parts.limits.fairness is None:
         limited = partial(
@@ -196,10 +196,10 @@ def secure(parts: Parts) -> RequestHandler:
 
 
 def insecure(parts: Parts) -> RequestHandler:
-    """The app of the insecure port: everybody is an administrator."""
+    """The app of the insecure port, whose clients are all administrators."""
     return _assembled(parts, authentication.with_unsecured_user)
 
 
 def _assembled(parts: Parts, authenticate: Filter) -> RequestHandler:
     handler = compose(chain(parts, authenticate), routes(parts).dispatch)
-    return audit_id.entry(handler, parts.clock.patience)
+    return entry.with_context(handler, parts.clock.patience)

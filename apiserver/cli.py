@@ -1,7 +1,7 @@
-"""The command line: apiserver, kube-apiserver and python -m aio_apiserver are this.
+"""CLI: the console scripts apiserver and kube-apiserver, and python -m aio_apiserver.
 
-Exit codes: 0 when it did what was asked, 1 when it failed, 2 when the command line made no sense. Nothing may be
-imported here but what is small: a start loads with the garbage collector off, since nearly all that it makes stays.
+Exit codes: 0 for success, 1 for a failure, 2 for invalid arguments. Its imports must stay small: the garbage collector
+is off while the server is imported, because nearly all of those objects stay.
 """
 
 import gc
@@ -13,7 +13,7 @@ from aio_apiserver.apiserver import import_tuning
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the arguments ask for, or else the process' own. Returns the exit code."""
+    """Run the command of these arguments, or of the process. Returns the exit code."""
     _end_on_interrupt()
     gc.disable()  # the program turns it on again when it has started
     import_tuning.leave_out_plugins()
@@ -26,9 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _end_on_interrupt() -> None:
-    """Let Ctrl-C end the process while it loads: nothing is there yet that would have to be put in order.
+    """Let Ctrl-C end the process while modules are imported. Nothing has to be closed at that time.
 
-    As an exception it would be lost, and the program go on, wherever Python calls back from within an import.
+    KeyboardInterrupt would be lost where C code calls Python inside an import, and the program would continue.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

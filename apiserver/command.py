@@ -1,4 +1,4 @@
-"""The command: what the arguments of the command line ask for, done."""
+"""Command: what one command line does: print help or the version, check the flags, or run the server."""
 
 import logging
 import shutil
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do what the arguments ask for. Returns the exit code."""
+    """Run the command of these arguments. Returns the exit code."""
     try:
         parsed = flag_grammar.parse(arguments, command_line.flags(), UNUSED)
         if parsed.wants_help:

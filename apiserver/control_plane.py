@@ -1,6 +1,6 @@
-"""control_plane: the registry as one server runs it: built-in resources, custom resources, and their upkeep.
+"""Control plane: builds the registry of one server: built-in resources, custom resources, and their bootstrap objects.
 
-Puts together what other modules have opened; decides nothing about a request.
+It must not know requests.
 """
 
 from contextlib import AsyncExitStack
@@ -19,8 +19,8 @@ from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
-from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
+from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.storage.clock import Clock
@@ -29,18 +29,18 @@ from aio_apiserver.storage.tasks import Tasks
 
 
 class ControlPlane(Struct, frozen=True):
-    """The resources of one server. `served` has those that clients find."""
+    """The resources of one server. `served` has the resources that clients can reach."""
 
     foundation: Foundation
     groups: Groups
     served: ServedPaths
-    definitions: Controller
+    definitions: DefinitionController
 
 
 def foundation_of(
     config: Config, storage: StorageFactory, clock: Clock, *, access: Access, out: Outgoing, monitoring: Monitoring
 ) -> Foundation:
-    """What all parts of the registry stand on."""
+    """The components that all parts of the registry share."""
     return Foundation(
         storage_for=storage.storage_for,
         writable_storage_for=storage.storage_for,
@@ -60,13 +60,13 @@ def foundation_of(
 def open_control_plane(
     foundation: Foundation, storage: StorageFactory, *, background: Tasks, stack: AsyncExitStack
 ) -> ControlPlane:
-    """All built-in resources, and those of clients from the moment that their definitions are read."""
+    """All built-in resources, and custom resources as soon as their definitions are read."""
     environment = assembly.environment_of(foundation)
     groups = assembly.assemble(environment)
     enabled = assembly.served(groups, foundation.config.enablement)
     found = served_paths.index(enabled, foundation.types, foundation.clock)
-    resources = Resources(environment, storage.retire, foundation.call_webhook)
-    definitions = Controller(environment, resources, found.publish)
+    resources = CustomResources(environment, storage.retire, foundation.call_webhook)
+    definitions = DefinitionController(environment, resources, found.publish)
     stack.push_async_callback(definitions.close)
     definitions.start()
     for run in environment.runs:
@@ -83,7 +83,7 @@ def open_upkeep(
     aggregation: Aggregation,
     stack: AsyncExitStack,
 ) -> Upkeep:
-    """What makes the objects that every cluster has, and keeps them as they should be."""
+    """Creates the objects that every cluster has, and reconciles them."""
     upkeep = Upkeep(
         control_plane.groups,
         control_plane.foundation,

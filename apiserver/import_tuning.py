@@ -1,10 +1,10 @@
-"""Errands: what libraries do by themselves when they are imported, and what this program has no use for.
+"""Import tuning: prevents costly work of aiohttp and pydantic at import time.
 
-aiohttp reads the certificate authorities of the system, which takes 30 ms and 2 MB: whatever here trusts
-them reads them when it does. pydantic looks for plugins in all packages that are installed.
+aiohttp loads the certificate authorities of the system, which takes 30 ms and 2 MB; our code loads them where it trusts
+them. pydantic searches all installed packages for plugins.
 
-Must hold: only the program asks for this, whose process is its own; whoever imports the server into another process,
-as tests do, gets the libraries as they are.
+Must hold: the command line calls this, in a process of its own. A test that imports the server gets the libraries
+unchanged.
 """
 
 import os
@@ -15,13 +15,13 @@ _NO_AUTHORITIES = {"SSL_CERT_FILE": os.devnull, "SSL_CERT_DIR": os.devnull}
 
 
 def leave_out_plugins() -> None:
-    """Let pydantic do without plugins, from now on."""
+    """Disable pydantic's plugins in this process."""
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "true"
 
 
 @contextmanager
 def without_system_authorities() -> Iterator[None]:
-    """Let what is imported inside find no certificate authorities of the system."""
+    """Hide the certificate authorities of the system from imports in this block."""
     before = {name: os.environ.get(name) for name in _NO_AUTHORITIES}
     os.environ.update(_NO_AUTHORITIES)
     try:

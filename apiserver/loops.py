@@ -1,11 +1,11 @@
-"""Event loops: uvloop's where it is installed, or else Python's own."""
+"""Loops: the event loop of the process: uvloop's if it is installed, else asyncio's."""
 
 import asyncio
 from collections.abc import Callable
 
 
 def factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """What makes a loop."""
+    """The factory of event loops."""
     try:
         import uvloop
     except ImportError:

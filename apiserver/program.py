@@ -1,7 +1,7 @@
-"""The program: one server, from the command line to the exit code, with the signals and files of a process.
+"""Program: runs one server as a process, with signals, the ready file and an exit code.
 
-Must hold: SIGTERM and SIGINT stop the server in order and the program exits 0; a second one exits at once. The ready
-file is there exactly as long as the server is ready.
+Must hold: SIGTERM and SIGINT stop the server gracefully and the exit code is 0; a second signal ends the process at
+once. The ready file exists from readiness to the stop.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Serve until a signal. Returns the exit code."""
+    """Serve until a signal arrives. Returns the exit code."""
     with asyncio.Runner(loop_factory=loops.factory()) as runner:
         return runner.run(_serve(settings))
 
@@ -34,7 +34,7 @@ async def _serve(settings: Settings) -> int:
     except (OSError, ValueError, StorageError) as exc:
         logger.error("cannot start: %s", exc)
         return 1
-    gc.freeze()  # what the start has made stays: later collections need not look at it
+    gc.freeze()  # exempts all objects of the start from later collections
     gc.enable()
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -49,7 +49,7 @@ async def _serve(settings: Settings) -> int:
 
 
 async def _announce(running: Server) -> None:
-    """Tell people and programs that the server is ready, once it is."""
+    """Print the kubeconfig file and write the ready file when the server is ready."""
     await running.wait_until_ready()
     settings = running.settings
     sys.stdout.write(f"export KUBECONFIG={shlex.quote(str(settings.kubeconfig_file.absolute()))}\n")
@@ -62,7 +62,7 @@ async def _announce(running: Server) -> None:
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """An event that the first signal sets; the second one ends the process."""
+    """The event that the first signal sets. The second signal ends the process."""
     stop = asyncio.Event()
 
     def on_signal(number: signal.Signals) -> None:

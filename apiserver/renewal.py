@@ -1,8 +1,9 @@
-"""Renewal: a server that runs for years goes on with certificates that last for one.
+"""Renewal: renews the certificates of the server before they expire, and reloads certificate files that changed.
 
-Looks every hour whether the server's own certificates are near their end; they and those of the operator are taken over
-as soon as their files are others. Must hold: connections that are open keep what they have; a failure leaves everything
-as it was, is logged, and is tried again.
+Every hour it renews certificates that are about to expire. Changed files, also the operator's, are loaded without a
+restart.
+
+Must hold: open connections keep their certificates. A failure changes nothing, is logged, and is retried.
 """
 
 import asyncio
@@ -38,7 +39,7 @@ def open_renewal(
     clock: Clock,
     stack: AsyncExitStack,
 ) -> Reloading:
-    """Write the kubeconfig file, and look at all files again from now on. Raises OSError."""
+    """Write the kubeconfig file, and watch all files from now on. Raises OSError."""
     write_kubeconfig(settings, pki, url)
     of_server = reloaded(settings, pki, url, serving, access.certified)
     files = Reloading([of_server, *reloaded_for_kubelets(settings, backends), *access.reloaded], clock.patience)
@@ -50,7 +51,7 @@ def open_renewal(
 
 
 def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certified: CertifiedUsers) -> Reloaded:
-    """What the secure port shows and believes, and what administrators believe. Raises OSError."""
+    """The certificates of the secure port and the certificate authorities of its clients. Raises OSError."""
     paths = contexts.files(settings, pki)
 
     async def take_over(_contents: Contents) -> None:
@@ -63,7 +64,7 @@ def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certif
 
 
 def reloaded_for_kubelets(settings: Settings, backends: Backends) -> Iterator[Reloaded]:
-    """What kubelets are shown, and who is believed to be one. Raises OSError."""
+    """The client certificate for kubelets and their certificate authority. Raises OSError."""
     if not (paths := kubelet_files(settings)):
         return
 
@@ -74,17 +75,17 @@ def reloaded_for_kubelets(settings: Settings, backends: Backends) -> Iterator[Re
 
 
 def write_kubeconfig(settings: Settings, pki: Pki, url: str) -> None:
-    """Tell the administrator how to get in. Raises OSError."""
+    """Write the administrator's kubeconfig file. Raises OSError."""
     kubeconfig.write(settings.kubeconfig_file, url, pki, authority=contexts.authority(settings, pki))
 
 
 async def run(settings: Settings, url: str, files: Reloading, clock: Clock) -> None:
-    """Keep the server's own certificates, and the kubeconfig file, up to date for ever."""
+    """Keep the server's certificates and the kubeconfig file valid, until it is cancelled."""
     while True:
         await clock.sleep(PAUSE)
         try:
             pki = await asyncio.to_thread(certificates.ensure, settings.pki_dir, contexts.hosts(settings), clock)
             write_kubeconfig(settings, pki, url)
         except (OSError, ValueError):
-            logger.exception("certificates cannot be renewed")
+            logger.exception("cannot renew certificates")
         await files.check()

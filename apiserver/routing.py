@@ -1,10 +1,12 @@
-"""Routes: from a decoded path to its handler.
+"""Routing: from a decoded path to its HTTP handler.
 
-A path is served by the handler of exactly that path, or else by the one with the longest prefix that fits. Knows no
-method and no API. Must hold: a path that nothing serves is answered with kube-apiserver's plain 404.
+A path is served by the handler of that exact path, else by the handler of the longest prefix. It must not know methods
+or resources.
+
+Must hold: a path without a handler gets kube-apiserver's plain 404.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
@@ -13,17 +15,17 @@ from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 
 
 class Routes:
-    """All that is served. `prefixes` end in a slash and stand for everything below it."""
+    """The handlers of one server. Each prefix ends in a slash, and serves all paths below it."""
 
     def __init__(self, *, exact: Mapping[str, Handler], prefixes: Mapping[str, Handler]) -> None:
         self._exact = exact
         self._below_first: dict[str, list[tuple[str, Handler]]] = {}
-        """By the first part of a path, which stands between two slashes."""
+        """The prefixes by the first segment of the path."""
         for prefix, handler in sorted(prefixes.items(), key=lambda route: len(route[0]), reverse=True):
             self._below_first.setdefault(prefix[1 : prefix.find("/", 1)], []).append((prefix, handler))
 
     def dispatch(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
-        """Answer by the handler of the path."""
+        """Call the handler of the path."""
         handler = self._exact.get(context.path) or self._below(context.path)
         return handler(request, context)
 
@@ -31,8 +33,18 @@ class Routes:
         for prefix, handler in self._below_first.get(path[1 : path.find("/", 1)], ()):
             if path.startswith(prefix):
                 return handler
-        return _nowhere
+        return _not_found
 
 
-async def _nowhere(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+def documents_or_resources(document_at: Callable[[str], Handler | None], resources: Handler) -> Handler:
+    """The handler of all paths below /apis/: discovery documents of groups and versions, resources for other paths."""
+
+    def dispatched(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
+        document = None if context.info.is_resource else document_at(context.path)
+        return (document or resources)(request, context)
+
+    return dispatched
+
+
+async def _not_found(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
     return responses.not_found(context)

@@ -1,11 +1,11 @@
-"""server: the server's life, in the order in which it happens.
+"""Server: starts and stops one API server.
 
     start   certificates, storage, app, listeners, kubeconfig; ready as soon as the storage answers
             controllers, if any, work from then on
     stop    not ready any more, delay, no new connections, streams end, requests finish, controllers stop, connections
             and storage close
 
-Must hold: what was started is stopped, whatever fails between; nothing outlives `stop`, no task and no socket.
+Must hold: `stop` and a failed start close everything that was opened. No task and no socket outlives `stop`.
 """
 
 import logging
@@ -67,15 +67,15 @@ else:
 logger = logging.getLogger(__name__)
 
 _STORAGE_PAUSE = 0.05
-"""Seconds between two looks at a storage that is not there yet."""
+"""Seconds between two health checks of a storage that does not answer."""
 
 
 class Server(Struct, frozen=True):
-    """A server that has been started."""
+    """A started server."""
 
     settings: Settings
     url: str
-    """Where clients on this machine find it."""
+    """The address for clients on this machine."""
     pki: Pki
     secure: Listener
     insecure: Listener | None
@@ -83,15 +83,15 @@ class Server(Struct, frozen=True):
     parts: app.Parts
     _stack: AsyncExitStack
     _working: AsyncExitStack
-    """The controllers, while they run."""
+    """The running controllers."""
 
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
-        told: Mapping[str, str] = {}
+        logged: Mapping[str, str] = {}
         while problems := await self.parts.storage_health.problems():
-            if problems != told:
+            if problems != logged:
                 logger.warning("storage is not ready: %s", problems)
-            told = problems
+            logged = problems
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         await self.parts.definitions.wait_until_current()
         await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
@@ -102,7 +102,7 @@ class Server(Struct, frozen=True):
         await self._start_controllers()
 
     async def stop(self) -> None:
-        """End everything, gracefully."""
+        """Shut down gracefully."""
         self.parts.draining.announce()
         await self.parts.clock.patience.sleep(self.settings.shutdown_delay_duration)
         for listener in filter(None, (self.secure, self.insecure)):
@@ -137,15 +137,15 @@ class Server(Struct, frozen=True):
 
 
 def _identity(settings: Settings) -> str:
-    """Who this server is among those with the same storage: who has it for himself is the same after each start."""
+    """The identity of this server in leases. A server that does not share its storage keeps it over restarts."""
     own = {"etcd3": str(uuid.uuid4()), "memory": "memory"}
     return f"{platform.node()}_{own.get(settings.backend) or settings.data_dir.absolute()}"
 
 
 async def start(settings: Settings, *, clock: Clock | None = None, beginning: Snapshot | None = None) -> Server:
-    """Start a server; it listens when this returns. Raises OSError, ValueError or StorageError when it cannot.
+    """Start a server. It listens when this returns. Raises OSError, ValueError or StorageError.
 
-    beginning: what a store in memory holds from the start.
+    beginning: the first contents of a store in memory.
     """
     clock = clock or (bench_assembly.open_clock() if settings.testing else SystemClock())
     pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
@@ -171,7 +171,7 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
 async def _open_parts(
     settings: Settings, pki: Pki, clock: Clock, stack: AsyncExitStack, beginning: Snapshot | None
 ) -> app.Parts:
-    """Everything that is behind the ports, in the order in which each needs the ones before."""
+    """The components behind the ports. Each needs only earlier ones."""
     gates, monitoring = _gates(settings), Monitoring()
     measures = monitoring.measures
     storage = await _open_storage(settings, clock, beginning, monitoring, stack)
@@ -217,7 +217,7 @@ def _gates(settings: Settings) -> Gates:
 async def _open_storage(
     settings: Settings, clock: Clock, beginning: Snapshot | None, monitoring: Monitoring, stack: AsyncExitStack
 ) -> StorageFactory:
-    """Raises StorageError, ValueError."""
+    """Open the storage and publish its metrics. Raises StorageError, ValueError."""
     config = storage_config.config_of(settings)
     factory = StorageFactory(config, clock=clock, latencies=monitoring.latencies, beginning=beginning)
     storage = await stack.enter_async_context(factory)
@@ -228,7 +228,7 @@ async def _open_storage(
 
 
 def _open_background(access: Access, storage: StorageFactory, clock: Clock, stack: AsyncExitStack) -> Tasks:
-    """What goes on beside the requests: authorizers follow what they decide on, caches are filled."""
+    """Background tasks: authorizers follow their objects, and caches are filled."""
     background = Tasks()
     stack.push_async_callback(background.close)
     for run in access.runs:

@@ -1,6 +1,6 @@
-"""python -m benchmarks [names...]: run benchmarks and print their figures in one table.
+"""python -m benchmarks [names...]: runs benchmarks and prints their figures in one table.
 
-A name picks one benchmark ("storage.etcd") or all below it ("storage"); without names, all are run.
+A name selects one benchmark ("storage.etcd") or all below it ("storage"); without names, all run.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ def _picked(names: Sequence[str]) -> list[str]:
 
 
 def _run(name: str) -> Sequence[Figure]:
-    """One benchmark, on an event loop of its own and of the kind that the server runs on."""
+    """Run one benchmark on an event loop of its own, of the kind that the server uses."""
     print(f"{name} ...", flush=True)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_awaited(BENCHMARKS[name]))
@@ -64,7 +64,7 @@ async def _awaited(benchmark: Benchmark) -> Sequence[Figure]:
 
 
 def _machine() -> str:
-    """What the figures depend on beside the software."""
+    """The machine and the Python version, on which the figures depend."""
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs{load}, {python}"

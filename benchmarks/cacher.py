@@ -1,7 +1,7 @@
-"""Measures the Cacher: one function a figure, each returns a number and prints nothing.
+"""Cacher: measures the Cacher; each function returns one number and prints nothing.
 
-The changes are made beforehand and, but where it says otherwise, handed to the reflector as the store's watch would, so
-that the figures are the cache's own and not the store's.
+The changes are made before, and handed to the reflector as the store's watch would do. So the figures are those of the
+cache, not of the store. Exceptions are in the docstrings.
 """
 
 import asyncio
@@ -56,9 +56,9 @@ PODS = Resource(group="", resource="pods", namespaced=True, fields=_fields, trig
 _READER = reader_of(PODS)
 _PREFIX = "/registry/pods/"
 _FIRST_REVISION = 1_000
-"""The first change comes at this revision, which no list has seen."""
+"""The revision of the first change, after all lists."""
 _PATIENCE = 20.0
-"""Seconds after which something that does not come is a failure."""
+"""Seconds after which a missing event is a failure."""
 
 
 def pod(number: int, *, namespaces: int = 50, nodes: int = 500) -> Object:
@@ -103,7 +103,7 @@ class _InMemory(KVStore):
 
 
 class _Feed(_InMemory):
-    """A store whose watch is ours to feed."""
+    """A store whose watch events come from the benchmark."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class _Feed(_InMemory):
 
 
 class _Past(_InMemory):
-    """A store that lists as it was when it was empty, so that a cache has to read all that has happened since."""
+    """A store whose list is empty and old, so that the cache reads the whole history."""
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         return ListResult((), 1)
@@ -125,11 +125,11 @@ class _Past(_InMemory):
 
 class _Unwatched:
     def stop(self) -> None:
-        """Nothing runs."""
+        """Nothing is running."""
 
 
 class _CountingSink:
-    """Takes what comes, as a connection does that is never behind: it asks for the bytes and is done."""
+    """Takes batches as a fast connection does: it encodes them."""
 
     backlog = 0
     backlog_limit = 1
@@ -146,7 +146,7 @@ class _CountingSink:
             self.is_done.set()
 
     def end(self, reason: StorageError | None) -> None:
-        """The measurement is over."""
+        """The measurement has ended."""
 
 
 def _frame(events: Sequence[WatchEvent]) -> bytes:
@@ -159,7 +159,7 @@ def _frame(events: Sequence[WatchEvent]) -> bytes:
 
 @asynccontextmanager
 async def _cacher(objects: int) -> AsyncIterator[tuple[Cacher, _Feed]]:
-    """A cacher that is ready and holds so many pods, not yet decoded."""
+    """A ready cacher with so many pods, which are not decoded."""
     store = _Feed()
     for number in range(objects):
         obj = pod(number)
@@ -184,7 +184,7 @@ def _unversioned(obj: Object) -> Object:
 
 
 def _changes(count: int, *, keys: int) -> Iterator[WatchBatch]:
-    """Changes as the store's watch delivers them: one revision a batch, the bytes not yet decoded."""
+    """Changes in the form of the store's watch: one revision a batch, not decoded."""
     for number in range(count):
         obj = pod(number % keys)
         stored = StoredObject(_key_of(obj), _FIRST_REVISION + number, MSGPACK.encode(obj), _READER)
@@ -193,7 +193,7 @@ def _changes(count: int, *, keys: int) -> Iterator[WatchBatch]:
 
 
 async def events_applied_per_second(events: int = 50_000, keys: int = 5_000) -> float:
-    """Changes that the reflector, the window and the state take in, with nobody watching: nothing is decoded."""
+    """Changes that the reflector, the window and the state apply without a watcher: nothing is decoded."""
     async with _cacher(0) as (_, store):
         batches = list(_changes(events, keys=keys))
         sink = store.sink
@@ -204,7 +204,7 @@ async def events_applied_per_second(events: int = 50_000, keys: int = 5_000) -> 
 
 
 async def events_read_per_second(events: int = 20_000, keys: int = 5_000) -> float:
-    """Changes that come out of the memory engine's history, through the store's watch, into the cache."""
+    """Changes from the history of the memory engine through the store's watch into the cache."""
     store = _Past()
     last = await _write(store.kv, events, keys=keys)
     cacher = Cacher(store, PODS)
@@ -221,7 +221,7 @@ async def events_read_per_second(events: int = 20_000, keys: int = 5_000) -> flo
 
 
 async def _write(kv: MemoryKV, events: int, *, keys: int) -> int:
-    """Write pods again and again; the last revision."""
+    """Write pods repeatedly. Returns the last revision."""
     revisions: dict[bytes, int] = {}
     revision = 0
     for number in range(events):
@@ -234,9 +234,9 @@ async def _write(kv: MemoryKV, events: int, *, keys: int) -> int:
 
 
 async def deliveries_per_second(sinks: int = 500, events: int = 5_000, events_per_turn: int = 5) -> float:
-    """Events that reach sinks which all watch everything, when so many changes come in a turn of the loop.
+    """Events that reach sinks which all watch everything, with several changes in one iteration of the event loop.
 
-    Each event is decoded and encoded on the way, once for all sinks.
+    Each event is decoded and encoded once for all sinks.
     """
     async with _cacher(0) as (cacher, store):
         watching = [_CountingSink(events) for _ in range(sinks)]
@@ -254,7 +254,7 @@ async def deliveries_per_second(sinks: int = 500, events: int = 5_000, events_pe
 
 
 async def decodings_per_second(objects: int = 10_000) -> float:
-    """Pods decoded from their stored bytes and encoded as JSON, with nothing around it."""
+    """Pods decoded from their stored bytes and encoded as JSON, and nothing else."""
     data = MSGPACK.encode(pod(0))
     begun = time.perf_counter()
     for _ in range(objects):
@@ -263,7 +263,7 @@ async def decodings_per_second(objects: int = 10_000) -> float:
 
 
 async def filtered_list_seconds(objects: int = 18_000, lists: int = 21) -> float:
-    """One list of one in ten of the objects by a label, each decoded before: the median of some."""
+    """The median time of a list that selects one in ten objects by a label. All objects were decoded before."""
     predicate = SelectionPredicate(labels=(Requirement("tier", Operator.IN, frozenset({"backend"})),))
     async with _cacher(objects) as (cacher, _):
         await cacher.get_list("", ListOptions(resource_version=0))
@@ -279,7 +279,7 @@ async def _seconds_of_list(cacher: Cacher, predicate: SelectionPredicate) -> flo
 
 
 async def first_list_longest_turn_seconds(objects: int = 18_000) -> float:
-    """How long others wait for the event loop at the most while a list decodes everything for the first time."""
+    """The longest time for which other tasks wait while a list decodes all objects for the first time."""
     async with _cacher(objects) as (cacher, _):
         listing = asyncio.ensure_future(cacher.get_list("", ListOptions()))
         longest = 0.0
@@ -291,7 +291,7 @@ async def first_list_longest_turn_seconds(objects: int = 18_000) -> float:
 
 
 async def get_seconds(objects: int = 1_000, gets: int = 20_000) -> float:
-    """One consistent get of an object that the cache has."""
+    """A consistent get of an object in the cache."""
     async with _cacher(objects) as (cacher, _):
         await cacher.get("team-7/web-000007")
         begun = time.perf_counter()
@@ -301,7 +301,7 @@ async def get_seconds(objects: int = 1_000, gets: int = 20_000) -> float:
 
 
 async def bytes_per_object(objects: int = 5_000) -> float:
-    """What Python has allocated for each pod of some 3.8 kB after all of them have been listed."""
+    """Bytes that Python has allocated for each pod of about 3.8 kB after a list of all of them."""
     async with _cacher(0) as (cacher, store):
         gc.collect()
         tracemalloc.start()
@@ -313,7 +313,7 @@ async def bytes_per_object(objects: int = 5_000) -> float:
 
 
 def resident_bytes_per_object(objects: int = 18_000) -> float:
-    """By how much the process has grown for each pod, as the system sees it; wants a process of its own."""
+    """The growth of the process for each pod, as the system measures it. It needs a process of its own."""
     return asyncio.run(_resident_bytes_per_object(objects))
 
 
@@ -333,6 +333,6 @@ async def _fill(cacher: Cacher, store: _Feed, objects: int) -> None:
 
 
 def _resident_bytes() -> int:
-    """From Linux' own account of the process."""
+    """The resident memory of the process, from Linux."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

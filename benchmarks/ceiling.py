@@ -1,8 +1,8 @@
-"""python -m benchmarks.ceiling DIRECTORY: the least that a server on this stack can do, as a process of its own.
+"""Ceiling: python -m benchmarks.ceiling DIRECTORY, a bare aiohttp application over TLS, the upper limit for a server.
 
-A bare aiohttp application over TLS with none of an API server's work in it: it answers with prepared bytes, keeps
-nothing, and hands what is created to all that watch. What it reaches is what aiohttp, TLS and this machine allow.
-The directory holds what it answers with, its certificate and key, and is told its address.
+It does no work of an API server: it answers with prepared bytes, stores nothing, and sends created objects to all
+watchers. Its figures are the limits of aiohttp, TLS and this machine. The directory has its responses, its certificate
+and its key; it writes its address there.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from aiohttp import web
 
 POD, PODS, CERTIFICATE, KEY, READY = "pod.json", "pods.json", "ceiling.crt", "ceiling.key", "ceiling.ready"
 OTHERS = "others.msgpack"
-"""Further answers, by Accept header and path."""
+"""Further responses, by Accept header and path."""
 _TURN_SECONDS = 0.002
-"""What is created within one goes to the watchers together."""
+"""Objects that are created within this time go to the watchers together."""
 
 
 class Ceiling:
-    """Answers for one pod, for a list of pods, and for what is created and watched."""
+    """Answers requests for one pod, for a list of pods, creates and watches."""
 
     def __init__(self, directory: Path) -> None:
         self._pod = (directory / POD).read_bytes()

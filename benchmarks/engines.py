@@ -1,7 +1,6 @@
-"""Subjects of the engine benchmarks: what creates and gets keys, on a disk of one and the same kind.
+"""Engines: the subjects of the engine benchmarks, which create and get keys on the same disk.
 
-Must hold: every subject waits for the disk before it says that something is written; all keep their data below the
-directory that is handed in.
+Must hold: every subject waits for the disk before it reports a write. All keep their data below the given directory.
 """
 
 import io
@@ -22,17 +21,17 @@ from benchmarks.rounds import rate
 from tests.storage.kv.etcd_server import Member
 
 VALUE = bytes(range(250)) * 10
-"""2.5 kB, as a usual object has."""
+"""2.5 kB, the size of a usual object."""
 CREATES = 20_000
 GETS = 100_000
-"""Operations a round at the most."""
+"""The most operations in a round."""
 
 _LASTING = Path("/var/tmp")  # noqa: S108 - only the parent of directories that are made with names of their own
-"""Where temporary files may be large: /tmp is in memory on many systems."""
+"""A directory for large temporary files: /tmp is in memory on many systems."""
 
 
 class Subject:
-    """Something that creates and gets keys, below a prefix of its own."""
+    """Creates and gets keys below a prefix of its own."""
 
     def __init__(
         self, name: str, create: Callable[[bytes, bytes], Awaitable[object]], get: Callable[[bytes], Awaitable[object]]
@@ -43,12 +42,12 @@ class Subject:
         self._created = 0
 
     async def creates(self, *, at_once: int) -> float:
-        """One round of creates: how many a second."""
+        """One round of creates. Returns the rate per second."""
         numbers = itertools.islice(itertools.count(self._created), CREATES)
         return await rate(self._create_one, numbers, at_once=at_once)
 
     async def gets(self, *, at_once: int) -> float:
-        """One round of gets of what was created: how many a second."""
+        """One round of gets of created keys. Returns the rate per second."""
         numbers = (number % self._created for number in range(GETS))
         return await rate(self._get_one, numbers, at_once=at_once)
 
@@ -65,14 +64,14 @@ class Subject:
 
 @contextmanager
 def directory() -> Iterator[Path]:
-    """A directory on a disk, gone afterwards."""
+    """A temporary directory on a disk."""
     with tempfile.TemporaryDirectory(prefix="benchmark-", dir=_LASTING if _LASTING.is_dir() else None) as path:
         yield Path(path)
 
 
 @asynccontextmanager
 async def sqlite(parent: Path) -> AsyncIterator[Subject]:
-    """The embedded store."""
+    """The SQLite engine."""
     kv = await SqliteKV.open(parent / "sqlite")
     try:
         yield _on("sqlite", kv)
@@ -101,7 +100,7 @@ async def raw_etcd(member: Member) -> AsyncIterator[Subject]:
 
 
 def seconds_of_sync(parent: Path, *, writes: int = 100) -> float:
-    """How long the disk takes to make a value durable: the median of some."""
+    """The median time of an fsync."""
     with (parent / "sync").open("wb", buffering=0) as file:
         return statistics.median([_seconds_of_write(file) for _ in range(writes)])
 

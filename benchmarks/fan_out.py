@@ -1,4 +1,4 @@
-"""Fan-out: many clients watch one namespace while objects are made in it as fast as they can be."""
+"""Fan-out: many clients watch one namespace while objects are created in it at the highest rate."""
 
 import asyncio
 import itertools
@@ -15,7 +15,7 @@ _numbers = itertools.count()
 
 
 class Watcher(asyncio.Protocol):
-    """Counts the events that come."""
+    """Counts events."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -25,7 +25,7 @@ class Watcher(asyncio.Protocol):
         self._arrived: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's transport is not a subclass
         self.transport.write(load.request("GET", f"{self._path}?watch=1"))
 
     def data_received(self, data: bytes) -> None:
@@ -40,7 +40,7 @@ class Watcher(asyncio.Protocol):
             self._arrived.set_exception(exc or ConnectionResetError("closed by the server"))
 
     async def wait_for(self, count: int) -> None:
-        """Return when so many events have come."""
+        """Return when so many events have arrived."""
         self._wanted = count
         if self._seen < count:
             self._arrived = asyncio.get_running_loop().create_future()
@@ -48,13 +48,13 @@ class Watcher(asyncio.Protocol):
 
 
 async def deliveries_per_second(serving: Serving, *, watchers: int, objects: int) -> float:
-    """Events times watchers, by the time from the first create to the last delivery."""
+    """Events times watchers, divided by the time from the first create to the last delivery."""
     namespace = f"fan-out-{next(_numbers)}"
     await load.send_all(serving, [_namespace(namespace)], at_once=1)
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     watching = [await load.connect(serving, lambda: Watcher(path)) for _ in range(watchers)]
     try:
-        await _create(serving, path, range(1))  # whoever sees it is there
+        await _create(serving, path, range(1))  # a watcher that has received it is registered
         await asyncio.gather(*(watcher.wait_for(1) for watcher in watching))
         begun = time.perf_counter()
         creating = asyncio.create_task(_create(serving, path, range(1, 1 + objects)))

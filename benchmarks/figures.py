@@ -1,6 +1,6 @@
-"""Figures: what a benchmark has found, beside what it is measured against, and the table that shows them.
+"""Figures: the results of benchmarks with their references and targets, and the table that prints them.
 
-Pure. Must hold: a share is the better the larger it is; a figure says by itself whether its target is met.
+Pure. Must hold: a larger share is better. A figure decides whether its target is met.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How values are shown."""
+    """The format of values."""
 
     text: str
     decimals: int = 0
@@ -28,7 +28,7 @@ PERCENT = Unit(" %")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The same work, done by something else in the same run."""
+    """The same work by another program in the same run."""
 
     name: str
     value: float
@@ -65,7 +65,7 @@ def share_of_at_least(percent: float) -> Target:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table. Without a target it is for information."""
+    """One line of the table. A figure without a target is for information."""
 
     name: str
     value: float
@@ -75,7 +75,7 @@ class Figure:
 
     @property
     def share(self) -> float | None:
-        """The value in percent of the reference's."""
+        """The value in percent of the reference's value."""
         return 100 * self.value / self.reference.value if self.reference else None
 
     @property

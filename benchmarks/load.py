@@ -1,7 +1,7 @@
-"""Load: clients that ask one server over TLS, each on a connection of its own that it keeps.
+"""Load: clients that send requests to one server over TLS, each on its own kept connection.
 
-They spend as little as they can, since they share the machine with what they measure: a prepared request goes out, and
-of the answer only status and length are looked at.
+They use little CPU, since they share the machine with the server: the requests are prepared, and of a response only
+status and length are read.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*") -
 
 
 class Client(asyncio.Protocol):
-    """One connection: an exchange at a time."""
+    """One connection with one request at a time."""
 
     def __init__(self, *, keeps_bodies: bool = False) -> None:
         self._keeps_bodies = keeps_bodies
@@ -45,14 +45,14 @@ class Client(asyncio.Protocol):
         self._left = 0
 
     async def ask(self, message: bytes) -> bytes:
-        """Send a request and wait for the end of its answer. Returns its body, if bodies are kept."""
+        """Send a request and wait for the end of its response. Returns the body, if bodies are kept."""
         assert self._transport is not None
         self._done = asyncio.get_running_loop().create_future()
         self._transport.write(message)
         return await self._done
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's transport is not a subclass
 
     def data_received(self, data: bytes) -> None:
         if not self._left:
@@ -72,11 +72,11 @@ class Client(asyncio.Protocol):
             self._transport.close()
 
     def _begin(self, data: bytes) -> bytes:
-        """Read the head, which comes whole; what follows it begins the body."""
+        """Read the head, which arrives in one piece; the rest belongs to the body."""
         end = data.index(_HEAD_END) + len(_HEAD_END)
         length = _LENGTH.search(data, 0, end)
         if data[9:10] != b"2" or length is None:
-            raise AssertionError(f"not an answer of known length: {data[:400]!r}")
+            raise AssertionError(f"not a successful response of known length: {data[:400]!r}")
         self._left = int(length[1])
         return data[end:]
 
@@ -88,7 +88,7 @@ class Client(asyncio.Protocol):
 
 @asynccontextmanager
 async def clients(serving: Serving, count: int, *, keeps_bodies: bool = False) -> AsyncIterator[Sequence[Client]]:
-    """So many connections, open."""
+    """So many open connections."""
     made = [await connect(serving, lambda: Client(keeps_bodies=keeps_bodies)) for _ in range(count)]
     try:
         yield made
@@ -98,7 +98,7 @@ async def clients(serving: Serving, count: int, *, keeps_bodies: bool = False) -
 
 
 async def connect(serving: Serving, make: Callable[[], P]) -> P:
-    """A connection of one's own kind."""
+    """A connection with the caller's protocol."""
     host, port = urlsplit(serving.url).netloc.split(":")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -107,7 +107,7 @@ async def connect(serving: Serving, make: Callable[[], P]) -> P:
 
 
 async def rate(serving: Serving, make: Callable[[], bytes], *, at_once: int, seconds: float) -> float:
-    """Answers a second to requests that `make` makes, from so many clients."""
+    """Responses per second to requests of `make`, with so many clients."""
     async with clients(serving, at_once) as asking:
         begun = time.perf_counter()
         counts = await asyncio.gather(*(_ask_until(client, make, begun + seconds) for client in asking))
@@ -123,7 +123,7 @@ async def _ask_until(client: Client, make: Callable[[], bytes], end: float) -> i
 
 
 async def send_all(serving: Serving, messages: Sequence[bytes], *, at_once: int) -> float:
-    """Each message once. Returns how many were answered a second."""
+    """Send each message once. Returns the rate of responses per second."""
     left, begun = iter(messages), time.perf_counter()
 
     async def send(client: Client) -> None:
@@ -136,6 +136,6 @@ async def send_all(serving: Serving, messages: Sequence[bytes], *, at_once: int)
 
 
 async def body_of(serving: Serving, path: str, *, accept: str = "*/*") -> bytes:
-    """What is answered to a GET."""
+    """The body of the response to a GET."""
     async with clients(serving, 1, keeps_bodies=True) as (client,):
         return await client.ask(request("GET", path, accept=accept))

@@ -1,7 +1,7 @@
-"""Measures what a create of a pod spends on managed fields: the same creates with and without them, in turns.
+"""Managed fields: measures their part in a create of a pod, by creates with and without them in alternating rounds.
 
-A create here is all that the registry does of it, from the body to an object in a store in memory; HTTP, TLS and the
-disk come on top in a server, so that the share of a request is smaller than the one that is told.
+A create is the registry's part: from the body to an object in a memory store. A server adds HTTP, TLS and the disk, so
+the part in a request is smaller.
 """
 
 import gc
@@ -28,10 +28,10 @@ from benchmarks.figures import MICROSECONDS, PERCENT, Figure, at_most
 from benchmarks.rounds import medians
 
 CREATES = 500
-"""In a round."""
+"""Creates in a round."""
 MOST = at_most(25)
 _FEW, _MANY = 6, 49
-"""Environment variables of a usual pod, and of one that has much to own."""
+"""The number of environment variables of a usual pod and of one with many owned fields."""
 
 
 async def managed_fields() -> Sequence[Figure]:
@@ -50,7 +50,7 @@ async def _figures(name: str, variables: int, *, has_target: bool = False) -> Se
 
 
 class _Numbers:
-    """Names that are not taken yet."""
+    """The numbers of unused names."""
 
     def __init__(self) -> None:
         self._next = 0
@@ -73,7 +73,7 @@ class _Pods(Struct, frozen=True):
         return replace(self, store=replace(self.store, managers=None))
 
     async def microseconds(self) -> float:
-        """CPU of one create."""
+        """The CPU time of one create."""
         bodies = [_body(number, self.variables) for number in self.numbers.take(CREATES)]
         gc.collect()
         begun = time.process_time()
@@ -103,14 +103,14 @@ async def _pods(variables: int) -> AsyncIterator[_Pods]:
 
 
 def _say_nothing(_warning: str) -> None:
-    """Nobody reads the warnings."""
+    """The benchmark ignores warnings."""
 
 
 _REQUEST = Request(user=UserInfo(name="benchmark"), version="v1", warn=_say_nothing, namespace="default")
 
 
 def _body(number: int, variables: int) -> bytes:
-    """A pod as a ReplicaSet's controller makes it."""
+    """A pod as the ReplicaSet controller makes it."""
     owner = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",

@@ -1,6 +1,6 @@
-"""Processes that serve: this server as people start it, and the ceiling beside it.
+"""Processes: starts the server as a user does, and the ceiling beside it.
 
-Must hold: a process has ended when its context is left; each works in a directory that it is given.
+Must hold: the process has ended when its context exits. Each process has its own directory.
 """
 
 import os
@@ -27,7 +27,7 @@ _PATIENCE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A process that serves, and how long it took from its start until it did."""
+    """A serving process, and the time from its start to readiness."""
 
     name: str
     url: str
@@ -35,14 +35,14 @@ class Serving:
     seconds_to_ready: float
 
     def resident_megabytes(self) -> float:
-        """How much memory it holds. Linux tells."""
+        """Its resident memory, from Linux."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 @contextmanager
 def server(directory: Path) -> Iterator[Serving]:
-    """This server on the embedded store, with its data in the directory."""
+    """This server with the SQLite engine and its data in the directory."""
     tokens, ready = directory / "tokens.csv", directory / "server.ready"
     tokens.write_text(f"{TOKEN},benchmark,benchmark,system:masters\n")
     flags = {
@@ -61,7 +61,7 @@ def server(directory: Path) -> Iterator[Serving]:
 
 @contextmanager
 def ceiling(directory: Path, *, pod: bytes, pods: bytes, others: Mapping[str, bytes]) -> Iterator[Serving]:
-    """The ceiling, with the same answers; `others` are by Accept header and path."""
+    """The ceiling, with the same responses; `others`: further ones by Accept header and path."""
     pair = certificates.ensure(directory / "ceiling-pki", ["127.0.0.1"], SystemClock()).server
     shutil.copy(pair.certificate, directory / ceilings.CERTIFICATE)
     shutil.copy(pair.key, directory / ceilings.KEY)

@@ -1,6 +1,6 @@
-"""What etcd does without us: aetcd's stubs on a channel of their own, one message a request.
+"""Raw etcd: aetcd's gRPC stubs on a channel of their own, one message for each request.
 
-This is the ceiling that the etcd engine is measured against, and what the embedded store is compared with.
+It is the upper limit for the etcd engine, and the reference for the SQLite engine.
 """
 
 import grpc.aio
@@ -23,7 +23,7 @@ class RawEtcd:
         assert response.succeeded
 
     async def get(self, key: bytes) -> bytes:
-        """The value of a key that exists."""
+        """The value of an existing key."""
         response = await self._range(rpc.RangeRequest(key=key))
         (found,) = response.kvs
         value: bytes = found.value

@@ -1,7 +1,6 @@
-"""Rounds: work is measured in short rounds, and what is to be compared takes turns, so that a noisy moment hits both.
+"""Rounds: measures in short rounds, in which compared subjects alternate, so that noise affects both.
 
-Must hold: every round ends, after its number of operations or after its time; the first of two comes second in every
-other round.
+Must hold: every round ends, by its number of operations or its time. Every other round has the opposite order.
 """
 
 import asyncio
@@ -14,15 +13,15 @@ Operation = Callable[[int], Awaitable[object]]
 """One request, by its number."""
 
 Measure = Callable[[], Awaitable[float]]
-"""One round; what it has found."""
+"""One round; returns its result."""
 
 ROUNDS = 12
 ROUND_SECONDS = 0.4
-"""Long enough for what a subject does now and then, such as a checkpoint; short enough to take turns often."""
+"""Long enough for periodic work such as a checkpoint, short enough for many rounds."""
 
 
 async def rate(operation: Operation, numbers: Iterable[int], *, at_once: int, seconds: float = ROUND_SECONDS) -> float:
-    """Operations a second, so many at once, each with a number of its own, until numbers or time have run out."""
+    """Operations per second with so many at once, each with its own number. It ends with the numbers or the time."""
     left, done = iter(numbers), itertools.count()
     begun = time.perf_counter()
     until = begun + seconds
@@ -41,7 +40,7 @@ async def rate(operation: Operation, numbers: Iterable[int], *, at_once: int, se
 
 
 async def medians(*measures: Measure, rounds: int = ROUNDS) -> list[float]:
-    """The median of each measure, over rounds in which all of them take turns; one before that is for warming up."""
+    """The median of each measure over alternating rounds, after one round of warm-up."""
     found: list[list[float]] = [[] for _ in measures]
     in_order = list(zip(measures, found, strict=True))
     for number in range(rounds + 1):

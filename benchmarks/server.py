@@ -1,4 +1,4 @@
-"""The figures of the server, as people start it, beside a bare application on the same stack."""
+"""Server: the figures of the server beside a bare application on the same stack."""
 
 import compileall
 import itertools
@@ -42,12 +42,12 @@ _PAGE = 500
 
 
 async def start() -> Sequence[Figure]:
-    """From nothing to ready, with a new data directory and with one that was used before, and the memory then."""
+    """From start to ready, with a new data directory and with a used one, and the memory after it."""
     new: list[float] = []
     used: list[float] = []
     memory: list[float] = []
     for package in _PACKAGES:
-        compileall.compile_dir(package, quiet=1)  # as an installation has them
+        compileall.compile_dir(package, quiet=1)  # as in an installation
     with engines.directory() as parent:
         for number in range(STARTS):
             directory = parent / str(number)
@@ -78,7 +78,7 @@ def _figures_of_starts(how: str, seconds: Sequence[float]) -> list[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The server with its pods, and the ceiling that gives the same answers."""
+    """The server with its pods, and the ceiling with the same responses."""
 
     server: Serving
     ceiling: Serving
@@ -97,7 +97,7 @@ class Pair:
 
 
 async def requests() -> Sequence[Figure]:
-    """Reads and creates over TLS, on connections that are kept."""
+    """Reads and creates over TLS, on kept connections."""
     async with _pair(PODS) as pair:
         name = f"{_PATH}/{_pod_name(0)}"
         get, listing = load.request("GET", name), load.request("GET", _PATH)
@@ -125,7 +125,7 @@ async def requests() -> Sequence[Figure]:
 
 
 async def formats() -> Sequence[Figure]:
-    """A pod and a page of pods in the forms that clients ask for, beside the same as JSON and beside the ceiling."""
+    """A pod and a page of pods in several formats, beside JSON and beside the ceiling."""
     pod, page = f"{_PATH}/{_pod_name(0)}", f"{_PATH}?limit={_PAGE}"
     asked = [(accept, path) for path in (pod, page) for accept in (JSON, PROTOBUF)]
     async with _pair(PODS, [*asked, (TABLE, page)]) as pair:
@@ -160,7 +160,7 @@ async def _in_formats(pair: Pair, name: str, path: str, accepts: Sequence[str], 
 
 
 async def pages() -> Sequence[Figure]:
-    """A page out of many objects, beside a page out of few: it costs what it shows."""
+    """A page of many objects beside a page of few: the cost depends on the page alone."""
     few, many = 1_000, STORED
     with ExitStack() as stack:
         server = stack.enter_context(processes.server(stack.enter_context(engines.directory())))
@@ -191,7 +191,7 @@ async def pages() -> Sequence[Figure]:
 
 
 async def watch() -> Sequence[Figure]:
-    """Deliveries of what is created to all that watch."""
+    """Deliveries of created objects to all watchers."""
     async with _pair(1) as pair:
         return [
             await pair.compared(
@@ -205,7 +205,7 @@ async def watch() -> Sequence[Figure]:
 
 @asynccontextmanager
 async def _pair(count: int, asked: Iterable[tuple[str, str]] = ()) -> AsyncIterator[Pair]:
-    """Both, with so many pods. The ceiling gets the answers to what is `asked`: an Accept header and a path each."""
+    """Both, with so many pods. The ceiling gets the responses to `asked`: pairs of Accept header and path."""
     with ExitStack() as stack:
         directory = stack.enter_context(engines.directory())
         server = stack.enter_context(processes.server(directory))
@@ -230,7 +230,7 @@ def _namespace(name: str) -> bytes:
 
 
 def _config_map(namespace: str, number: int) -> bytes:
-    """One of a hundred has the label of each group."""
+    """Each group label is on one of a hundred pods."""
     metadata = {"name": f"stored-{number:06}", "labels": {"group": str(number % 100)}}
     body = {"metadata": metadata, "data": {"key": "value" * 20}}
     return load.request("POST", f"/api/v1/namespaces/{namespace}/configmaps", orjson.dumps(body))

@@ -1,4 +1,4 @@
-"""The figures of storage: the kv engines that write to a disk beside a bare etcd, and the Cacher beside its targets."""
+"""Storage: the kv engines with a disk beside a bare etcd, and the Cacher beside its targets."""
 
 import asyncio
 import multiprocessing
@@ -24,11 +24,11 @@ from benchmarks.figures import (
 from benchmarks.rounds import Measure, median, medians
 
 FEW = 5
-"""Rounds of what is steady in itself or takes long."""
+"""The number of rounds for steady or long measures."""
 
 
 async def sqlite() -> Sequence[Figure]:
-    """The embedded store beside an etcd that is asked over loopback; both wait for the disk at each create."""
+    """The SQLite engine beside an etcd on loopback. Both wait for the disk at each create."""
     with engines.directory() as directory, engines.member(directory) as member:
         async with engines.sqlite(directory) as ours, engines.raw_etcd(member) as raw:
             return [
@@ -39,7 +39,7 @@ async def sqlite() -> Sequence[Figure]:
 
 
 async def etcd() -> Sequence[Figure]:
-    """The etcd engine beside the stubs that it stands on."""
+    """The etcd engine beside its gRPC stubs."""
     target = share_of_at_least(80)
     with engines.directory() as directory, engines.member(directory) as member:
         async with engines.etcd(member) as ours, engines.raw_etcd(member) as raw:
@@ -50,7 +50,7 @@ async def etcd() -> Sequence[Figure]:
 
 
 async def cacher() -> Sequence[Figure]:
-    """The Cacher in pods of 3.8 kB. Changes are decoded only when somebody looks at them: both ways are measured."""
+    """The Cacher with pods of 3.8 kB. Changes are decoded at the first read, so both ways are measured."""
     return [*await _changes_of_cacher(), *await _reads_of_cacher(), *await _memory_of_cacher()]
 
 
@@ -75,7 +75,7 @@ async def _changes_of_cacher() -> Sequence[Figure]:
         lambda: caching.deliveries_per_second(1, 20_000), caching.decodings_per_second, rounds=FEW
     )
     return [
-        await _rate("events applied, nobody looks", caching.events_applied_per_second, applied),
+        await _rate("events applied, no watcher", caching.events_applied_per_second, applied),
         await _rate("events applied from the kv engine's watch", caching.events_read_per_second, applied),
         Figure(
             "cacher: events applied and encoded, 1 sink",

@@ -1,6 +1,6 @@
-"""The test bench: how long tests wait for servers and for states to go back to.
+"""Testing: the start of test servers, and snapshots of their states.
 
-testing.servers   one server, and ten in a process of their own, with what that process takes of memory
+testing.servers   one server, and ten in one process, with the memory of that process
 testing.states    snapshot, restore, reset and fork of a state of 5,000 objects, from Python and over HTTP
 """
 
@@ -23,7 +23,7 @@ _CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
 async def servers() -> Sequence[Figure]:
-    """As a test process meets them."""
+    """The servers of a test process."""
     child = await asyncio.create_subprocess_exec(sys.executable, "-m", __name__, stdout=asyncio.subprocess.PIPE)
     answer, _ = await child.communicate()
     found = json.loads(answer)
@@ -93,8 +93,8 @@ def _milliseconds(work: Callable[[], object]) -> float:
 
 
 def _measure_servers() -> dict[str, float]:
-    """In a process that does nothing else."""
-    Server().start().stop()  # what is loaded and made once in a process
+    """Measure in a process that does nothing else."""
+    Server().start().stop()  # imports and caches of the process
     starts, stops = [], []
     for _ in range(_ROUNDS):
         server = Server()
@@ -117,7 +117,7 @@ def _resident_megabytes() -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1_024
-    raise OSError("the kernel does not say how much memory is used")
+    raise OSError("/proc/self/status has no VmRSS")
 
 
 if __name__ == "__main__":

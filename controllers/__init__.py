@@ -1,5 +1,5 @@
-"""controllers: the reconciliation loops of kube-controller-manager, and a simulated cluster, in the server's process.
+"""Controllers: the reconciliation loops of kube-controller-manager, and a simulated cluster, in the server's process.
 
-Optional: a server without --controllers and --simulate imports nothing of this but the names. One file a controller.
-runtime/ has what they share, decisions/ has their pure functions, simulation/ is the cluster of --simulate.
+They are optional: a server without --controllers and --simulate imports just the names. There is one file for each
+controller. runtime/ has their common parts, decisions/ their pure functions, simulation/ the cluster of --simulate.
 """

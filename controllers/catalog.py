@@ -1,4 +1,4 @@
-"""The one list of controllers, by name; kube-controller-manager's names for the same work."""
+"""Catalog: the controllers by name, with the names of kube-controller-manager."""
 
 from collections.abc import Mapping
 

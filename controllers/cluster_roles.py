@@ -1,4 +1,4 @@
-"""Cluster roles that are made of others: their rules follow those of the roles that they select."""
+"""Cluster roles: copies the rules of selected cluster roles into roles with an aggregationRule."""
 
 from aio_apiserver.controllers.decisions import role_rules
 from aio_apiserver.controllers.runtime.client import key_of
@@ -8,7 +8,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class ClusterRoleAggregation(Controller):
-    """Gathers rules."""
+    """Aggregates rules."""
 
     name = "clusterrole-aggregation-controller"
 

@@ -1,4 +1,4 @@
-"""Cron jobs: a job whenever it is time."""
+"""Cron jobs: makes a job at each scheduled time of a CronJob."""
 
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -14,7 +14,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class CronJobController(PodOwner):
-    """Makes jobs; it takes in none that somebody else has made."""
+    """Makes jobs. It does not adopt jobs that it has not made."""
 
     name = "cronjob-controller"
     place = CRON_JOBS
@@ -75,7 +75,7 @@ class CronJobController(PodOwner):
             self.say(owner, "SuccessfulDelete", f"Deleted job {job['metadata']['name']}")
 
     def _say_ended(self, owner: Object, jobs: list[Object]) -> None:
-        """Tell of the jobs that the status still calls active."""
+        """Write events for jobs that have ended and are still active in the status."""
         active = {one["uid"] for one in (owner.get("status") or {}).get("active") or ()}
         for job in jobs:
             if job["metadata"]["uid"] in active and (how := rules.end_of(job)):

@@ -1,4 +1,4 @@
-"""Daemon sets: a pod on every node that takes it."""
+"""Daemon sets: keeps one pod of a DaemonSet on each node that accepts it."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class DaemonSetController(RevisionKeeper):
-    """Follows the nodes."""
+    """It also follows nodes."""
 
     name = "daemonset-controller"
     account = "daemon-set-controller"
@@ -67,6 +67,6 @@ class DaemonSetController(RevisionKeeper):
 
 
 def _demands(node: Object) -> tuple[object, ...]:
-    """What of a node decides where pods go."""
+    """The facts of a node that decide which pods it accepts."""
     spec = node["spec"]
     return node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable")

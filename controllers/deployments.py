@@ -1,10 +1,10 @@
-"""Deployments: replica sets, one a template, and the way from one to the next."""
+"""Deployments: keeps one ReplicaSet for each template of a Deployment, and rolls out from one to the next."""
 
 from collections.abc import Sequence
 
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import rollouts
-from aio_apiserver.controllers.decisions.rollout_status import Progress
+from aio_apiserver.controllers.decisions.rollout_status import RolloutProgress
 from aio_apiserver.controllers.pod_owners import PodOwner
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import DEPLOYMENTS, PODS, REPLICA_SETS
@@ -13,7 +13,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class DeploymentController(PodOwner):
-    """Rolls out, scales, remembers, and says how it goes."""
+    """Rolls out, scales, keeps the history, and reports progress."""
 
     name = "deployment-controller"
     place = DEPLOYMENTS
@@ -59,14 +59,14 @@ class DeploymentController(PodOwner):
         return await self._report(deployment, new, old, is_observing=True)
 
     async def _clear(self, deployment: Object, old: Sequence[Object]) -> bool:
-        """Take all old pods away before new ones come; whether there are any left."""
+        """Scale all old replica sets to zero before the new pods (Recreate). Returns whether old pods are left."""
         sizes = {one["metadata"]["name"]: 0 for one in old if rollouts.replicas(one)}
         await self._resize(deployment, old, sizes)
         namespace = deployment["metadata"]["namespace"]
         left = (pod for one in old for pod in self._pods.controlled_by(namespace, one["metadata"]["uid"]))
         is_left = any(not podrules.is_finished(pod) for pod in left)
         if is_left:
-            self.queue.retry(_key(deployment), at_most=self.most_seconds_between_tries)
+            self.queue.retry(_key(deployment), at_most=self.longest_retry_pause)
         return is_left or bool(sizes)
 
     async def _make(self, deployment: Object, old: Sequence[Object]) -> Object | None:
@@ -96,7 +96,7 @@ class DeploymentController(PodOwner):
             self.say(deployment, "ScalingReplicaSet", text)
 
     async def _mark(self, deployment: Object, new: Object, old: Sequence[Object]) -> Object | None:
-        """Keep the revision and the annotations of the present replica set, and tell the revision."""
+        """Update the revision and annotations of the present replica set, and the revision of the deployment."""
         number = self._next_revision(old)
         changed: Object | None = new
         if rollouts.mark_new(deployment, _light(new), number):
@@ -119,7 +119,7 @@ class DeploymentController(PodOwner):
         failure: str = "",
         collision: bool = False,
     ) -> None:
-        """Say in the deployment what has become of its replica set."""
+        """Report the new replica set in the status of the deployment."""
         now = self.desk.now()
         progress = self._progress(deployment, None, ())
 
@@ -131,9 +131,9 @@ class DeploymentController(PodOwner):
                 present["metadata"].setdefault("annotations", {})[rollouts.REVISION] = str(rollouts.revision(one))
             if collision:
                 status["collisionCount"] = int(status.get("collisionCount") or 0) + 1
-            told = _news(made, found, failure)
-            if told is not None and progress.deadline is not None:
-                value, reason, text = told
+            news = _news(made, found, failure)
+            if news is not None and progress.deadline is not None:
+                value, reason, text = news
                 if found is None or conditions.find(status, "Progressing") is None:
                     conditions.report(
                         status, "Progressing", value, now=now, reason=reason, message=text, lastUpdateTime=now
@@ -159,8 +159,8 @@ class DeploymentController(PodOwner):
             if is_meant and await self.client.change(REPLICA_SETS, one, resize) is not None:
                 self._say_scaled(deployment, one, rollouts.replicas(one), size)
 
-    def _progress(self, deployment: Object, new: Object | None, old: Sequence[Object]) -> Progress:
-        return Progress(deployment, new, old, self.desk.clock.now(), self.desk.now())
+    def _progress(self, deployment: Object, new: Object | None, old: Sequence[Object]) -> RolloutProgress:
+        return RolloutProgress(deployment, new, old, self.desk.clock.now(), self.desk.now())
 
     async def _report(
         self, deployment: Object, new: Object | None, old: Sequence[Object], *, is_observing: bool
@@ -182,7 +182,7 @@ def _key(obj: Object) -> str:
 
 
 def _light(one: Object) -> Object:
-    """As much of a replica set as is marked."""
+    """A copy of the parts of a replica set that `mark_new` changes."""
     annotations = dict(one["metadata"].get("annotations") or {})
     return {**one, "metadata": {**one["metadata"], "annotations": annotations}, "spec": dict(one["spec"])}
 

@@ -1,4 +1,4 @@
-"""Pod disruption budgets: how many pods may be evicted now."""
+"""Disruptions: keeps the status of pod disruption budgets: how many pods may be evicted now."""
 
 from collections.abc import Sequence
 
@@ -81,7 +81,9 @@ class DisruptionController(Controller):
         return 30.0 if status.get("disruptedPods") else None
 
     async def _expected(self, namespace: str, members: Sequence[Object]) -> int:
-        """How many pods the owners of some want, each counted once; what has a scale of its own is asked for it."""
+        """The sum of the replicas of all owners of some pods. Each owner counts once; a custom one is asked for its
+        scale.
+        """
         wanted: dict[str, int] = {}
         for pod in members:
             reference = podrules.controller_of(pod)

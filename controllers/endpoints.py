@@ -1,4 +1,4 @@
-"""Endpoints and EndpointSlices of services that select pods."""
+"""Endpoints: keeps Endpoints and EndpointSlices of services with a selector."""
 
 from aio_apiserver.controllers.decisions import endpoints
 from aio_apiserver.controllers.runtime.client import key_of
@@ -9,7 +9,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class _OfServices(Controller):
-    """What changes when services or their pods do."""
+    """The common part: reconciles services when they or their pods change."""
 
     place: ResourcePath
 
@@ -33,7 +33,7 @@ class _OfServices(Controller):
         return [pod for pod in self._pods.in_namespace(namespace) if endpoints.selects(service, pod)]
 
     async def put(self, wanted: Object, present: Object | None, namespace: str, *members: str) -> None:
-        """Make an object, or bring its labels and members to what is wanted."""
+        """Create an object, or update its labels and these members."""
         if present is None:
             await self.client.create(self.place, wanted, namespace=namespace)
         elif not endpoints.is_same(wanted, present, *members):
@@ -46,7 +46,7 @@ class _OfServices(Controller):
 
 
 class EndpointsController(_OfServices):
-    """Endpoints, which have the name of their service."""
+    """Keeps one Endpoints object for each service, with its name."""
 
     name = "endpoints-controller"
     account = "endpoint-controller"
@@ -67,7 +67,7 @@ class EndpointsController(_OfServices):
 
 
 class EndpointSlices(_OfServices):
-    """EndpointSlices, which have the name of their service as a label."""
+    """Keeps EndpointSlices for each service, which name it in a label."""
 
     name = "endpointslice-controller"
     place = ENDPOINT_SLICES

@@ -1,4 +1,4 @@
-"""Finished jobs that say how long they want to be kept: they are deleted after that."""
+"""Finished jobs: deletes finished jobs after their ttlSecondsAfterFinished."""
 
 from aio_apiserver.controllers.decisions.finished_jobs import seconds_left
 from aio_apiserver.controllers.runtime.client import key_of
@@ -7,7 +7,7 @@ from aio_apiserver.controllers.runtime.places import JOBS
 
 
 class FinishedJobs(Controller):
-    """Deletes them, and their pods."""
+    """Deletes jobs and their pods."""
 
     name = "ttl-after-finished-controller"
 

@@ -1,13 +1,14 @@
-"""The garbage collector: objects whose owners are gone go too, over all resources, custom ones included.
+"""Garbage collector: deletes objects whose owners are gone, over all resources, custom ones included.
 
-Foreground and orphaning deletions are finalizers that it takes off when dependents are gone or let go. Keys of its
-queue are uids. Must hold: that an owner is gone is asked of the newest state, never concluded from what was not seen.
+For foreground and orphaning deletion it removes the finalizer when the dependents are deleted or released. The keys of
+its queue are uids. Must hold: before a deletion, the newest state is read for the missing owner. An owner that was
+never seen does not count as missing.
 """
 
 import asyncio
 
 from aio_apiserver.controllers.decisions import ownership
-from aio_apiserver.controllers.decisions.ownership import Fate, Graph, Node, Reference
+from aio_apiserver.controllers.decisions.ownership import Fate, Graph, ObjectNode, Reference
 from aio_apiserver.controllers.runtime.client import NotServed, split
 from aio_apiserver.controllers.runtime.controller import Controller, Desk, NotYet
 from aio_apiserver.controllers.runtime.informers import Informer
@@ -19,9 +20,9 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")
 _IGNORED = {("", "events"), ("events.k8s.io", "events")}
 _SETTLING_SECONDS = 1.0
-"""A definition may be seen here before the server serves what it defines, or has stopped to."""
+"""A definition may arrive here before the server starts or stops to serve its resource."""
 _RESOURCES = "resources"
-"""The key under which the resources themselves are looked at; no uid is like it."""
+"""The queue key for a look at the served resources. No uid has this value."""
 
 
 def _metadata_of(stored: StoredObject) -> Object:
@@ -30,22 +31,22 @@ def _metadata_of(stored: StoredObject) -> Object:
 
 
 class GarbageCollector(Controller):
-    """Follows everything that can be deleted."""
+    """Follows every resource that can be deleted."""
 
     name = "garbage-collector-controller"
     account = "generic-garbage-collector"
     qps_factor = 2
     workers = 20
-    most_seconds_between_tries = 30.0
+    longest_retry_pause = 30.0
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._graph = Graph()
         self._places: list[ResourcePath] = []
         self._kinds: list[str] = []
-        """Of what is in the places."""
+        """The kinds of the places."""
         self._informers: dict[tuple[str, str], tuple[Informer, asyncio.Task[None]]] = {}
-        """By group and plural."""
+        """The informers by group and plural."""
 
     def begin(self) -> None:
         definitions = self.follow(DEFINITIONS)
@@ -54,10 +55,10 @@ class GarbageCollector(Controller):
 
     def _look_at_resources(self) -> None:
         self.queue.add(_RESOURCES)
-        self.queue.bear_with(_RESOURCES, _SETTLING_SECONDS)
+        self.queue.recheck_after(_RESOURCES, _SETTLING_SECONDS)
 
     def _follow_new(self) -> list[Informer]:
-        """Follow what is served now, and nothing else."""
+        """Follow the resources that are served now, and stop following the others."""
         served = {(place.group, place.path): place for place in self.client.resources("delete", "list", "watch")}
         for gone in self._informers.keys() - served.keys():
             informer, task = self._informers.pop(gone)
@@ -106,8 +107,10 @@ class GarbageCollector(Controller):
             await self._judge(node)
         return None
 
-    def _is_there(self, node: Node, reference: Reference) -> bool:
-        """Whether an owner was seen just as an object names it, and stays: when that changes, the object comes up."""
+    def _is_there(self, node: ObjectNode, reference: Reference) -> bool:
+        """Whether an owner was seen exactly as the reference names it, and does not wait for dependents. Its later
+        change brings the object back into the queue.
+        """
         owner = self._graph.nodes.get(reference["uid"])
         if owner is None or owner.waits_for_dependents:
             return False
@@ -117,12 +120,12 @@ class GarbageCollector(Controller):
         is_same_kind = (self._places[owner.place].group, self._kinds[owner.place]) == (group, reference["kind"])
         return is_same_kind and name == reference["name"] and owner_namespace in ("", namespace)
 
-    async def _orphan(self, node: Node) -> None:
+    async def _orphan(self, node: ObjectNode) -> None:
         for dependent in self._graph.dependents_of(node.uid):
             await self._change(dependent, lambda obj: ownership.drop_owners(obj, frozenset((node.uid,))))
         await self._change(node, lambda obj: ownership.drop_finalizer(obj, ORPHAN_DEPENDENTS))
 
-    async def _wait_for_dependents(self, node: Node) -> None:
+    async def _wait_for_dependents(self, node: ObjectNode) -> None:
         blocking = [one for one in self._graph.dependents_of(node.uid) if one.blocks(node.uid)]
         if not blocking:
             await self._change(node, lambda obj: ownership.drop_finalizer(obj, FOREGROUND_DELETION))
@@ -130,7 +133,7 @@ class GarbageCollector(Controller):
             if not dependent.waits_for_dependents:
                 self.queue.add(dependent.uid)
 
-    async def _judge(self, node: Node) -> None:
+    async def _judge(self, node: ObjectNode) -> None:
         present = await self._get(node)
         if present is None:
             return
@@ -147,14 +150,14 @@ class GarbageCollector(Controller):
         if verdict.delete:
             await self.client.delete(self._places[node.place], present, policy=verdict.delete, is_unchanged=True)
 
-    async def _fate(self, node: Node, reference: Reference) -> Fate:
-        """Raises NotYet for an owner of a kind that is not served."""
+    async def _fate(self, node: ObjectNode, reference: Reference) -> Fate:
+        """The fate of an owner reference. Raises NotYet for an owner whose kind is not served."""
         group, _, _ = str(reference["apiVersion"]).rpartition("/")
         place = self._place_of(group, reference["kind"])
         namespace, _ = split(node.key)
         is_namespaced = self.client.at(place).kind.is_namespaced
         if is_namespaced and not namespace:
-            return Fate.THERE  # what has no namespace cannot be owned by what has one: that says nothing
+            return Fate.THERE  # a cluster-scoped object cannot have a namespaced owner: keep it
         owner = await self.client.get(place, f"{namespace}/{reference['name']}" if is_namespaced else reference["name"])
         if owner is None or owner["metadata"]["uid"] != reference["uid"]:
             return Fate.GONE
@@ -166,14 +169,14 @@ class GarbageCollector(Controller):
                 return place
         raise NotYet
 
-    async def _get(self, node: Node) -> Object | None:
+    async def _get(self, node: ObjectNode) -> Object | None:
         try:
             present = await self.client.get(self._places[node.place], node.key)
         except NotServed:
             return None
         return present if present is not None and present["metadata"]["uid"] == node.uid else None
 
-    async def _change(self, node: Node, change: ownership.Change) -> Object | None:
+    async def _change(self, node: ObjectNode, change: ownership.Change) -> Object | None:
         namespace, name = split(node.key)
         target: Object = {"metadata": {"name": name, "namespace": namespace, "uid": node.uid}}
         return await self.client.change(self._places[node.place], target, change)

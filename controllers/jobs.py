@@ -1,4 +1,4 @@
-"""Jobs: pods that run to their end, until enough have succeeded or too many failed."""
+"""Jobs: runs the pods of a Job until enough have succeeded or too many have failed."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ _OURS = ("", "kubernetes.io/job-controller")
 
 
 class JobController(PodOwner):
-    """Makes pods, counts them, and ends the job."""
+    """Makes pods, counts them, and finishes the job."""
 
     name = "job-controller"
     place = JOBS
@@ -37,8 +37,8 @@ class JobController(PodOwner):
         times = [time for time in (pause, jobs.seconds_left(job, now=now) or 0.0) if time > 0]
         return min(times, default=None)
 
-    async def _settle(self, found: jobs.Count, end: jobs.Outcome | None, pause: float) -> int:
-        """Make or delete pods; how many are at work then."""
+    async def _settle(self, found: jobs.Count, end: jobs.JobOutcome | None, pause: float) -> int:
+        """Make or delete pods. Returns the number of active pods after it."""
         missing = jobs.missing(found) if end is None else -len(found.active)
         if missing < 0:
             is_end = end is not None or jobs.is_suspended(found.job)
@@ -58,8 +58,10 @@ class JobController(PodOwner):
             return len(found.active) + len(indexes)
         return len(found.active)
 
-    async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.Outcome | None) -> None:
-        """Count what has finished: note it, take the finalizers off, and only then add it to the totals."""
+    async def _count(self, job: Object, status: Object, pods: Sequence[Object], end: jobs.JobOutcome | None) -> None:
+        """Count finished pods: write their uids to the status, remove their finalizers, and then add them to the
+        totals.
+        """
         waiting = {uid for uids in status["uncountedTerminatedPods"].values() for uid in uids}
         if waiting or end is not None:
             await self.report(job, status)
@@ -71,13 +73,13 @@ class JobController(PodOwner):
             waiting
             and (present.get("status") or {}).get("uncountedTerminatedPods") != status["uncountedTerminatedPods"]
         ):
-            raise NotYet  # somebody else has written the status: look at it again
+            raise NotYet  # another client has written the status: reconcile again
         settled = job_reports.settled(status, end, now=self.desk.now())
         await self.report(present, settled)
         self._say_news(job, settled, end)
 
-    def _say_news(self, job: Object, status: Object, end: jobs.Outcome | None) -> None:
-        """Tell of what the status says for the first time."""
+    def _say_news(self, job: Object, status: Object, end: jobs.JobOutcome | None) -> None:
+        """Write events for news in the status."""
         before = job.get("status") or {}
         was, is_now = (conditions.find(one, "Suspended") for one in (before, status))
         if is_now is not None and is_now["status"] != (was or {"status": "False"})["status"]:

@@ -1,7 +1,7 @@
-"""Manager: the life of all controllers of a server, from when it is ready until it stops.
+"""Manager: runs the controllers of a server from its readiness to its stop.
 
-Must hold: on several servers only one runs them, for which each kind of work has a lease; when `close` returns nothing
-of them is left.
+Must hold: among several servers, the holder of a lease runs them. Controllers and simulation have a lease each. After
+`close` no task is left.
 """
 
 import asyncio
@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk
 from aio_apiserver.controllers.runtime.election import Election
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
-from aio_apiserver.controllers.simulation.kubelet import Kubelet
+from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -25,15 +25,15 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 
 _SIMULATION = "aio-apiserver-simulation"
-"""The lease of the light cluster, which may also stand under a kube-controller-manager."""
+"""The lease of the simulated cluster, which may also run beside a kube-controller-manager."""
 _OF_A_CLUSTER = Limits(NO_LIMIT, 1, {})
-"""A kubelet a node and a scheduler: together they have no limit but their turns."""
+"""The limits of the simulated kubelets and scheduler: no rate limit, one worker."""
 Make = Callable[[Desk], Sequence[Controller]]
 _USER = UserInfo(name="system:kube-controller-manager")
 
 
 class Manager:
-    """Of one server, whose identity nobody else has. `simulated_nodes` is None without a light cluster."""
+    """The controllers of one server. Its identity is unique. `simulated_nodes` is None without --simulate."""
 
     def __init__(
         self,
@@ -61,37 +61,39 @@ class Manager:
 
     @property
     def is_idle(self) -> bool:
-        """Whether everything is done that there was to do until now."""
+        """Whether all work that is known is done."""
         return all(one.has_tried for one in self._elections) and all(one.is_idle for one in self._leading)
 
     @property
     def queues(self) -> Mapping[str, WorkQueue]:
-        """Those of the controllers that run here, by their names."""
+        """The work queues of the running controllers, by name."""
         return {one.name: one.queue for one in self._leading}
 
     def start(self) -> None:
-        """Lead as soon as nobody else does."""
+        """Run the controllers as soon as this server gets the lease."""
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if self._simulated_nodes is not None:
             count = self._simulated_nodes
-            self._run(_SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), Kubelet(desk)], _OF_A_CLUSTER)
+            self._run(
+                _SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), SimulatedKubelet(desk)], _OF_A_CLUSTER
+            )
 
     async def close(self) -> None:
         await self._tasks.close()
 
     def _run(self, name: str, make: Make, limits: Limits) -> None:
-        """Run controllers whenever this server has the lease of that name."""
+        """Run controllers while this server holds the lease of that name."""
         user = authenticated(_USER)
-        client = Client(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
+        client = ControllerClient(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
         election = Election(client, self._clock, name=name, identity=self._identity)
         self._elections.append(election)
         self._tasks.spawn(election.run(lambda: self._lead(make, limits)), name=name)
 
     async def _lead(self, make: Make, limits: Limits) -> None:
-        """Run all until cancelled."""
+        """Run all controllers until cancelled."""
         informers = Informers(self._served, self._clock)
-        client = Client(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
+        client = ControllerClient(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
         desk = Desk(client, informers, self._clock, limits, self._authority)
         controllers = make(desk)
         self._leading.extend(controllers)

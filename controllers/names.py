@@ -1,6 +1,6 @@
-"""The names of controllers, and the grammar of --controllers: `*` is every one, `name` one more, `-name` one less.
+"""Names: the names of controllers, and the syntax of --controllers: `*` for all, `name` to add, `-name` to remove.
 
-They are kube-controller-manager's names, for the same work. Pure, and imported by every server.
+The names are kube-controller-manager's. Pure, and imported by every server.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,17 +41,17 @@ SYNCS = {
     "statefulset-controller": "concurrent_statefulset_syncs",
     "ttl-after-finished-controller": "concurrent_ttl_after_finished_syncs",
 }
-"""The settings that say how many keys a controller looks at side by side."""
+"""The settings with the number of workers of a controller."""
 
 
 def unknown(given: Iterable[str]) -> Sequence[str]:
-    """What is no controller, of what was given."""
+    """The unknown names in the flag."""
     known = {EVERYTHING, *ALL}
     return [name for name in given if name.removeprefix("-") not in known]
 
 
 def enabled(given: Sequence[str]) -> Sequence[str]:
-    """The controllers to run. What is said of a controller by name counts, and first of all what is said first."""
+    """The enabled controllers. An entry with a controller's name wins over `*`, and the first such entry wins."""
     return [name for name in ALL if _is_enabled(name, given)]
 
 

@@ -1,4 +1,4 @@
-"""What every namespace has: the service account `default`, and the certificates that check the API server."""
+"""Namespace contents: makes the service account `default` and the configmap `kube-root-ca.crt` in every namespace."""
 
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
@@ -17,7 +17,7 @@ _WHAT_FOR = (
 
 
 def _namespace_of(name: str, obj: Object) -> str:
-    """The namespace of an object that has this name."""
+    """The namespace of an object with this name."""
     return str(obj["metadata"]["namespace"]) if obj["metadata"]["name"] == name else ""
 
 

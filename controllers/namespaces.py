@@ -1,6 +1,6 @@
-"""Namespaces that end: everything in them is deleted, pods first, and then the namespace lets go of itself.
+"""Namespaces: empties a terminating namespace, pods first, and then removes its finalizer.
 
-Must hold: the namespace goes only after a look at the newest state of every resource has found nothing.
+Must hold: the finalizer is removed after the newest state of every resource had no object in the namespace.
 """
 
 from collections.abc import Iterable
@@ -58,19 +58,19 @@ class NamespaceController(Controller):
                 await self.client.delete_all(place, namespace)
                 remains.count(f"{place.path}.{place.group}", await self.client.list(place, namespace))
             except NotServed:
-                continue  # its definition has gone meanwhile, and its objects with it
+                continue  # its definition was deleted, with all its objects
             except errors.StatusError as exc:
                 remains.failures.append(str(exc))
 
     async def _report(self, namespace: Object, remains: Remains) -> None:
-        def told(obj: Object) -> bool:
+        def changed(obj: Object) -> bool:
             status = obj.setdefault("status", {})
             present = status.get("conditions") or []
             conditions = remains.conditions(present, now=self.desk.now())
             status["conditions"] = conditions
             return conditions != present
 
-        await self.client.change(NAMESPACES.part("status"), namespace, told)
+        await self.client.change(NAMESPACES.part("status"), namespace, changed)
 
 
 def _release(namespace: Object) -> bool:

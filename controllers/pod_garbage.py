@@ -1,4 +1,4 @@
-"""Pods that nobody looks after: on nodes that are gone, ending without ever having had one, finished and too many."""
+"""Pod garbage: deletes pods on missing nodes, terminating pods without a node, and finished pods above a limit."""
 
 from functools import partial
 
@@ -10,11 +10,11 @@ from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.storage.stored_object import Object
 
 _FINISHED = "finished"
-"""The key under which all finished pods are looked at; those of pods have a namespace."""
+"""The queue key for all finished pods. Keys of pods contain a namespace."""
 
 
 class PodGarbageCollector(Controller):
-    """Marks them as failed, and deletes them without grace."""
+    """Marks pods as failed, and deletes them without a grace period."""
 
     name = "pod-garbage-collector-controller"
     account = "pod-garbage-collector"
@@ -23,9 +23,9 @@ class PodGarbageCollector(Controller):
         super().__init__(desk)
         self._finished: dict[str, Object] = {}
         self._on: dict[str, set[str]] = {}
-        """The keys of pods by their nodes."""
+        """The keys of pods by node."""
         self._missing: dict[str, float] = {}
-        """Since when a node is missing that pods are on."""
+        """Since when a node with pods is missing."""
 
     def begin(self) -> None:
         self._nodes = self.follow(NODES)
@@ -63,7 +63,7 @@ class PodGarbageCollector(Controller):
             self._on.setdefault(now, set()).add(key)
 
     async def _remove_superfluous(self) -> None:
-        """Remove the finished pods that are too many."""
+        """Remove the finished pods above the limit."""
         finished = list(self._finished.values())
         for pod in await self.work(partial(pod_garbage.superfluous, finished), len(finished)):
             await self._remove(pod, is_lost=False)
@@ -84,7 +84,7 @@ class PodGarbageCollector(Controller):
         return None
 
     async def _miss(self, pod: Object, node: str) -> float | None:
-        """Wait for a node to come back; without it, remove what was on it."""
+        """Wait for a missing node to come back; after that time, remove its pods."""
         now = self.desk.clock.monotonic()
         left = self._missing.setdefault(node, now) + pod_garbage.QUARANTINE_SECONDS - now
         if left > 0:

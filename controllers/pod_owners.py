@@ -1,7 +1,7 @@
-"""PodOwner: what controllers with pods have in common: whose pods are whose, and how they are made and deleted.
+"""Pod owners: the common part of controllers with pods: claims, creation, deletion and status of dependents.
 
-Must hold: a pod that matches and that nobody controls is taken in, one that matches no more is let go; nobody takes
-what somebody else controls, nor anything while it is being deleted itself.
+Must hold: a matching pod without a controller is adopted, and a pod that does not match any more is released. Pods of
+other controllers are not touched, and an owner that is being deleted adopts nothing.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ class PodOwner(Controller):
     place: ResourcePath
     kind = ""
     dependents = PODS
-    """What it controls."""
+    """The resource of the dependents."""
     most_at_once = 500
-    """How many pods one look at an owner makes or deletes, as with kube-controller-manager."""
+    """The most pods that one reconciliation makes or deletes, as in kube-controller-manager."""
 
     @property
     def api_version(self) -> str:
@@ -43,7 +43,7 @@ class PodOwner(Controller):
         self._dependents.listen(self._orphan_changed)
 
     def selector(self, owner: Object) -> Mapping[str, Any] | None:
-        """What an owner selects."""
+        """The selector of an owner."""
         selector: Mapping[str, Any] | None = owner["spec"].get("selector")
         return selector
 
@@ -69,7 +69,7 @@ class PodOwner(Controller):
                 self.queue.add(key_of(owner))
 
     async def claim(self, owner: Object) -> list[Object]:
-        """What an owner controls, after it has taken in and let go what it should."""
+        """The dependents of an owner, after adoptions and releases."""
         namespace, uid = owner["metadata"]["namespace"], owner["metadata"]["uid"]
         controlled = list(self._dependents.controlled_by(namespace, uid))
         orphans = list(self._dependents.controlled_by(namespace, ""))
@@ -84,7 +84,7 @@ class PodOwner(Controller):
         return mine
 
     def controlled(self, owner: Object) -> list[Object]:
-        """What an owner controls, as it is."""
+        """The dependents of an owner, without adoptions and releases."""
         metadata = owner["metadata"]
         return list(self._dependents.controlled_by(metadata["namespace"], metadata["uid"]))
 
@@ -115,13 +115,13 @@ class PodOwner(Controller):
         await self.client.change(self.dependents, obj, release)
 
     def first(self, owner: Object, wanted: Sequence[T]) -> Sequence[T]:
-        """As many as one look at an owner deals with; it is looked at again for the others."""
+        """As many items as one reconciliation handles. The owner is queued again for the others."""
         if len(wanted) > self.most_at_once:
             self.queue.add(key_of(owner))
         return wanted[: self.most_at_once]
 
     async def make(self, owner: Object, pods: Sequence[Object]) -> None:
-        """Make pods in slow-start batches: 1, then 2, 4, 8 ... until one has failed. Raises StatusError."""
+        """Make pods in slow-start batches: 1, then 2, 4, 8 ... until one fails. Raises StatusError."""
         namespace, done, size = owner["metadata"]["namespace"], 0, 1
         while done < len(pods):
             batch = pods[done : done + size]
@@ -132,9 +132,9 @@ class PodOwner(Controller):
         try:
             made = await self.client.create(PODS, pod, namespace=namespace)
         except StatusError as exc:
-            self.say(owner, *self.told("create", owner, pod, str(exc)), is_warning=True)
+            self.say(owner, *self.event_text("create", owner, pod, str(exc)), is_warning=True)
             raise
-        self.say(owner, *self.told("create", owner, made, ""))
+        self.say(owner, *self.event_text("create", owner, made, ""))
 
     async def delete(self, owner: Object, pods: Sequence[Object]) -> None:
         """Delete pods of an owner. Raises StatusError."""
@@ -144,24 +144,24 @@ class PodOwner(Controller):
         try:
             was_there = await self.client.delete(PODS, pod)
         except StatusError as exc:
-            self.say(owner, *self.told("delete", owner, pod, str(exc)), is_warning=True)
+            self.say(owner, *self.event_text("delete", owner, pod, str(exc)), is_warning=True)
             raise
         if was_there:
-            self.say(owner, *self.told("delete", owner, pod, ""))
+            self.say(owner, *self.event_text("delete", owner, pod, ""))
 
     def say(self, owner: Object, reason: str, message: str, *, is_warning: bool = False) -> None:
-        """Tell people something about an owner, by an event."""
+        """Write an event about an owner."""
         about = events.reference(owner, self.api_version, self.kind)
         self.recorder.say(about, reason, message, is_warning=is_warning)
 
-    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
-        """Reason and message of what was done to a pod, or was not."""
+    def event_text(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+        """The reason and message of an event about a pod that was made or deleted, or could not be."""
         if failure:
             return f"Failed{verb.title()}", f"Error {verb[:-1]}ing: {failure}"
         return f"Successful{verb.title()}", f"{verb.title()}d pod: {pod['metadata']['name']}"
 
     async def report(self, owner: Object, status: Object) -> None:
-        """Write a status, if it says anything new."""
+        """Write a status if it differs from the present one."""
 
         def tell(present: Object) -> bool:
             if present.get("status") == status:
@@ -174,7 +174,7 @@ class PodOwner(Controller):
 
 
 async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do things side by side, each to its end. Raises what the first one has raised that failed."""
+    """Run all concurrently, each to its end. Raises the first exception in the order of the arguments."""
     for outcome in await asyncio.gather(*work, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome

@@ -1,4 +1,4 @@
-"""Replica sets and replication controllers: so many pods of one template."""
+"""Replica sets: keeps the number of pods of a ReplicaSet or ReplicationController."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -29,7 +29,7 @@ class ReplicaSetController(PodOwner):
         failure = await self._settle(owner, active) if not podrules.is_ending(owner) else None
         now = self.desk.clock.now()
         status = await self.work(partial(replicas.status, owner, active, ending, now=now), len(active))
-        replicas.tell_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
+        replicas.report_failure(status, owner, len(active), str(failure or ""), now=self.desk.now())
         await self.report(owner, status)
         if failure is not None:
             raise failure
@@ -37,7 +37,7 @@ class ReplicaSetController(PodOwner):
         return float(owner["spec"].get("minReadySeconds") or 0) if is_waiting else None
 
     async def _settle(self, owner: Object, active: Sequence[Object]) -> StatusError | None:
-        """Make or delete what is missing or too much; what went wrong with it."""
+        """Make missing pods or delete surplus ones. Returns the failure, if any."""
         missing = wanted_of(owner) - len(active)
         try:
             if missing > 0:
@@ -54,7 +54,7 @@ class ReplicaSetController(PodOwner):
 
 
 class ReplicationControllerController(ReplicaSetController):
-    """The same for the older kind, whose selector is a plain map."""
+    """The same for ReplicationController, whose selector is a plain map."""
 
     name = "replicationcontroller-controller"
     account = component = "replication-controller"

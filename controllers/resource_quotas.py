@@ -1,4 +1,4 @@
-"""Resource quotas: what is really used, from time to time and whenever something may have been given back."""
+"""Resource quotas: computes the used amounts of quotas, periodically and when objects were deleted or have finished."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -17,7 +17,7 @@ from aio_apiserver.storage.stored_object import Object
 
 _INTERVAL_SECONDS = 300.0
 _FOLLOWED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS)
-"""What is looked at as soon as it changes."""
+"""The resources that are followed."""
 
 
 class ResourceQuotaController(Controller):
@@ -31,7 +31,7 @@ class ResourceQuotaController(Controller):
             self.follow(place).listen(partial(self._changed, place))
 
     def _changed(self, place: ResourcePath, _key: str, before: Object | None, after: Object | None) -> None:
-        """What is new was charged when it was made; what is gone, or has finished, has to be given back."""
+        """Admission charges new objects. This releases the amounts of deleted objects and finished pods."""
         is_over = after is None or (place == PODS and not is_active(after))
         if before is not None and is_over:
             for quota in self._quotas.in_namespace(before["metadata"]["namespace"]):

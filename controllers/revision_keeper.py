@@ -1,4 +1,4 @@
-"""RevisionKeeper: controllers that remember templates as ControllerRevisions."""
+"""Revision keeper: the common part of controllers that store templates as ControllerRevisions."""
 
 from aio_apiserver.controllers.decisions import revisions
 from aio_apiserver.controllers.pod_owners import PodOwner
@@ -8,7 +8,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class RevisionKeeper(PodOwner):
-    """Keeps one revision a template."""
+    """Keeps one revision for each template."""
 
     def begin(self) -> None:
         super().begin()
@@ -19,7 +19,7 @@ class RevisionKeeper(PodOwner):
         return list(self._revisions.controlled_by(metadata["namespace"], metadata["uid"]))
 
     async def present_revision(self, owner: Object) -> Object:
-        """The revision of the present template, which is made if there is none and is the newest from now on."""
+        """The revision of the present template. It is created, or gets the newest number."""
         every = self.revisions_of(owner)
         found = revisions.find(owner, every)
         if found is None:
@@ -43,7 +43,7 @@ class RevisionKeeper(PodOwner):
             raise
 
     async def forget_old(self, owner: Object, live: set[str]) -> None:
-        """Delete what is beyond the history to keep."""
+        """Delete revisions above the history limit."""
         for one in revisions.superfluous(owner, self.revisions_of(owner), live):
             await self.client.delete(CONTROLLER_REVISIONS, one)
 

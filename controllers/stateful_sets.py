@@ -1,8 +1,8 @@
-"""Stateful sets: pods with names and volumes of their own."""
+"""Stateful sets: keeps the pods of a StatefulSet, which have stable names and volume claims."""
 
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import stateful_sets as rules
-from aio_apiserver.controllers.decisions.stateful_sets import Situation
+from aio_apiserver.controllers.decisions.stateful_sets import StatefulSetSituation
 from aio_apiserver.controllers.revision_keeper import RevisionKeeper
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class StatefulSetController(RevisionKeeper):
-    """Makes, replaces and deletes pods in the order that the set wants."""
+    """Makes, replaces and deletes pods in order."""
 
     name = "statefulset-controller"
     place = STATEFUL_SETS
@@ -26,7 +26,7 @@ class StatefulSetController(RevisionKeeper):
         before = (owner.get("status") or {}).get("currentRevision")
         current = every.get(before, update)
         names = current["metadata"]["name"], update["metadata"]["name"]
-        situation = Situation(owner, members, *names, self.desk.clock.now())
+        situation = StatefulSetSituation(owner, members, *names, self.desk.clock.now())
         await self.report(owner, situation.status())
         if not podrules.is_ending(owner):
             await self._carry_out(owner, situation.plan(), every)
@@ -35,7 +35,7 @@ class StatefulSetController(RevisionKeeper):
         waits = any(podrules.ready_since(pod) is not None and not situation.is_available(pod) for pod in members)
         return float(owner["spec"].get("minReadySeconds") or 0) if waits else None
 
-    async def _carry_out(self, owner: Object, plan: rules.Plan, revisions: dict[str, Object]) -> None:
+    async def _carry_out(self, owner: Object, plan: rules.StatefulSetPlan, revisions: dict[str, Object]) -> None:
         for number, revision in plan.make.items():
             pod = rules.pod_of(owner, number, revisions[revision])
             for claim in rules.claims(owner, number).values():
@@ -57,7 +57,7 @@ class StatefulSetController(RevisionKeeper):
             raise
         self.say(owner, "SuccessfulCreate", f"Create Claim {name} {whose} success")
 
-    def told(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
+    def event_text(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
         done = f"{verb.title()} Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"
         if failure:
             return f"Failed{verb.title()}", f"{done} failed error: {failure}"

@@ -1,1 +1,1 @@
-"""Aggregation: groups of APIs that other servers answer, as if this one did."""
+"""Aggregation: serves groups and versions of other API servers, which APIServices name, as kube-aggregator does."""

@@ -1,4 +1,4 @@
-"""assembly: the aggregation layer as the flags want it: the APIServices, and the gateway to the servers behind them."""
+"""Assembly: builds the aggregation layer from the flags: the APIServices, and the gateway to their servers."""
 
 from contextlib import AsyncExitStack
 
@@ -19,7 +19,7 @@ from aio_apiserver.storage.clock import Clock
 
 
 class Aggregation(Struct, frozen=True):
-    """The APIServices that there are, and where requests for their versions go."""
+    """The APIServices, and the gateway to their servers."""
 
     registrations: Registrations
     gateway: Gateway
@@ -34,11 +34,11 @@ def open_aggregation(
     measures: Measures,
     stack: AsyncExitStack,
 ) -> Aggregation:
-    """No server is asked before an APIService names it."""
+    """Build the aggregation layer. Nothing connects before an APIService names a server."""
     registrations = Registrations(storage_for(resource_of(APISERVICES)))
     resolver = Resolver(storage_for, slices=ENDPOINTSLICES, uses_endpoints=settings.enable_aggregator_routing)
-    tells_uid = gates.is_open("RemoteRequestHeaderUID")
-    gateway = Gateway(settings, registrations, resolver, clock.patience, tells_uid=tells_uid)
+    forwards_uid = gates.is_open("RemoteRequestHeaderUID")
+    gateway = Gateway(settings, registrations, resolver, clock.patience, forwards_uid=forwards_uid)
     stack.push_async_callback(gateway.close)
     measures.ask(lambda: aggregation.families(registrations))
     return Aggregation(registrations, gateway)

@@ -1,7 +1,6 @@
-"""Documents: what remote servers say of what they serve, read from what they send.
+"""Documents: reads the discovery and OpenAPI documents of aggregated servers.
 
-Pure. Must hold: what a server says of versions that are not registered for it does not count; what cannot be read is
-Unreadable, whatever it is.
+Pure. Must hold: a document that cannot be read raises UnreadableDocument, whatever is wrong with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,19 +18,19 @@ _NO_KIND = {"group": "", "version": "", "kind": ""}
 _AGGREGATED = ("v=v2", "v=v2beta1")
 
 
-class Unreadable(ValueError):
-    """A document that is none."""
+class UnreadableDocument(ValueError):
+    """The document cannot be read."""
 
 
 def is_aggregated(content_type: str) -> bool:
-    """Whether an answer tells of all groups at once."""
+    """Whether a response is aggregated discovery."""
     parts = {part.strip() for part in content_type.split(";")}
     is_list = {"g=apidiscovery.k8s.io", "as=APIGroupDiscoveryList"} <= parts
     return is_list and any(version in parts for version in _AGGREGATED)
 
 
 def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
-    """What a list of groups says of each version. Raises Unreadable."""
+    """The entry of each version in aggregated discovery. Raises UnreadableDocument."""
     try:
         return {
             (group.get("metadata", {}).get("name", ""), one["version"]): _checked(_version(one))
@@ -39,51 +38,55 @@ def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
             for one in group.get("versions") or ()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def version_of_resources(body: bytes, version: str) -> Document:
-    """What a plain list of resources says of its version. Raises Unreadable."""
+    """The entry of a version, made from its APIResourceList. Raises UnreadableDocument."""
     try:
         listed = orjson.loads(body).get("resources") or ()
         return _checked({"version": version, "resources": list(_resources(listed))})
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def openapi2(body: bytes, root: str) -> Document:
-    """What a document of version 2 says of what lies below a path. Raises Unreadable.
+    """The paths below a root in an OpenAPI version 2 document, with all definitions. Raises UnreadableDocument.
 
-    One that could not be told on in every form counts as one that cannot be read.
+    A document that cannot be merged and written as protobuf is unreadable, too.
     """
     try:
         document = orjson.loads(body)
         paths = {path: item for path, item in document["paths"].items() if f"{path}/".startswith(f"{root}/")}
-        told = {"paths": paths, "definitions": document.get("definitions") or {}}
-        swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, told))
-        return told
+        found = {"paths": paths, "definitions": document.get("definitions") or {}}
+        swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, found))
+        return found
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def openapi3_address(body: bytes, path: str) -> str:
-    """Where an index of version 3 has the document of a path; nowhere if it has none. Raises Unreadable."""
+    """The address of the OpenAPI version 3 document of a path; empty without one. Raises UnreadableDocument."""
     try:
         found = (orjson.loads(body).get("paths") or {}).get(path) or {}
         return str(found.get("serverRelativeURL", ""))
     except (ValueError, TypeError, AttributeError) as exc:
-        raise Unreadable(str(exc)) from exc
+        raise UnreadableDocument(str(exc)) from exc
 
 
 def _checked(version: Document) -> Document:
-    """A version that can be told on in every form; what has the wrong types cannot."""
-    told = {"apiVersion": "apidiscovery.k8s.io/v2", "kind": "APIGroupDiscoveryList", "items": [{"versions": [version]}]}
-    protobuf.dump(told, builtin())
+    """Check that the entry can be written as protobuf: values of wrong types cannot."""
+    whole = {
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "kind": "APIGroupDiscoveryList",
+        "items": [{"versions": [version]}],
+    }
+    protobuf.dump(whole, builtin())
     return version
 
 
-def _version(told: Mapping[str, Any]) -> Document:
-    """A version as it is told on: each resource has a kind, which some clients need."""
+def _version(found: Mapping[str, Any]) -> Document:
+    """The entry of a version for our discovery. Each resource gets a responseKind, which some clients need."""
     resources = [
         {
             **one,
@@ -94,9 +97,9 @@ def _version(told: Mapping[str, Any]) -> Document:
                 else {}
             ),
         }
-        for one in told.get("resources") or ()
+        for one in found.get("resources") or ()
     ]
-    return {"version": told["version"], **({"resources": resources} if resources else {})}
+    return {"version": found["version"], **({"resources": resources} if resources else {})}
 
 
 def _resources(listed: Iterable[Mapping[str, Any]]) -> Iterable[Document]:

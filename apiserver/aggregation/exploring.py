@@ -1,7 +1,9 @@
-"""Exploring: asks remote servers what they serve, when their registrations change and once a minute.
+"""Exploring: asks aggregated servers for their discovery and OpenAPI documents, after each change of an APIService and
+once a minute.
 
-Must hold: a server that does not answer is asked again soon, then less and less often, and what was known of it is told
-on as stale; the versions of one server are found out by one question where it understands that.
+Must hold: a server that does not answer is asked again, with growing pauses, and its last known versions are served as
+stale. Aggregated discovery asks a server once for all its versions; entries of versions without a registration are
+ignored.
 """
 
 import asyncio
@@ -10,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from aio_apiserver.apiserver.aggregation import documents
-from aio_apiserver.apiserver.aggregation.documents import Unreadable
+from aio_apiserver.apiserver.aggregation.documents import UnreadableDocument
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.outgoing.backends import Unreachable
@@ -35,7 +37,7 @@ Service = tuple[str, str, int]
 
 
 class Explorer:
-    """Of one server."""
+    """Explores the aggregated servers of one API server."""
 
     def __init__(
         self, registrations: Registrations, servers: RemoteServers, known: RemoteVersions, patience: Clock
@@ -47,11 +49,11 @@ class Explorer:
         self._changed = asyncio.Event()
 
     def look_again(self) -> None:
-        """A registration has changed."""
+        """Explore again: an APIService has changed."""
         self._changed.set()
 
     async def run(self) -> None:
-        """Ask until cancelled."""
+        """Explore until it is cancelled."""
         pause = _FIRST_PAUSE
         while True:
             self._changed.clear()
@@ -60,7 +62,7 @@ class Explorer:
                 pause = _FIRST_PAUSE
 
     async def _explore(self) -> bool:
-        """Ask all servers. Whether all have answered."""
+        """Ask all servers. Returns whether all have answered."""
         registrations = list(self._registrations.by_version.values())
         self._announce(registrations)
         found = await asyncio.gather(*(self._explore_service(group) for group in _by_service(registrations)))
@@ -79,7 +81,7 @@ class Explorer:
         return all((one.group, one.version) in discovered for one in registrations)
 
     def _announce(self, registrations: Iterable[Registration]) -> None:
-        """Tell of versions that have come and gone, before anybody has answered."""
+        """Publish new and removed versions at once, before their servers have answered."""
         known = self._known
         versions = {
             (one.group, one.version): known.by_version.get((one.group, one.version)) or self._version(one, {})
@@ -91,33 +93,33 @@ class Explorer:
         key = (one.group, one.version)
         document = discovered.get(key)
         if document is not None:
-            told = {**document, "freshness": "Current"}
+            entry = {**document, "freshness": "Current"}
         else:
             known = self._known.by_version.get(key)
-            told = {**(known.discovery if known is not None else {"version": one.version}), "freshness": "Stale"}
-        return RemoteVersion(one.group, one.version, one.group_priority, one.version_priority, told)
+            entry = {**(known.discovery if known is not None else {"version": one.version}), "freshness": "Stale"}
+        return RemoteVersion(one.group, one.version, one.group_priority, one.version_priority, entry)
 
     async def _explore_service(self, group: list[Registration]) -> Mapping[tuple[str, str], Document]:
-        """What the server of some registrations says of their versions."""
+        """The entries of all versions of one server."""
         available = [one for one in group if one.is_available]
         if not available:
             return {}
         try:
             answer = await self._servers.get(available[0], "/apis", headers=_AGGREGATED)
             if answer.status == _OK and documents.is_aggregated(answer.headers.get("Content-Type", "")):
-                told = documents.versions_of_list(answer.body)
+                entries = documents.versions_of_list(answer.body)
                 return {
-                    (one.group, one.version): told.get((one.group, one.version), {"version": one.version})
+                    (one.group, one.version): entries.get((one.group, one.version), {"version": one.version})
                     for one in available
                 }
             plain = await asyncio.gather(*(self._plain(one) for one in available))
-        except (Unreachable, Unreadable) as exc:
+        except (Unreachable, UnreadableDocument) as exc:
             logger.info("cannot discover what %s serves: %s", available[0].name, exc)
             return {}
         return {(one.group, one.version): found for one, found in zip(available, plain, strict=True) if found}
 
     async def _plain(self, one: Registration) -> Document | None:
-        """What a server that knows no aggregated discovery says of one version."""
+        """The entry of a version from a server without aggregated discovery."""
         answer = await self._servers.get(one, one.root, headers=_JSON)
         return documents.version_of_resources(answer.body, one.version) if answer.status == _OK else None
 
@@ -129,7 +131,7 @@ class Explorer:
             if answer.status != _OK:
                 return None
             return await worker_thread.run(partial(documents.openapi2, answer.body, one.root), STORE)
-        except (Unreachable, Unreadable) as exc:
+        except (Unreachable, UnreadableDocument) as exc:
             logger.info("no OpenAPI of %s: %s", one.name, exc)
             return None
 
@@ -140,7 +142,7 @@ class Explorer:
         try:
             answer = await self._servers.get(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
             return documents.openapi3_address(answer.body, path) if answer.status == _OK else ""
-        except (Unreachable, Unreadable):
+        except (Unreachable, UnreadableDocument):
             return ""
 
     async def _is_changed_within(self, seconds: float) -> bool:

@@ -1,7 +1,9 @@
-"""Gateway: the one way to the servers behind APIServices.
+"""Gateway: sends requests for versions of aggregated servers to them, and all others to the handlers of this server.
 
-What goes there is imported and opened when the first such APIService is there: most servers have none. Must hold: a
-request for a version without a registration costs one look at an empty mapping.
+Most servers have no APIServices of that sort. So the proxy is imported, and its connections are opened, with the first
+one.
+
+Must hold: while no APIService names another server, a request costs one test of an empty mapping.
 """
 
 from typing import TYPE_CHECKING
@@ -24,34 +26,42 @@ _OPENAPI3 = "/openapi/v3/"
 
 
 class Gateway:
-    """Of one server. tells_uid: whether the uid of a user goes along."""
+    """The gateway of one server. forwards_uid: whether the uid of a user is forwarded."""
 
     def __init__(
-        self, settings: Settings, registrations: Registrations, resolver: Resolver, patience: Clock, *, tells_uid: bool
+        self,
+        settings: Settings,
+        registrations: Registrations,
+        resolver: Resolver,
+        patience: Clock,
+        *,
+        forwards_uid: bool,
     ) -> None:
         self.versions = RemoteVersions()
         self._settings = settings
         self._registrations = registrations
         self._resolver = resolver
         self._patience = patience
-        self._tells_uid = tells_uid
+        self._tells_uid = forwards_uid
         self._tasks = Tasks()
         self._opened: RemoteServers | None = None
         self._explorer: Explorer | None = None
         registrations.subscribe(self._note_change)
 
     async def close(self) -> None:
-        """End what goes on, and every connection."""
+        """Stop exploring, and close every connection."""
         await self._tasks.close()
         if self._opened is not None:
             await self._opened.close()
 
     async def check(self, registration: Registration) -> str:
-        """What is wrong with a server; empty when all is well."""
+        """The problem of a server; empty when it is available."""
         return await self._servers.check(registration)
 
     def before(self, handler: Handler) -> Handler:
-        """Answer requests below /apis/ for registered versions, and hand on all others."""
+        """The handler of paths below /apis/: forwards requests for versions of APIServices, and calls `handler` for
+        others.
+        """
         registrations = self._registrations
 
         async def dispatched(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -63,7 +73,7 @@ class Gateway:
         return dispatched
 
     def before_openapi(self, handler: Handler) -> Handler:
-        """The same for the documents of registered versions."""
+        """The same for OpenAPI version 3 documents."""
 
         async def dispatched(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             path = context.path.removeprefix(_OPENAPI3)
@@ -82,7 +92,7 @@ class Gateway:
             return await otherwise(request, context)
         from aio_apiserver.apiserver.aggregation import proxy
 
-        return await proxy.pass_on(request, context, registration, self._servers, tells_uid=self._tells_uid)
+        return await proxy.pass_on(request, context, registration, self._servers, forwards_uid=self._tells_uid)
 
     @property
     def _servers(self) -> "RemoteServers":

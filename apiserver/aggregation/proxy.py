@@ -1,7 +1,7 @@
-"""Proxy: requests for registered versions go on to their servers, and their answers come back.
+"""Proxy: forwards a request to the server of an APIService, with the user in X-Remote headers.
 
-The server learns who asks from headers that it believes because of this server's certificate. Must hold: what the
-client says of such headers, and its credentials, go nowhere; failures are texts, as kube-apiserver's are.
+The server trusts the headers because of this server's client certificate. Must hold: X-Remote headers and credentials
+of the client are not forwarded. Failures are plain texts, as in kube-apiserver.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ UNAVAILABLE = "service unavailable\n"
 _DISCOVERY_SECONDS = 5.0
 _DISCOVERY_PARTS = 3
 _PLAIN_IN_KEYS = "!#$%&'*+-.^_`|~"
-"""Characters of header names, beside letters and digits, less the one that escapes others."""
+"""Characters that a header name may contain beside letters and digits, without `%`, which escapes others."""
 
 
 async def pass_on(
@@ -33,14 +33,14 @@ async def pass_on(
     registration: Registration,
     servers: RemoteServers,
     *,
-    tells_uid: bool,
+    forwards_uid: bool,
 ) -> web.StreamResponse:
-    """Answer as the server of a registration does."""
+    """The response of the server behind a registration."""
     if not registration.is_available:
         return responses.text(context, UNAVAILABLE, status=503)
     try:
         server = servers.of(registration)
-        headers = [*users_headers(context.user, tells_uid=tells_uid), ("Audit-Id", context.audit_id)]
+        headers = [*users_headers(context.user, forwards_uid=forwards_uid), ("Audit-Id", context.audit_id)]
         location = await servers.location(registration, context.path, headers)
     except NoTrust as exc:
         return responses.text(context, f"{exc}\n", status=500)
@@ -56,10 +56,10 @@ async def pass_on(
         return responses.text(context, why, status=503)
 
 
-def users_headers(user: UserInfo, *, tells_uid: bool) -> Iterator[tuple[str, str]]:
-    """What tells a server behind this one who asks."""
+def users_headers(user: UserInfo, *, forwards_uid: bool) -> Iterator[tuple[str, str]]:
+    """The X-Remote headers for a user."""
     yield "X-Remote-User", user.name
-    if user.uid and tells_uid:
+    if user.uid and forwards_uid:
         yield "X-Remote-Uid", user.uid
     yield from (("X-Remote-Group", group) for group in user.groups)
     for key, values in user.extra.items():

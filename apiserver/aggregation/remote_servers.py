@@ -1,9 +1,8 @@
-"""RemoteServers: connections to the servers behind APIServices.
+"""Remote servers: HTTPS connections to the servers of APIServices.
 
-The owner of all of them. Imported when the first such APIService is there. Must hold: a server has to show a
-certificate for the name of its service, signed by the CA bundle of its APIService, unless that says that any will do;
-it is shown the certificate of --proxy-client-cert-file; no redirect is followed; what cannot be reached is told in Go's
-words.
+It opens all of them, and is imported with the first one. Must hold: the certificate of a server is for the name of its
+service, and signed by the caBundle of the APIService, unless insecureSkipTLSVerify is set. The server gets the
+certificate of --proxy-client-cert-file. Redirects are not followed. A connection failure has the words of Go's dialer.
 """
 
 import asyncio
@@ -36,11 +35,11 @@ _MOST_BYTES = 64 * 1024 * 1024
 _WELL = range(200, 300)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 AGGREGATOR: Mapping[str, str] = {"X-Remote-User": "system:kube-aggregator", "X-Remote-Group": "system:masters"}
-"""Who asks on behalf of this server."""
+"""The user of requests that this server makes itself."""
 
 
 class Document(NamedTuple):
-    """An answer that was read whole."""
+    """A response that was read whole."""
 
     status: int
     headers: Mapping[str, str]
@@ -48,7 +47,7 @@ class Document(NamedTuple):
 
 
 class RemoteServers:
-    """Goes where registrations say."""
+    """The connections to the servers of all registrations."""
 
     def __init__(self, settings: Settings, resolver: Resolver) -> None:
         self._settings = settings
@@ -63,13 +62,13 @@ class RemoteServers:
         )
 
     async def close(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         await self._session.close()
 
     async def location(
         self, registration: Registration, path: str, headers: Sequence[tuple[str, str]] = ()
     ) -> Location:
-        """A path at the server. Raises Unresolved."""
+        """The location of a path at the server. Raises Unresolved."""
         address = await self._resolver.resolve(registration.namespace, registration.service, registration.port)
         return Location(
             passage=Passage.PROXY,
@@ -82,11 +81,11 @@ class RemoteServers:
         )
 
     def of(self, registration: Registration) -> "RemoteServer":
-        """The server, as what requests are passed on to. Raises NoTrust."""
+        """The server of a registration, for requests and tunnels. Raises NoTrust."""
         return RemoteServer(self._session, registration, self._tls(registration), self._forwarding)
 
     async def check(self, registration: Registration) -> str:
-        """What is wrong with a server when it is asked for its version; empty if one of several tries goes well."""
+        """The failure of a request for the discovery document; empty when one of several tries succeeds."""
         failure = await self._failure(registration)
         if not failure:
             return ""
@@ -132,7 +131,7 @@ class RemoteServers:
 
 
 class RemoteServer:
-    """One of them: what `Backends` are for what lies within the cluster."""
+    """One server, with the interface that `Backends` has for kubelets, pods and services."""
 
     def __init__(
         self, session: aiohttp.ClientSession, registration: Registration, tls: ssl.SSLContext, rule: Forwarding
@@ -152,7 +151,7 @@ class RemoteServer:
         headers: CIMultiDict[str],
         body: AsyncIterator[bytes] | None = None,
     ) -> AsyncIterator[ClientResponse]:
-        """The answer to a request. Raises Unreachable."""
+        """The response to a request. Raises Unreachable."""
         try:
             answering = await self._session.request(
                 method,
@@ -171,7 +170,7 @@ class RemoteServer:
             yield response
 
     async def open(self, location: Location) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection. Raises Unreachable."""
+        """A connection for a tunnel. Raises Unreachable."""
         opening = asyncio.open_connection(
             location.host, location.port, ssl=self._tls, server_hostname=self._host, limit=_STREAM_LIMIT
         )
@@ -186,13 +185,13 @@ async def _read(answer: ClientResponse) -> bytes:
     async for chunk in answer.content.iter_any():
         body += chunk
         if len(body) > _MOST_BYTES:
-            raise Unreachable(f"the answer has more than {_MOST_BYTES} bytes")
+            raise Unreachable(f"the response has more than {_MOST_BYTES} bytes")
     return bytes(body)
 
 
 @lru_cache(maxsize=64)
 def _trust(authorities: str, is_unverified: bool, certificate: tuple[str, str] | None) -> ssl.SSLContext:
-    """Raises NoTrust."""
+    """The TLS context for a registration. Raises NoTrust."""
     context = bundles.trusting_bundle(authorities)
     if is_unverified:
         context.check_hostname = False

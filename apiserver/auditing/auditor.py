@@ -60,7 +60,7 @@ class Auditor:
         )
 
     async def _tell(self, event: Event) -> bool:
-        self.metrics.told()
+        self.metrics.sent()
         return await self._backend.process([event])
 
 

@@ -1,1 +1,1 @@
-"""What is served beside the resources: health, version."""
+"""Endpoints: paths beside the resources: health, discovery, OpenAPI, metrics, version, debugging, OIDC."""

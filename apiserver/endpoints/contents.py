@@ -1,7 +1,7 @@
-"""Contents: bytes that clients may have already, served as Go's net/http serves files.
+"""Contents: serves bytes with an ETag as Go's net/http serves files: conditional requests, one range, gzip.
 
-Conditions (If-Match, If-None-Match, If-Modified-Since) and one range are honoured. Kept compressed. Must hold: whoever
-takes gzip gets the bytes as they are kept; a client that has them gets no body.
+The bodies are kept compressed. Must hold: a client that accepts gzip gets the compressed bytes unchanged. A client
+whose condition matches gets no body.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 
 
 class Content(Struct, frozen=True):
-    """Bytes, their name (the hash, without quotes; empty when clients are not told) and when they were made."""
+    """A body with its ETag (the hash, without quotes; empty for none) and the time at which it was made."""
 
     compressed: bytes
     size: int
@@ -38,14 +38,14 @@ class Content(Struct, frozen=True):
 
 
 def of(body: bytes, *, made: float, etag: str | None = None) -> Content:
-    """The content of a body, named by its own hash unless told otherwise."""
+    """The content of a body. Its ETag is its hash, if no other one is given."""
     compressor = zlib.compressobj(wbits=_GZIP_WINDOW)
     compressed = compressor.compress(body) + compressor.flush()
     return Content(compressed, len(body), hash_of(body) if etag is None else etag, made)
 
 
 def hash_of(body: bytes) -> str:
-    """The name of a body."""
+    """The ETag of a body, without quotes."""
     return hashlib.sha512(body).hexdigest().upper()
 
 
@@ -58,7 +58,7 @@ def respond(
     extra: Mapping[str, str],
     allows_gzip: bool = False,
 ) -> web.Response:
-    """The content, the part that is asked for, or that the client has it."""
+    """The content, the requested range of it, or a status without content."""
     fields = responses.headers(context, content_type)
     fields.update(extra)
     fields[hdrs.LAST_MODIFIED] = formatdate(int(content.made), usegmt=True)
@@ -92,7 +92,7 @@ def _part(content: Content, wanted: range, fields: CIMultiDict[str]) -> web.Resp
 
 
 def _checked(request: web.BaseRequest, content: Content) -> int | None:
-    """The status of an answer without content; None when there is to be one."""
+    """The status of a response without content; None for a response with content."""
     wanted, known = request.headers.get(hdrs.IF_MATCH), request.headers.get(hdrs.IF_NONE_MATCH)
     if wanted is not None and not _names(wanted, content, is_strong=True):
         return web.HTTPPreconditionFailed.status_code
@@ -107,7 +107,7 @@ def _checked(request: web.BaseRequest, content: Content) -> int | None:
 
 
 def _names(header: str, content: Content, *, is_strong: bool) -> bool:
-    """Whether one of the entity tags is that of the content."""
+    """Whether one of the entity tags matches the content."""
     tags = [tag.strip() for tag in header.split(",")]
     if "*" in tags:
         return True
@@ -124,7 +124,7 @@ def _is_newer(content: Content, since: str) -> bool:
 
 
 def _range(request: web.BaseRequest, content: Content) -> range | None:
-    """The bytes that are asked for: none at all when there are no such, None when all are."""
+    """The requested bytes: an empty range when the content has none of them, None for the whole content."""
     found = _RANGE.fullmatch(request.headers.get(hdrs.RANGE, ""))
     condition = request.headers.get(hdrs.IF_RANGE)
     if found is None or (condition is not None and not _names(condition, content, is_strong=True)):
@@ -137,7 +137,7 @@ def _range(request: web.BaseRequest, content: Content) -> range | None:
 
 
 def _is_worth_gzip(request: web.BaseRequest, content: Content) -> bool:
-    """Whether to send what is kept as it is; an answer without a body says what it would be without."""
+    """Whether to send the compressed bytes. The response to HEAD describes the body without compression."""
     if request.method == hdrs.METH_HEAD or content.size < _GZIP_FROM_BYTES:
         return False
     return takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, ""))

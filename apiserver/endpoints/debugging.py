@@ -1,7 +1,7 @@
-"""/debug: what the program is doing right now, and how much it says about it.
+"""Debugging: /debug/pprof and /debug/flags, with the tasks and threads of the process and the log verbosity.
 
-The paths are Go's; what stands behind them is what Python can tell. Not told of at the root. Must hold: looking changes
-nothing but the verbosity that somebody puts.
+The paths are Go's. kube-apiserver does not list them at the root, so we do not either. Must hold: GET changes nothing.
+PUT /debug/flags/v sets the verbosity.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ async def _verbosity(request: web.BaseRequest, context: RequestContext) -> web.S
 
 
 def exact(*, is_profiling: bool) -> Mapping[str, Handler]:
-    """The handlers of single paths: with or without those that show what the program does."""
+    """The handlers by exact path. `is_profiling`: with pprof."""
     return {
         **({"/debug/pprof": _redirect} if is_profiling else {}),
         "/debug/flags": _flags,
@@ -83,7 +83,7 @@ def exact(*, is_profiling: bool) -> Mapping[str, Handler]:
 
 
 def prefixes(*, is_profiling: bool) -> Mapping[str, Handler]:
-    """The handlers of what lies below a path."""
+    """The handlers by prefix."""
     return {_PPROF: _pprof, _FLAGS: _flags} if is_profiling else {_FLAGS: _flags}
 
 

@@ -1,8 +1,10 @@
-"""Discovery: /api, /apis and what stands below them up to the resources of a version.
+"""Discovery: /api, /apis, and the documents of each group and version below them, with aggregated discovery.
 
-What Kubernetes serves is told at fixed paths; what clients define comes and goes with their definitions. Must hold:
-documents are made once for what is served; an aggregated document has an ETag, and a client that has it already gets
-304.
+Built-in documents do not change; those of custom resources and remote versions change with them. Below /apis/,
+routing.py looks for a document here before it calls the resources.
+
+Must hold: a document is made once for each state of the served resources. An aggregated document has an ETag, and a
+client that has it gets 304.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,13 +15,13 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.endpoints import contents, remote_groups
 from aio_apiserver.apiserver.endpoints import discovery_documents as documents
-from aio_apiserver.apiserver.endpoints.discovery_documents import Document, Group
+from aio_apiserver.apiserver.endpoints.discovery_documents import DiscoveryGroup, Document
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.negotiation import Target
-from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.apiserver.wire.negotiation import ConversionTarget
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
 from aio_apiserver.registry.generic.served import Served
@@ -27,7 +29,7 @@ from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter
 
-_AGGREGATED = Target("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
+_AGGREGATED = ConversionTarget("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -36,26 +38,26 @@ U = TypeVar("U")
 
 
 class _Current(Generic[T_co]):
-    """What is made of all that is served, once for each state of it."""
+    """A document, made once for each generation of the served resources."""
 
-    def __init__(self, told: "_Told", make: Callable[[], T_co]) -> None:
-        self._told = told
+    def __init__(self, published: "_Published", make: Callable[[], T_co]) -> None:
+        self._published = published
         self._make = make
         self._generation = (-1, -1)
 
     def get(self) -> T_co:
-        generation = self._told.generation
+        generation = self._published.generation
         if self._generation != generation:
             self._made, self._generation = self._make(), generation
         return self._made
 
     def then(self, make: Callable[[T_co], U]) -> "_Current[U]":
-        """What is made of this."""
-        return _Current(self._told, lambda: make(self.get()))
+        """A document that is made from this one."""
+        return _Current(self._published, lambda: make(self.get()))
 
 
-class _Told:
-    """All that there is to tell of: what this server serves, and what others do."""
+class _Published:
+    """The groups and versions in discovery: those of this server and those of aggregated servers."""
 
     def __init__(self, served: ServedPaths, remote: RemoteVersions) -> None:
         self._served = served
@@ -65,23 +67,23 @@ class _Told:
     def generation(self) -> tuple[int, int]:
         return self._served.generation, self._remote.generation
 
-    def groups(self) -> Sequence[Group]:
-        """The groups that have names."""
+    def groups(self) -> Sequence[DiscoveryGroup]:
+        """The groups with a name: all but the core group."""
         own = {name: one for name, one in self._served.told_groups.items() if name}
         return remote_groups.merged(_groups(own), self._remote.by_version.values())
 
 
 def handlers(served: ServedPaths, remote: RemoteVersions, made: Counter) -> Mapping[str, Handler]:
-    """The handlers of the roots and of the core group, each with and without a slash at its end.
+    """The handlers of /api, /apis and the core group, each with and without a trailing slash.
 
-    made: counts how often the document of all groups is made.
+    made: counts how often the aggregated document is made.
     """
     core = _groups({name: versions for name, versions in served.fixed_groups.items() if not name})
-    told = _Told(served, remote)
-    others = _Current(told, told.groups)
+    published = _Published(served, remote)
+    others = _Current(published, published.groups)
     group_list = others.then(documents.api_group_list)
     paths = {
-        "/api": _restful(_root(_Current(told, lambda: core), documents.api_versions, Counter())),
+        "/api": _restful(_root(_Current(published, lambda: core), documents.api_versions, Counter())),
         "/apis": _root(others, lambda _address: group_list.get(), made),
     }
     for group in core:
@@ -89,45 +91,44 @@ def handlers(served: ServedPaths, remote: RemoteVersions, made: Counter) -> Mapp
     return _with_slashes(paths)
 
 
-class GroupPaths:
-    """Tells of each group and its versions as they are served now; all else below /apis/ is passed on."""
+class GroupDocuments:
+    """The documents of each group and version below /apis/, as they are served now."""
 
-    def __init__(self, served: ServedPaths, remote: RemoteVersions, otherwise: Handler) -> None:
-        self._otherwise = otherwise
-        told = _Told(served, remote)
+    def __init__(self, served: ServedPaths, remote: RemoteVersions) -> None:
+        published = _Published(served, remote)
         self._handlers = _Current(
-            told,
+            published,
             lambda: _with_slashes(
-                {path: handler for group in told.groups() for path, handler in _handlers_of(group).items()}
+                {path: handler for group in published.groups() for path, handler in _handlers_of(group).items()}
             ),
         )
 
-    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        handler = None if context.info.is_resource else self._handlers.get().get(context.path)
-        return await (handler or self._otherwise)(request, context)
+    def handler_of(self, path: str) -> Handler | None:
+        """The handler of a document; None for a path without one."""
+        return self._handlers.get().get(path)
 
     def paths(self) -> Sequence[str]:
-        """Where something is told."""
+        """The paths of all documents."""
         return list(self._handlers.get())
 
 
-def _groups(groups: ServedGroups) -> Sequence[Group]:
-    return [Group(name, versions) for name, versions in groups.items()]
+def _groups(groups: ServedGroups) -> Sequence[DiscoveryGroup]:
+    return [DiscoveryGroup(name, versions) for name, versions in groups.items()]
 
 
-def _handlers_of(group: Group) -> dict[str, Handler]:
+def _handlers_of(group: DiscoveryGroup) -> dict[str, Handler]:
     paths = {f"/apis/{group.name}": _plain(partial(documents.api_group, group))} if group.name else {}
     root = f"/apis/{group.name}" if group.name else "/api"
-    for version, told in group.versions.items():
-        if not isinstance(told, RemoteVersion):
+    for version, resources in group.versions.items():
+        if not isinstance(resources, RemoteVersion):
             handler = _plain(partial(documents.api_resource_list, group, version))
-            paths[f"{root}/{version}"] = handler if _is_custom(told) else _restful(handler)
+            paths[f"{root}/{version}"] = handler if _is_custom(resources) else _restful(handler)
     return paths
 
 
-def _is_custom(told: Mapping[str, Served[Any]]) -> bool:
-    """Whether clients have defined all of a version. It is told whatever the method."""
-    return all(served.kind.is_custom for served in told.values())
+def _is_custom(resources: Mapping[str, Served[Any]]) -> bool:
+    """Whether all resources of a version are custom. Their documents are served for every method."""
+    return all(served.kind.is_custom for served in resources.values())
 
 
 def _with_slashes(paths: Mapping[str, Handler]) -> dict[str, Handler]:
@@ -144,8 +145,8 @@ def _plain(make: Callable[[], Document]) -> Handler:
     return handle
 
 
-def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document], made: Counter) -> Handler:
-    def aggregate(of: Sequence[Group]) -> Document:
+def _root(groups: _Current[Sequence[DiscoveryGroup]], make: Callable[[str], Document], made: Counter) -> Handler:
+    def aggregate(of: Sequence[DiscoveryGroup]) -> Document:
         made.add()
         return documents.discovery_list(of)
 
@@ -163,16 +164,16 @@ def _root(groups: _Current[Sequence[Group]], make: Callable[[str], Document], ma
 
 
 def _address(request: web.BaseRequest) -> str:
-    """Where this request has found the server. Raises ConnectionResetError when its client has gone already."""
+    """The address of this server on the connection. Raises ConnectionResetError when the client has disconnected."""
     address = request.get_extra_info("sockname")
     if address is None:
-        raise ConnectionResetError("the client is gone")
+        raise ConnectionResetError("the client has disconnected")
     host, port = address[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _restful(handler: Handler) -> Handler:
-    """The paths that also look at the method and, before anything else, at the types that are accepted at all."""
+    """The handler of a built-in path: other methods than GET get 405, and unsupported media types 406."""
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if request.method != hdrs.METH_GET:
@@ -201,7 +202,7 @@ async def _aggregated(
         del response.headers[hdrs.CONTENT_TYPE]
     else:
         answer = await output.respond_value(request, context, document, chosen, types=builtin())
-        response = answer.changeable() if isinstance(answer, Answer) else answer
+        response = answer.changeable() if isinstance(answer, SingleWriteResponse) else answer
         response.headers[hdrs.CONTENT_TYPE] = chosen.media_type + _AGGREGATED_SUFFIX
     response.headers[hdrs.VARY] = hdrs.ACCEPT
     response.headers[hdrs.ETAG] = etag

@@ -1,8 +1,7 @@
-"""Discovery documents: what is served, told in the four shapes that clients ask for.
+"""Discovery documents: APIVersions, APIGroupList, APIGroup, APIResourceList and APIGroupDiscoveryList.
 
-Pure: from what is served to plain objects. APIVersions and APIGroupList are the roots, APIGroup and APIResourceList one
-level below, APIGroupDiscoveryList all of it at once. Must hold: groups come in the registry's order, versions by
-preference, resources by name.
+Pure: from the served resources to JSON objects. Must hold: groups have the order of the registry, versions the order of
+preference, resources the order of their names.
 """
 
 import base64
@@ -23,10 +22,10 @@ _CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create",
 _MAKING = frozenset({"create", "patch", "update"})
 
 
-class Group(Struct, frozen=True):
-    """A group as discovery tells it: the paths of each version, the preferred version first.
+class DiscoveryGroup(Struct, frozen=True):
+    """A group in discovery: the resources by version, the preferred version first.
 
-    Of a version that another server answers there is what that server says.
+    A version of an aggregated server is a RemoteVersion.
     """
 
     name: str
@@ -34,23 +33,23 @@ class Group(Struct, frozen=True):
 
 
 def api_versions(address: str) -> Document:
-    """The root of the core group."""
+    """The document of /api."""
     client = {"clientCIDR": "0.0.0.0/0", "serverAddress": address}
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [client]}
 
 
-def api_group_list(groups: Sequence[Group]) -> Document:
-    """The root of all other groups."""
+def api_group_list(groups: Sequence[DiscoveryGroup]) -> Document:
+    """The document of /apis."""
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(group) for group in groups if group.name]}
 
 
-def api_group(group: Group) -> Document:
-    """The versions of one group."""
+def api_group(group: DiscoveryGroup) -> Document:
+    """The document of one group: its versions."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
 
 
-def api_resource_list(group: Group, version: str) -> Document:
-    """The resources of one version."""
+def api_resource_list(group: DiscoveryGroup, version: str) -> Document:
+    """The document of one version: its resources."""
     paths = group.versions[version]
     assert not isinstance(paths, RemoteVersion)
     head: Document = {"kind": "APIResourceList"}
@@ -60,8 +59,8 @@ def api_resource_list(group: Group, version: str) -> Document:
     return {**head, "groupVersion": _group_version(group.name, version), "resources": resources}
 
 
-def discovery_list(groups: Sequence[Group]) -> Document:
-    """Everything about some groups at once (aggregated discovery, v2)."""
+def discovery_list(groups: Sequence[DiscoveryGroup]) -> Document:
+    """All resources of some groups (aggregated discovery, v2)."""
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
@@ -74,13 +73,13 @@ def _group_version(group: str, version: str) -> str:
     return f"{group}/{version}" if group else version
 
 
-def _group(group: Group) -> Document:
+def _group(group: DiscoveryGroup) -> Document:
     versions = [{"groupVersion": _group_version(group.name, one), "version": one} for one in group.versions]
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
 
 def _ordered(paths: Mapping[str, Served[Any]]) -> list[str]:
-    """By name; the subresources of what clients define are in the order in which they are served."""
+    """The paths by name. Subresources of a custom resource follow it, in the order in which they are served."""
     names = sorted(path for path, served in paths.items() if not (served.subresource and served.kind.is_custom))
     for path in paths:
         if path not in names:
@@ -91,7 +90,7 @@ def _ordered(paths: Mapping[str, Served[Any]]) -> list[str]:
 
 
 def _verbs(served: Served[Any]) -> list[str]:
-    """What can be done, in the order in which it is told."""
+    """The verbs, in kube-apiserver's order."""
     offered = [verb for verb in verbs.IN_ORDER if verb in served.verbs]
     if not served.kind.is_custom or served.subresource:
         return offered
@@ -131,7 +130,7 @@ def _hash(kind: GroupVersionKind) -> str:
     return base64.b64encode(digest[:8]).decode()
 
 
-def _group_discovery(group: Group) -> Document:
+def _group_discovery(group: DiscoveryGroup) -> Document:
     versions = [
         paths.discovery
         if isinstance(paths, RemoteVersion)
@@ -173,7 +172,7 @@ def _resource_discovery(path: str, served: Served[Any], below: Sequence[tuple[st
 
 
 def _response_kind(served: Served[Any]) -> Document:
-    """The kind of answers; group and version are told only where they are not those of the path."""
+    """The kind of responses. Group and version are set when they differ from those of the path."""
     kind = served.view.object_kind
     is_told = served.kind.is_custom or (kind.group, kind.version) != (served.kind.group, served.version)
     if not is_told:

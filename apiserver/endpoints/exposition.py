@@ -1,7 +1,7 @@
-"""Exposition: measures in Prometheus' text format, as kube-apiserver writes it.
+"""Exposition: writes metrics in Prometheus' text format, as kube-apiserver does.
 
-Pure. Not prometheus-client's, which gives every counter a name that ends in `_total`: kube-apiserver has others. Must
-hold: a histogram with labels is not told before it has seen something, though its recorder may be there already.
+Pure. prometheus-client is not used, since it appends `_total` to the name of every counter. Must hold: a histogram with
+labels is left out until it has an observation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ _EXPONENT_FROM, _EXPONENT_BELOW = 1e6, 1e-4
 
 
 def text(families: Iterable[AnyFamily]) -> str:
-    """All families that have something to show, by name."""
+    """All families with series, by name."""
     shown = sorted((family for family in families if family.series), key=lambda family: family.name)
     return "".join(line for family in shown for line in _lines(family))
 
@@ -51,7 +51,7 @@ def _braced(labels: Sequence[str]) -> str:
 
 
 def _number(value: float) -> str:
-    """A number as Go prints it: with an exponent from a million on."""
+    """A number in Go's format: with an exponent from a million on."""
     if value == inf:
         return "+Inf"
     if value == int(value) and abs(value) < _EXPONENT_FROM:

@@ -1,6 +1,6 @@
-"""/debug/api_priority_and_fairness/: who is served and who waits right now, as tables of text.
+"""Flow dumps: /debug/api_priority_and_fairness/, the priority levels, queues and requests as text tables.
 
-Looking changes nothing. Must hold: columns and words are kube-apiserver's, for scripts that read them.
+Pure reads. Must hold: columns and words are kube-apiserver's, because scripts parse them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ def _handler(rows: Callable[[RequestContext], Iterable[Row]]) -> Handler:
 
 
 def _aligned(rows: Sequence[Row]) -> str:
-    """The rows as lines: every cell but the last one ends with a comma and is filled up to the widest of its column."""
+    """The rows as lines. Each cell but the last one ends with a comma, and is padded to the width of its column."""
     cells = [[*(f"{cell}," for cell in row[:-1]), row[-1]] for row in rows]
     widths = [max(_LEAST_WIDTH, 1 + max(map(len, column))) for column in zip(*cells, strict=True)]
     return "".join(
@@ -96,7 +96,7 @@ def _level(name: str, level: PriorityLevel) -> Row:
 
 
 def _all_queues(queues: QueueSet) -> Iterator[Queue]:
-    """Those in use and, as nothing is in them, those that are not."""
+    """The queues of a level, with the empty ones."""
     used = {queue.index: queue for queue in queues.every}
     numbers = chain(range(queues.count), (number for number in used if number >= queues.count))
     return (used.get(number) or Queue(number) for number in numbers)
@@ -112,7 +112,7 @@ def _queue(name: str, queue: Queue) -> Row:
 
 
 def _tickets(level: PriorityLevel) -> Iterator[tuple[int, int, Ticket]]:
-    """The requests of a level with their queues and their places there."""
+    """The requests of a level, with their queues and positions."""
     for queue in level.queues.every:
         yield from ((queue.index, place, ticket) for place, ticket in enumerate(queue.waiting))
         yield from ((queue.index, _NO_QUEUE, ticket) for ticket in queue.executing)
@@ -138,7 +138,7 @@ def _details(context: RequestContext) -> Row:
 
 
 def _work(amount: float) -> str:
-    """Seat-seconds."""
+    """An amount of work in seat-seconds."""
     return f"{amount:.8f}ss"
 
 

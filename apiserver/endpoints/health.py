@@ -1,8 +1,8 @@
-"""/healthz, /livez and /readyz: each a list of named checks, as a whole and one by one.
+"""Health: /healthz, /livez and /readyz, each with its named checks, together and one by one.
 
-Must hold: what fails is named to everybody, and why it failed only in the log and to those who may read the single
-check; `exclude` leaves out, `verbose` lists; however many ask, the storage is asked once at a time, and while it is
-well once a second.
+Must hold: a summary names failed checks, but the reason is in the log and at the path of the single check.
+`exclude` skips a check, `verbose` lists all. The storage has at most one health check at a time; a good result counts
+for one second.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from aio_apiserver.storage.kv.interface import Health
 logger = logging.getLogger(__name__)
 
 Probe = Callable[[], Awaitable[str]]
-"""What is wrong, for people; empty when nothing is."""
+"""Returns the problem; empty when there is none."""
 
 _GOOD_SECONDS = 1.0
 _BAD_SECONDS = 0.05
-"""How long an answer of the storage counts."""
+"""Seconds for which a good or a bad result of the storage counts."""
 _START_UP = (
     "poststarthook/start-apiserver-admission-initializer",
     "poststarthook/generic-apiserver-start-informers",
@@ -62,11 +62,12 @@ _START_UP = (
     "poststarthook/apiservice-openapi-controller",
     "poststarthook/apiservice-openapiv3-controller",
 )
-"""kube-apiserver's names for the steps of its start, which monitoring asks for; here they succeed together."""
+"""kube-apiserver's names for the steps of its start, which monitoring expects. Here they all succeed at the same time.
+"""
 
 
 class Check(Struct, frozen=True):
-    """One thing that can be well or not. Excluding the group excludes all its checks."""
+    """A named check. `exclude` with the name of a group skips all checks of the group."""
 
     name: str
     probe: Probe
@@ -74,7 +75,7 @@ class Check(Struct, frozen=True):
 
 
 class StartUp:
-    """Whether the start is complete: what runs once before the server calls itself ready."""
+    """Whether the steps before readiness are complete."""
 
     def __init__(self) -> None:
         self.is_complete = False
@@ -84,7 +85,7 @@ class StartUp:
 
 
 class StorageHealth:
-    """Asks all parts of the storage for their health, one question at a time; an answer serves all who wait for it."""
+    """Checks the health of all storages, one call at a time. Waiting requests share the result."""
 
     def __init__(self, ask: Callable[[], Awaitable[Mapping[str, Health]]], names: Sequence[str], clock: Clock) -> None:
         self._ask = ask
@@ -95,11 +96,11 @@ class StorageHealth:
         self._asking = asyncio.Lock()
 
     def checks(self, suffix: str = "") -> list[Check]:
-        """A check for each part."""
+        """One check for each storage."""
         return [Check(f"{name}{suffix}", partial(self._probe, name), group=f"etcd{suffix}") for name in self._names]
 
     async def problems(self) -> Mapping[str, str]:
-        """What is wrong, by part; empty when all is well."""
+        """The problems by storage; empty when all are healthy."""
         if self._clock.monotonic() < self._fresh_until:
             return self._problems
         async with self._asking:
@@ -117,7 +118,7 @@ class StorageHealth:
 def handlers(
     storage: StorageHealth, start_up: StartUp, draining: Draining, metrics: HealthMetrics
 ) -> Mapping[str, Handler]:
-    """The three endpoints and all their single checks, by path."""
+    """The three endpoints and their single checks, by path."""
 
     async def is_staying() -> str:
         return "process is shutting down" if draining.is_announced else ""
@@ -137,7 +138,7 @@ def handlers(
 
 
 def _recorded(check: Check, endpoint: str, metrics: HealthMetrics) -> Check:
-    """A check whose results are recorded."""
+    """The check with its results counted in the metrics."""
 
     async def probe() -> str:
         problem = await check.probe()

@@ -1,4 +1,4 @@
-"""The index: the paths that are served, for people who begin at the root."""
+"""Index: the list of served paths at /."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,7 +9,7 @@ from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 
 
 def handler(paths: Callable[[], Iterable[str]]) -> Handler:
-    """Lists what is served now, sorted; paths that only differ by a slash at the end are told once."""
+    """The sorted paths. Paths that differ only in a trailing slash are listed once."""
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         shown = sorted({path.rstrip("/") for path in paths()} - {""} | {"/apis/", "/openapi/v3/"})

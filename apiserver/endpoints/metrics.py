@@ -1,7 +1,7 @@
-"""/metrics and /metrics/slis: what the server records of itself, for Prometheus.
+"""Metrics: /metrics and /metrics/slis, for Prometheus.
 
-Must hold: one format is written whatever is accepted, as kube-apiserver does; any method is answered, and DELETE begins
-anew; what only some servers are asked for is imported when it is.
+Must hold: as in kube-apiserver, the format does not depend on the Accept header, every method is answered, and DELETE
+resets the metrics. prometheus_client is imported at the first request.
 """
 
 import zlib
@@ -53,7 +53,7 @@ def _all(monitoring: Monitoring) -> Sequence[AnyFamily]:
 
 
 def _process() -> str:
-    """What any process in Python tells: memory, time, open files, garbage."""
+    """The metrics of the Python process: memory, CPU time, open files, garbage collection."""
     from prometheus_client import generate_latest
 
     return generate_latest().decode()

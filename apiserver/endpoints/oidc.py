@@ -1,6 +1,6 @@
-"""OIDC documents: where relying parties learn how to verify service account tokens.
+"""OIDC: the documents with which relying parties verify service account tokens.
 
-/.well-known/openid-configuration    who the issuer is and where its keys are
+/.well-known/openid-configuration    the issuer and the address of its keys
 /openid/v1/jwks                      the public keys
 """
 
@@ -22,26 +22,26 @@ KEYS = "/openid/v1/jwks"
 _JWKS = "application/jwk-set+json"
 _CACHE_CONTROL = "public, max-age=3600"
 _ALGORITHM = "RS256"
-"""What the server signs with when its key was not given."""
+"""The algorithm of the key that the server generates when the flags name no key."""
 
 
-class Documents:
-    """Both documents."""
+class OIDCDocuments:
+    """The handlers of both documents."""
 
     def __init__(self, settings: Settings, issuer: TokenIssuer) -> None:
         self._settings = settings
         self._issuer = issuer
 
     def exact(self) -> Mapping[str, Handler]:
-        """By path."""
+        """The handlers by path."""
         return {CONFIGURATION: self.configuration, KEYS: self.keys}
 
     def prefixes(self) -> Mapping[str, Handler]:
-        """The same paths with a slash."""
+        """The same paths with a trailing slash."""
         return {f"{path}/": _only(f"{path}/", handler) for path, handler in self.exact().items()}
 
     async def configuration(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        """Who the issuer is."""
+        """The issuer and the address of its keys."""
         _check(request, media_types.JSON)
         body = {
             "issuer": self._issuer.issuers[0],
@@ -66,7 +66,7 @@ class Documents:
         return list(dict.fromkeys(key.algorithm for key in keys.verifying))
 
     def _url(self, request: web.BaseRequest) -> str:
-        """Where others find the server."""
+        """The address of the server for relying parties."""
         settings = self._settings
         host = settings.external_hostname or settings.advertise_address or contexts.local_address(settings)
         assert request.transport is not None
@@ -75,7 +75,7 @@ class Documents:
 
 
 def _only(path: str, handler: Handler) -> Handler:
-    """The handler for one path, and nothing below it."""
+    """The handler for exactly this path, not for paths below it."""
 
     async def answer(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if context.path != path:

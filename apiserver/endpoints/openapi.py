@@ -1,8 +1,8 @@
-"""/openapi/v2 and /openapi/v3: what is served, for clients that explain, complete, validate or generate.
+"""OpenAPI: /openapi/v2 and /openapi/v3, the schemas of the served resources.
 
-What makes the documents is imported when the first client asks, since not every server is asked. Must hold: any method
-is answered as GET is; an address that says a document's hash may be kept for ever, one that says another hash leads to
-the present one.
+The modules that make the documents are imported at the first request. Must hold: every method gets the response of GET.
+An address with the hash of a document may be cached for ever; an address with another hash redirects to the present
+one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.endpoints.openapi_documents import Documents
+    from aio_apiserver.apiserver.endpoints.openapi_documents import OpenAPIDocuments
 
 VERSION2 = "/openapi/v2"
 VERSION3 = "/openapi/v3"
@@ -34,7 +34,7 @@ _VARY_BOTH: Mapping[str, str] = {hdrs.VARY: f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCE
 
 
 class _Form(NamedTuple):
-    """A media type that can be asked for, and the one that answers name."""
+    """A media type of a request, and the media type of its response."""
 
     media_type: str
     answered: str
@@ -54,14 +54,14 @@ _FORMS3 = (
 
 
 class OpenAPI:
-    """The handlers of everything below /openapi."""
+    """The handlers of all paths below /openapi."""
 
-    def __init__(self, make: "Callable[[], Documents]", clock: Clock) -> None:
+    def __init__(self, make: "Callable[[], OpenAPIDocuments]", clock: Clock) -> None:
         self._make = make
         self._clock = clock
 
     @cached_property
-    def _documents(self) -> "Documents":
+    def _documents(self) -> "OpenAPIDocuments":
         return self._make()
 
     @property
@@ -96,7 +96,7 @@ class OpenAPI:
     def _hashed(
         self, request: web.BaseRequest, context: RequestContext, path: str, content: Content, chosen: _Form
     ) -> web.StreamResponse:
-        """Mind the hash that the address says."""
+        """Serve the document, or redirect when the hash in the address is not the present one."""
         wanted = context.query.get("hash", ("",))[0]
         if not wanted:
             return contents.respond(request, context, content, chosen.answered, extra=_VARY_ACCEPT)
@@ -112,12 +112,12 @@ class OpenAPI:
 
 
 def of(served: ServedPaths, remote: RemoteVersions, types: Catalog, clock: Clock) -> OpenAPI:
-    """The handlers for what is served, here and elsewhere."""
+    """The handlers for the resources of this server and of aggregated servers."""
 
-    def make() -> "Documents":
+    def make() -> "OpenAPIDocuments":
         from aio_apiserver.apiserver.endpoints import openapi_documents, openapi_sources
 
-        return openapi_documents.Documents(openapi_sources.of(served, types), remote, types, clock)
+        return openapi_documents.OpenAPIDocuments(openapi_sources.of(served, types), remote, types, clock)
 
     return OpenAPI(make, clock)
 

@@ -1,6 +1,7 @@
-"""OpenAPI documents: made when somebody asks for them, off the event loop, and kept compressed until they change.
+"""OpenAPI documents: made in a worker thread at the first request, and kept compressed until the resources change.
 
-Knows no request. Must hold: a document is made once however many ask; one that has not changed is not made again.
+It must not know requests. Must hold: requests at the same time share one document. An unchanged document is not made
+again.
 """
 
 import asyncio
@@ -32,14 +33,16 @@ _ALL = ""
 
 
 class _Made(Struct):
-    """A document: what it was made of, and its forms. Protobuf is made from JSON, when it is asked for."""
+    """A document, and the key of the sources from which it was made. Protobuf is made from JSON, at the first request
+    for it.
+    """
 
     key: Hashable
     json: Content
     protobuf: Content | None = None
 
 
-class Documents:
+class OpenAPIDocuments:
     """The documents of one server."""
 
     def __init__(self, sources: Sources, remote: RemoteVersions, types: Catalog, clock: Clock) -> None:
@@ -53,7 +56,7 @@ class Documents:
         self._making = asyncio.Lock()
 
     async def index(self) -> Content:
-        """The addresses of all version 3 documents, which say their hashes."""
+        """The addresses of all version 3 documents, with their hashes."""
         sources, generation = self._sources(), self._remote.generation
         if self._index is None or self._index[0] is not sources or self._index[1] != generation:
             made = await self._make(sources.values())
@@ -65,20 +68,20 @@ class Documents:
         return self._index[2]
 
     def address(self, path: str, etag: str) -> str:
-        """Where a version 3 document is, as long as it is what it is now."""
+        """The address of a version 3 document with this hash."""
         return f"/openapi/v3/{quote(path)}?hash={etag}"
 
     def has(self, path: str) -> bool:
-        """Whether there is a version 3 document at a path."""
+        """Whether a version 3 document exists at a path."""
         return path in self._sources()
 
     async def version3(self, path: str, *, is_protobuf: bool) -> Content:
-        """The version 3 document at a path, which must be there."""
+        """The version 3 document at an existing path."""
         made = await self._make([self._sources()[path]])
         return await self._form(made[path], openapi3.dump, is_protobuf=is_protobuf)
 
     async def version2(self, *, is_protobuf: bool) -> Content:
-        """The document of everything."""
+        """The version 2 document, with all resources."""
         sources = self._sources()
         key = (self._remote.generation, *(source.key for source in sources.values()))
         async with self._making:
@@ -89,7 +92,7 @@ class Documents:
         return await self._form(made, swagger_messages.dump, is_protobuf=is_protobuf)
 
     async def _make(self, sources: Collection[DocumentSource]) -> Mapping[str, _Made]:
-        """Their version 3 documents, made where they are not there or not any more what they should be."""
+        """The version 3 documents of these sources. Missing and outdated ones are made."""
         async with self._making:
             missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
             if missing:
@@ -97,7 +100,7 @@ class Documents:
             return {one.path: self._made[one.path] for one in sources}
 
     def _forget_withdrawn(self) -> None:
-        """Let go of documents of what is not published any more."""
+        """Drop the documents of paths that are not published any more."""
         published = self._sources()
         self._made = {path: made for path, made in self._made.items() if path in published or path == _ALL}
 
@@ -128,5 +131,5 @@ class Documents:
 
 
 def _as_protobuf(json: Content, dump: Callable[[Mapping[str, Any]], bytes]) -> Content:
-    """The same document, under the same name: what a client gets depends on what it accepts."""
+    """The same document as protobuf, under the same ETag. The Accept header selects one of both."""
     return contents.of(dump(orjson.loads(json.body)), made=json.made, etag=json.etag)

@@ -1,6 +1,6 @@
-"""OpenAPI sources: what is served, told to those who write OpenAPI documents.
+"""OpenAPI sources: describes the served resources for the writers of OpenAPI documents.
 
-The one place that knows both how resources are served and how they are published.
+It connects Served with registry/machinery/openapi, which must not know it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,11 +19,11 @@ from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
 
 Sources = Callable[[], Mapping[str, DocumentSource]]
-"""The sources of everything that is served now, by path: the same mapping as long as nothing changes."""
+"""The sources of all served resources by path. The mapping is the same object while nothing changes."""
 
 
 def of(served: ServedPaths, types: Catalog) -> Sources:
-    """The sources of what is served: what Kubernetes brings is looked at once, the rest after each change."""
+    """The sources of the served resources. Built-in ones are made once, custom ones after each change."""
     built_in = cache(lambda: {source.path: source for source in _built_in(served.fixed_groups, types)})
 
     @lru_cache(maxsize=1)
@@ -87,7 +87,7 @@ def _resource(path: str, served: Served[Any], types: Catalog) -> DocumentedResou
 
 
 def _definition(served: Served[Any], types: Catalog) -> str:
-    """The name of the type; nothing for the options of connections, which are not published."""
+    """The name of the type's definition; empty for options of connect subresources, which are not published."""
     kind = served.view.object_kind
     try:
         return types.type_for(kind.group, kind.version, kind.kind).definition

@@ -1,12 +1,12 @@
-"""Remote groups: where the groups and versions that other servers answer stand among those of this server.
+"""Remote groups: merges the groups of aggregated servers into those of this server, by the priorities of their
+APIServices.
 
-Pure. By the priorities of their APIServices: the highest first, equal ones by name, equal versions as Kubernetes orders
-the names of versions.
+Pure. The highest priority comes first, equal ones by name; equal versions in Kubernetes' version order.
 """
 
 from collections.abc import Iterable, Sequence
 
-from aio_apiserver.apiserver.endpoints.discovery_documents import Group
+from aio_apiserver.apiserver.endpoints.discovery_documents import DiscoveryGroup
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
 from aio_apiserver.registry.controlplane.bootstrap import api_services
 from aio_apiserver.registry.groups.apiextensions import versions
@@ -15,7 +15,7 @@ _ALWAYS_FIRST = "apiregistration.k8s.io"
 _HIGHEST = 20_001
 
 
-def merged(groups: Sequence[Group], remote: Iterable[RemoteVersion]) -> Sequence[Group]:
+def merged(groups: Sequence[DiscoveryGroup], remote: Iterable[RemoteVersion]) -> Sequence[DiscoveryGroup]:
     """All groups in their order."""
     by_group: dict[str, list[RemoteVersion]] = {}
     for one in remote:
@@ -24,30 +24,30 @@ def merged(groups: Sequence[Group], remote: Iterable[RemoteVersion]) -> Sequence
         return groups
     found = [_joined(group, by_group.pop(group.name, [])) for group in groups]
     for name, its in sorted(by_group.items()):
-        group, priority = _joined(Group(name, {}), its), max(one.group_priority for one in its)
+        group, priority = _joined(DiscoveryGroup(name, {}), its), max(one.group_priority for one in its)
         place = next((index for index, one in enumerate(found) if _is_behind(one, name, priority)), len(found))
         found.insert(place, group)
     return found
 
 
-def _joined(group: Group, remote: Sequence[RemoteVersion]) -> Group:
-    """A group with versions from elsewhere, which take the place of its own."""
+def _joined(group: DiscoveryGroup, remote: Sequence[RemoteVersion]) -> DiscoveryGroup:
+    """A group with the versions of aggregated servers, which replace its own versions of the same name."""
     if not remote:
         return group
     its = {one.version: one for one in remote}
     own = {version: api_services.version_priority(group.name, version) for version in group.versions}
     rank = {**own, **{version: one.version_priority for version, one in its.items()}}
     names = sorted(rank, key=lambda version: (-rank[version], versions.priority(version)))
-    return Group(group.name, {name: its.get(name) or group.versions[name] for name in names})
+    return DiscoveryGroup(group.name, {name: its.get(name) or group.versions[name] for name in names})
 
 
-def _is_behind(group: Group, name: str, priority: int) -> bool:
-    """Whether a group stands behind a new one of this name and priority."""
+def _is_behind(group: DiscoveryGroup, name: str, priority: int) -> bool:
+    """Whether the group comes after a new group of this name and priority."""
     own = _priority(group)
     return own < priority or (own == priority and group.name > name)
 
 
-def _priority(group: Group) -> int:
+def _priority(group: DiscoveryGroup) -> int:
     if group.name == _ALWAYS_FIRST:
         return _HIGHEST
     remote = [one.group_priority for one in group.versions.values() if isinstance(one, RemoteVersion)]

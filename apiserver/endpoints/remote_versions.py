@@ -1,7 +1,7 @@
-"""Remote versions: what is known of the versions of API groups that other servers answer, for those who tell of it.
+"""Remote versions: the discovery and OpenAPI documents of versions that aggregated servers answer.
 
-Plain data; who finds it out is none of this file's business. Must hold: `generation` changes whenever something else is
-known.
+Plain data: aggregation/exploring.py fills it, discovery and OpenAPI read it. Must hold: `generation` changes with each
+change of the data.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Document = dict[str, Any]
 
 
 class RemoteVersion(Struct, frozen=True):
-    """A version of a group. discovery: what aggregated discovery tells of it."""
+    """A version of a group. discovery: its entry in aggregated discovery."""
 
     group: str
     version: str
@@ -23,7 +23,7 @@ class RemoteVersion(Struct, frozen=True):
 
 
 class RemoteVersions:
-    """All that are known. openapi2: their documents of version 2; openapi3: where those of version 3 are, by path."""
+    """All versions. openapi2: their version 2 documents; openapi3: the addresses of version 3 documents by path."""
 
     def __init__(self) -> None:
         self.generation = 0
@@ -37,7 +37,7 @@ class RemoteVersions:
         openapi2: Mapping[tuple[str, str], Document],
         openapi3: Mapping[str, str],
     ) -> None:
-        """Tell of these from now on."""
+        """Replace the data."""
         if (versions, openapi2, openapi3) == (self.by_version, self.openapi2, self.openapi3):
             return
         self.by_version, self.openapi2, self.openapi3 = versions, openapi2, openapi3

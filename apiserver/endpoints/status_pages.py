@@ -1,6 +1,6 @@
-"""/statusz and /flagz: how the program was started and how it is, for people, or as an object for those who name one.
+"""Status pages: /statusz and /flagz, the state and the flags of the process as text or as an object.
 
-Must hold: no secret is shown; a text is not to be parsed, so its delimiter is another one each time.
+Must hold: no secret is shown. The delimiter of the text is random, so that clients do not parse it.
 """
 
 import random
@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.endpoints import version
 from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.negotiation import Format, Target
+from aio_apiserver.apiserver.wire.negotiation import ConversionTarget, Format
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.gates import NEWEST, Version
 from aio_apiserver.registry.generic.rest import timestamp
@@ -36,7 +36,7 @@ Object = dict[str, Any]
 
 
 def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version = NEWEST) -> Handler:
-    """How the program is; `paths` are those of the root."""
+    """The state of the process. `paths`: those of the index."""
     started = clock.now()
 
     def status() -> Object:
@@ -51,14 +51,14 @@ def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version 
         }
 
     def text(delimiter: str) -> str:
-        told, up = status(), int(clock.now() - started)
+        shown, up = status(), int(clock.now() - started)
         lines = {
             "Started": time.strftime("%a %b %e %H:%M:%S UTC %Y", time.gmtime(started)),
             "Up": f"{up // 3600} hr {up // 60 % 60:02d} min {up % 60:02d} sec",
-            "Go version": told["goVersion"],
-            "Binary version": told["binaryVersion"],
-            "Emulation version": told["emulationVersion"],
-            "Paths": " ".join(told["paths"]),
+            "Go version": shown["goVersion"],
+            "Binary version": shown["binaryVersion"],
+            "Emulation version": shown["emulationVersion"],
+            "Paths": " ".join(shown["paths"]),
         }
         return "\n" + "".join(f"{name}{delimiter} {value}\n" for name, value in lines.items())
 
@@ -66,7 +66,7 @@ def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version 
 
 
 def flagz(settings: Settings) -> Handler:
-    """How the program was started."""
+    """The flags of the process."""
     flags = {name.replace("_", "-"): _shown(getattr(settings, name)) for name in Settings.model_fields}
 
     def text(delimiter: str) -> str:
@@ -76,7 +76,7 @@ def flagz(settings: Settings) -> Handler:
 
 
 def _shown(value: Any) -> str:
-    """The value of a flag as Go writes it."""
+    """The value of a flag in Go's format."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
@@ -87,7 +87,7 @@ def _shown(value: Any) -> str:
 
 
 def _debugging(paths: Iterable[str]) -> Sequence[str]:
-    """The first words of paths, but for those of the APIs."""
+    """The first segments of the paths, without those of the APIs."""
     found = {f"/{path.split('/')[1]}" for path in paths}
     return sorted(found - _OTHERS - {"/"})
 
@@ -99,7 +99,7 @@ def _page(kind: str, members: Callable[[], Object], text: Callable[[str], str]) 
         "has no formatting compatibility guarantees and is for debugging purposes only.\n"
     )
 
-    def allows(media_type: str, target: Target | None) -> bool:
+    def allows(media_type: str, target: ConversionTarget | None) -> bool:
         if media_type == _TEXT or target is None:
             return media_type == _TEXT and target is None
         return target.group == _GROUP and target.version in _VERSIONS and target.kind == kind

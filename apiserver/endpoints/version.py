@@ -1,4 +1,4 @@
-"""/version: which Kubernetes this server is."""
+"""Version: /version, the version of Kubernetes that this server implements."""
 
 import platform
 import sys
@@ -16,7 +16,7 @@ PATHS = frozenset({"/version", "/version/"})
 
 
 def info(emulated: Version = NEWEST) -> dict[str, Any]:
-    """The version as /version tells it, with the one that is emulated."""
+    """The document of /version, with the emulated version."""
     git_version = KUBERNETES_VERSION
     major, minor, _ = git_version.removeprefix("v").split(".")
     return {
@@ -37,7 +37,7 @@ def info(emulated: Version = NEWEST) -> dict[str, Any]:
 
 
 def handler(emulated: Version = NEWEST) -> Handler:
-    """Serves /version and what is below it."""
+    """The handler of /version. Paths below it get 404."""
     body = orjson.dumps(info(emulated), option=orjson.OPT_INDENT_2)
 
     async def version(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:

@@ -1,1 +1,1 @@
-"""What happens to every request before its handler and after it: one duty a file, put together in app.py."""
+"""Filters: the filter chain of kube-apiserver, one filter a file. app.py lists them in their order."""

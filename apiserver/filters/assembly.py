@@ -1,4 +1,4 @@
-"""assembly: the limits of requests as the flags want them: their time, their number, priority and fairness."""
+"""Assembly: builds the limits of requests from the flags: deadlines, max in flight, priority and fairness."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -19,7 +19,7 @@ from aio_apiserver.storage.factory.factory import StorageFactory
 
 
 class RequestLimits(Struct, frozen=True):
-    """What requests are limited by. fairness: None where nothing but the number of requests in flight is limited."""
+    """The limits of requests. fairness: None with --enable-priority-and-fairness=false."""
 
     deadlines: Deadlines
     in_flight: InFlight
@@ -35,7 +35,7 @@ def open_limits(
     measures: Measures,
     stack: AsyncExitStack,
 ) -> RequestLimits:
-    """Everything that the settings ask for."""
+    """The limits that the flags request."""
     deadlines = Deadlines(clock.patience, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
     fairness = _fairness(settings, gates, storage, clock)
@@ -59,7 +59,7 @@ def _fairness(settings: Settings, gates: Gates, storage: StorageFactory, clock: 
 
 
 def _sizes(statistics: Mapping[str, Any]) -> Sizes | None:
-    """What a watch cache counts of its objects; None without a cache."""
+    """The count and mean size of the objects in a watch cache; None without a cache."""
     if "bytes" not in statistics:
         return None
     objects = int(statistics["objects"])

@@ -1,8 +1,9 @@
-"""Audit: the records of requests, begun when it is known who asks, and told when they come, begin and end.
+"""Audit: records requests as audit events, at the stages of audit.k8s.io, from the time that the user is known.
 
-Two filters: outside of authentication the one that records who was not let in, inside of it the one that records all
-others. Not in the chain when there is no policy. Must hold: a request that is recorded has its last event when its
-handler is through, whatever became of it.
+There are two filters. The one outside of authentication records requests that authentication refuses; the one inside
+records all others. Without an audit policy neither is in the chain.
+
+Must hold: a recorded request gets its last event when its handler ends, also when the handler fails.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.wire import responses
-from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -21,18 +22,18 @@ from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.audit.levels import Stage
 from aio_apiserver.registry.generic.audit.trail import Trail
 
-_NOBODY = UserInfo(name="")
+_UNKNOWN = UserInfo(name="")
 _CLOSED_EARLY = {"status": "Success", "message": "Connection closed early", "code": 200}
 
 
 def with_failed_authentication(handler: Handler, *, auditor: Auditor) -> Handler:
-    """Record who was not let in. The handler fails with nothing else that is Unauthorized."""
+    """Record requests that authentication refuses. In its handler, authentication alone raises Unauthorized."""
 
     async def recorded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         try:
             return await handler(request, context)
         except errors.Unauthorized as failure:
-            trail = auditor.begin(request, context, _NOBODY)
+            trail = auditor.begin(request, context, _UNKNOWN)
             if trail is not None:
                 trail.status = {"message": _attempted(request), "code": failure.code}
                 trail.answered(failure.status())
@@ -43,7 +44,7 @@ def with_failed_authentication(handler: Handler, *, auditor: Auditor) -> Handler
 
 
 def with_audit(handler: Handler, *, auditor: Auditor) -> Handler:
-    """Record requests, as far as the policy wants it."""
+    """Record requests, as the audit policy says."""
 
     async def audited(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         trail = auditor.begin(request, context, context.user)
@@ -67,7 +68,9 @@ def with_audit(handler: Handler, *, auditor: Auditor) -> Handler:
 
 
 async def _failed(trail: Trail, failure: BaseException, context: RequestContext, auditor: Auditor) -> None:
-    """Record the end of a request that has no answer yet: its failure is answered further out, if anybody hears it."""
+    """Record the end of a request without a response. An outer filter answers the failure, if the client is still
+    connected.
+    """
     if isinstance(failure, asyncio.CancelledError) and 0 < context.deadline <= auditor.clock.patience.monotonic():
         failure = errors.Timeout("request did not complete within the allotted timeout")
     if isinstance(failure, errors.StatusError):
@@ -84,13 +87,13 @@ async def _failed(trail: Trail, failure: BaseException, context: RequestContext,
 
 
 def _attempted(request: web.BaseRequest) -> str:
-    """How somebody has tried to say who they are."""
+    """The authentication methods that the client tried, in kube-apiserver's words."""
     scheme, _, credentials = request.headers.get(hdrs.AUTHORIZATION, "").strip().partition(" ")
     connection = request.protocol
     tried = {
         "basic": scheme.lower() == "basic" and bool(credentials),
         "bearer": scheme.lower() == "bearer" and bool(credentials),
-        "x509": isinstance(connection, Connection) and connection.certificate is not None,
+        "x509": isinstance(connection, HTTPConnection) and connection.certificate is not None,
     }
     methods = [method for method, is_tried in tried.items() if is_tried]
     if not methods:

@@ -1,8 +1,8 @@
-"""Authentication: who makes a request, by client certificate, then bearer token, then not at all.
+"""Authentication: finds the user of a request, by client certificate, then bearer token, then as anonymous.
 
-Must hold: a certificate or a token that is no good is refused even where anonymous requests are allowed, unless the
-other one is good; no token is ever logged or answered. The insecure port knows no users: whoever reaches it from this
-machine is an administrator, so that what a browser might send there on a stranger's behalf is refused.
+Must hold: an invalid certificate or token is refused, also where anonymous requests are allowed, unless the other one
+is valid. No token is logged or sent in a response. The insecure port has no users: its clients are administrators. So
+it refuses requests that a browser may send for another site.
 """
 
 import base64
@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.outgoing.webhook_words import HIDDEN
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, Untrusted
 from aio_apiserver.apiserver.wire import websockets
-from aio_apiserver.apiserver.wire.connections import Connection
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken, Tokens
@@ -32,12 +32,12 @@ _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATE
 
 
 def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetrics, clock: Clock) -> Handler:
-    """Find the user of a request, or answer 401."""
+    """Set the user of a request, or answer 401."""
 
     async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         began = clock.monotonic()
         connection = request.protocol
-        assert isinstance(connection, Connection)
+        assert isinstance(connection, HTTPConnection)
         certificate, user = connection.certificate, None
         try:
             if certificate is None:
@@ -64,7 +64,7 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
 
 
 def with_unsecured_user(handler: Handler) -> Handler:
-    """Let everybody in, except for browsers that are made to ask by a page from elsewhere."""
+    """Accept every request from this machine, but none that a web page of another site may have caused."""
 
     async def trusted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if hdrs.ORIGIN in request.headers or not _is_loopback(request.headers.get(hdrs.HOST, "")):
@@ -77,7 +77,9 @@ def with_unsecured_user(handler: Handler) -> Handler:
 async def _certified_user(
     request: web.BaseRequest, context: RequestContext, certificate: ClientCertificate, *, access: Access, now: float
 ) -> tuple[UserInfo | None, Authenticated | None]:
-    """Whom a certificate makes somebody, or else whose token there is. Raises Unauthorized when neither is good."""
+    """The user of the client certificate, or of the token when the certificate is not trusted. Raises Unauthorized when
+    neither is valid.
+    """
     try:
         user = access.certified.user_of(certificate, request.headers.items(), now)
     except Untrusted as exc:
@@ -96,7 +98,7 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
     try:
         found = await tokens.authenticate(token, tokens.own_audiences)
     except BadToken as exc:
-        # A webhook may quote what it was sent.
+        # A webhook may quote the token in its error.
         logger.info("unable to authenticate a request: %s", str(exc).replace(token, HIDDEN))
         raise errors.Unauthorized from None
     for warning in found.warnings:
@@ -118,7 +120,7 @@ def _header_token(request: web.BaseRequest, context: RequestContext) -> str:
 
 
 def _web_socket_token(request: web.BaseRequest) -> str:
-    """The token that a browser sends as a protocol of a web socket, for want of a header. Raises Unauthorized."""
+    """The token that a browser sends as a WebSocket subprotocol, because it cannot set headers. Raises Unauthorized."""
     if request.headers.get(hdrs.UPGRADE, "").lower() != "websocket":
         return ""
     offered = websockets.offered(request)
@@ -126,7 +128,7 @@ def _web_socket_token(request: web.BaseRequest) -> str:
     tokens = [one.removeprefix(prefix) for one in offered if one.startswith(prefix)]
     if not tokens:
         return ""
-    # One protocol has to be left that can be agreed on.
+    # A subprotocol without a token must remain, for the handshake.
     if len(tokens) > 1 or len(offered) == 1:
         raise errors.Unauthorized
     try:
@@ -137,7 +139,9 @@ def _web_socket_token(request: web.BaseRequest) -> str:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether a Host header names this machine: a page that was led here by DNS brings a name of its own."""
+    """Whether a Host header names this machine. In a DNS rebinding attack, the header has the name of the attacker's
+    site.
+    """
     name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
     if name.lower() == "localhost":
         return True

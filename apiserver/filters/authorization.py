@@ -1,7 +1,8 @@
-"""Authorization: whether the user of a request may do what it asks for.
+"""Authorization: asks the authorizer whether the user may do what the request asks for, and answers 403 if not.
 
-An Authorizer decides; here its refusals become kube-apiserver's 403s. Must hold: no answer of the server's state is
-given before the Authorizer has said yes.
+It must not know authorization modes.
+
+Must hold: a response does not reveal stored objects before the authorizer has allowed the request.
 """
 
 import html
@@ -24,7 +25,7 @@ _REASON = "authorization.k8s.io/reason"
 
 
 def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
-    """Answer 403 unless the authorizer says yes."""
+    """Answer 403 unless the authorizer allows the request."""
 
     async def authorized(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         attributes = attributes_of(context.user, context.info, context.query)

@@ -1,9 +1,10 @@
-"""Deadlines: a request that is not long-running ends in time, with 504 when its answer has not begun.
+"""Deadlines: ends a request that is not long-running at its deadline, with 504 when its response has not begun.
 
-One sleeper for all requests instead of a timer for each: it wakes at the earliest deadline, and with one timeout for
-nearly all of them new deadlines come later than the ones it knows. Must hold: the deadline is the shorter one of
---request-timeout and the client's `timeout`, counted from the arrival of the request; `wait_until_idle` returns when
-no such request is left.
+One task sleeps for all requests, instead of a timer for each request. It wakes at the earliest deadline. Since nearly
+all requests have the same timeout, a new deadline is seldom the earliest one.
+
+Must hold: the deadline is the shorter of --request-timeout and the client's `timeout`, counted from the arrival of the
+request. `wait_until_idle` returns when no such request is running.
 """
 
 import asyncio
@@ -26,36 +27,38 @@ _NEVER = float("inf")
 
 
 def _too_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-    """As kube-apiserver's filter for this writes it: a Status that does not say that it is one. Raises Timeout."""
+    """The 504 of kube-apiserver's timeout filter: a Status without kind and apiVersion. Raises Timeout when the
+    response has begun.
+    """
     failure = errors.Timeout("request did not complete within the allotted timeout")
     if request.writer.output_size:
-        raise failure  # the answer has begun: there is no other any more
+        raise failure  # the response has begun
     status = {name: value for name, value in failure.status().items() if name not in ("kind", "apiVersion")}
     body = responses.dump(status, is_pretty=False)
     return responses.raw(context, body, status=failure.code, content_type=responses.TEXT)
 
 
-def _nobody(_context: RequestContext) -> None:
-    """Tells nobody."""
+def _ignore(_context: RequestContext) -> None:
+    """The default for `on_expired`: do nothing."""
 
 
 class Deadlines:
-    """Knows the requests that are running, and ends those that take too long."""
+    """The running requests. It cancels those whose deadline is over."""
 
     def __init__(self, clock: Clock, *, timeout: float) -> None:
         self._clock = clock
         self._timeout = timeout
         self._running: dict[asyncio.Task[object], float] = {}
-        """The deadlines of those that are under way, each in a task of its own."""
+        """The deadlines by the task of the request."""
         self._expired: set[asyncio.Task[object]] = set()
-        """Those that were ended."""
+        """The tasks that were cancelled."""
         self._tasks = Tasks()
         self._sleeper: asyncio.Task[None] | None = None
         self._wakes_at = _NEVER
         self._idle: asyncio.Event | None = None
 
-    def with_deadline(self, handler: Handler, on_expired: OnExpired = _nobody) -> Handler:
-        """Limit the time of a request, and tell who wants to know when it is over."""
+    def with_deadline(self, handler: Handler, on_expired: OnExpired = _ignore) -> Handler:
+        """The filter. `on_expired` is called for each request that is cancelled."""
 
         async def limited(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             if context.info.is_long_running:
@@ -76,17 +79,17 @@ class Deadlines:
 
     @property
     def running(self) -> int:
-        """How many requests are under way."""
+        """The number of running requests with a deadline."""
         return len(self._running)
 
     async def wait_until_idle(self) -> None:
-        """Return when no request with a deadline is under way."""
+        """Return when no request with a deadline is running."""
         self._idle = asyncio.Event()
         if self._running:
             await self._idle.wait()
 
     async def close(self) -> None:
-        """End the sleeper."""
+        """Stop the sleeping task."""
         await self._tasks.close()
 
     def _timeout_of(self, query: Query) -> float:
@@ -121,7 +124,7 @@ class Deadlines:
         self._sleeper = self._tasks.spawn(self._watch(), name="request deadlines")
 
     async def _watch(self) -> None:
-        """Sleep to the earliest deadline and end what is over, until nothing is running."""
+        """Cancel requests at their deadlines, until no request is running."""
         while self._wakes_at < _NEVER:
             await self._clock.sleep(self._wakes_at - self._clock.monotonic())
             now = self._clock.monotonic()

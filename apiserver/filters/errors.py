@@ -1,8 +1,12 @@
-"""Errors: the one place where exceptions become answers.
+"""Errors: answers exceptions of the handlers and inner filters with a Status.
 
-Inside of request_info, because how an error is written depends on the query. Must hold: a StatusError is answered with
-its Status, and so is a store that cannot be reached; anything else is our fault, logged with the audit id and answered
-with a 500 that tells nothing of it; once the first byte of an answer is out, a failure closes the connection.
+Some filters do not raise: request_info, deadlines, audit, impersonation, fairness, max_in_flight and authorization
+write their refusals themselves, since kube-apiserver gives those another form. This filter is inside of request_info,
+because the format of a Status depends on the query.
+
+Must hold: a StatusError is answered with its Status, and an unavailable store with its own Status. Other exceptions are
+defects: they are logged with the audit id, and the 500 does not name them. When the response has begun, a failure
+closes the connection.
 """
 
 import logging
@@ -13,7 +17,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.registry.generic.interpret import StorageCall, status_error
 from aio_apiserver.storage.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -27,12 +31,12 @@ def with_errors(handler: Handler) -> Handler:
             return await handler(request, context)
         except errors.StatusError as failure:
             return _answer(request, context, failure)
-        except Unavailable as failure:  # of something that was looked up on the way
+        except Unavailable as failure:  # of a lookup in a filter
             info = context.info
-            operation = Operation(GroupResource(info.group, info.resource), info.verb, info.name)
+            operation = StorageCall(GroupResource(info.group, info.resource), info.verb, info.name)
             return _answer(request, context, status_error(failure, operation))
         except ConnectionError:
-            raise  # the client is gone: aiohttp forgets the request
+            raise  # the client disconnected: aiohttp drops the request
         except Exception:
             logger.exception("%s %s failed (audit id %s)", request.method, request.raw_path, context.audit_id)
             if context.trail is not None:
@@ -48,4 +52,4 @@ def _answer(request: web.BaseRequest, context: RequestContext, failure: errors.S
         return responses.error(request, context, failure)
     if request.transport is not None:
         request.transport.abort()
-    raise ConnectionResetError("the answer had begun when it failed") from failure
+    raise ConnectionResetError("the request failed after its response had begun") from failure

@@ -1,8 +1,10 @@
-"""Fairness: a request is served in its turn, waits for it, or is asked to come again.
+"""Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
-What goes on behind this filter has a seat: a watch only until it has begun, what else is long-running none. Must hold:
-every answer that is made behind this filter says under which flow schema and priority level the request fell, and so
-does the refusal.
+A running request has seats. A watch has them until it has begun; other long-running requests have none. It must not
+know how queues choose: registry/plugins/fairness does.
+
+Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
+request.
 """
 
 from collections.abc import Callable
@@ -25,7 +27,7 @@ TOO_MANY = "Too many requests, please try again later.\n"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
 _LONGEST_WAIT = 60.0
 _PART = 4
-"""A request waits for a quarter of the time that it has."""
+"""A request may wait for a quarter of the time to its deadline."""
 
 
 def with_fairness(
@@ -37,7 +39,7 @@ def with_fairness(
     request_seconds: float,
     on_refused: OnRefused,
 ) -> Handler:
-    """Serve requests in their turns. request_seconds: the time that those have which have no deadline."""
+    """Schedule requests by their flows. request_seconds: the time limit of requests that have no deadline."""
 
     async def fair(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         info = context.info
@@ -66,7 +68,7 @@ def with_fairness(
             running.change(-1, fairness.leave(ticket))
 
     async def _watch(request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
-        """The seat is free again when the watch has begun, or has failed to."""
+        """Release the seats when the watch has begun or failed."""
         has_begun = False
 
         def begun() -> None:
@@ -102,7 +104,7 @@ def with_fairness(
 
 
 def too_many(context: RequestContext, retry_after: int) -> web.StreamResponse:
-    """The answer to who should come again."""
+    """The 429 for a client that has to try again later."""
     response = responses.text(context, TOO_MANY, status=429)
     response.headers[hdrs.RETRY_AFTER] = str(retry_after)
     return response

@@ -1,4 +1,6 @@
-"""HTTP logging: a line for each request at -v=3 and above. Headers and bodies never show: they may hold secrets."""
+"""HTTP logging: one log line for each request at -v=3 and above. Headers and bodies are not logged, since they may hold
+secrets.
+"""
 
 import logging
 
@@ -12,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def with_http_logging(handler: Handler, clock: Clock) -> Handler:
-    """Log each request when it is over."""
+    """Log each request at its end."""
 
     async def logged(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         status = 0

@@ -1,9 +1,10 @@
-"""Impersonation: requests that are to be carried out as somebody else, as their headers say.
+"""Impersonation: runs a request as the user that the Impersonate headers name, when the client may impersonate that
+user.
 
     Impersonate-User: jane    Impersonate-Group: devs    Impersonate-Uid: 7    Impersonate-Extra-scopes: view
 
-Must hold: who asks is authenticated before, and may impersonate all that is wanted; nothing behind this filter knows
-of the headers.
+Must hold: the client is authenticated first, and needs a permission for each name, group, uid and extra. Inner filters
+and handlers do not read these headers.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -32,7 +33,7 @@ _EXTRA = "impersonate-extra-"
 def with_impersonation(
     handler: Handler, *, impersonator: Impersonator, metrics: AccessMetrics, clock: Clock
 ) -> Handler:
-    """Go on as the user that is wanted, or answer 400 or 403."""
+    """Continue as the impersonated user, or answer 400 or 403."""
 
     def impersonating(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         for name, _ in request.raw_headers:
@@ -68,7 +69,7 @@ def _refused(request: web.BaseRequest, context: RequestContext, why: errors.Stat
 
 
 def _wanted(request: web.BaseRequest) -> UserInfo | None:
-    """The user that the headers name; None when they name nobody. Raises BadRequest when they say more of nobody."""
+    """The user that the headers name; None without one. Raises BadRequest for groups, uid or extras without a name."""
     headers = request.headers
     groups = tuple(headers.getall(_GROUP, ()))
     extra: dict[str, list[str]] = {}
@@ -85,7 +86,7 @@ def _wanted(request: web.BaseRequest) -> UserInfo | None:
 
 
 def _in_go(user: UserInfo) -> str:
-    """A user as kube-apiserver's message has one."""
+    """A user in the format of kube-apiserver's message."""
     extra = ", ".join(f"{quote(key)}:{_strings(values)}" for key, values in sorted(user.extra.items()))
     shown = f"{{{extra}}}" if extra else "(nil)"
     return (

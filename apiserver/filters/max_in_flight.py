@@ -1,7 +1,7 @@
-"""Max in flight: no more requests at once than the server is set up for; the rest is asked to come again.
+"""Max in flight: answers 429 above --max-requests-inflight and --max-mutating-requests-inflight.
 
-What is done instead of fairness where that is not wanted. Reading and changing requests have limits of their own,
-long-running ones none, and system:masters always gets in.
+It takes the place of fairness.py with --enable-priority-and-fairness=false. Long-running requests and requests of
+system:masters have no limit.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def with_max_in_flight(
     max_changing: int,
     on_refused: OnRefused,
 ) -> Handler:
-    """Refuse what is too much, and tell who wants to know. A limit of 0 is none."""
+    """Refuse requests above the limits. `on_refused` is called for each of them. A limit of 0 means none."""
 
     async def admitted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         info = context.info

@@ -1,23 +1,23 @@
-"""Measuring: every request that reaches a handler is recorded when it is over, whatever became of it.
+"""Measuring: counts each request that reaches a handler, at its end, with its code, duration and size.
 
-Innermost: what was refused on the way here is recorded by those who refused it.
+It is the innermost filter of the product. Deadlines and flow control count the requests that they end.
 """
 
 from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 
-from aio_apiserver.apiserver.metrics.requests import Recorder, RequestMetrics
+from aio_apiserver.apiserver.metrics.requests import RequestMetrics, RequestRecorder
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
 _UNANSWERED = 0
-"""Of a request that was ended before it had an answer: its client is gone, or its time was up."""
+"""The code of a request that was cancelled before its response: its client disconnected, or its deadline was over."""
 
 
 def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> Handler:
-    """Record what requests there are, and how they end."""
+    """Count requests and their responses."""
 
     async def measured(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         content_type = request.headers.get(hdrs.CONTENT_TYPE, "") if context.info.verb == "patch" else ""
@@ -45,9 +45,9 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
                 recorder.record(status, clock.monotonic() - context.received, size)
 
     async def _long_running(
-        request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: Recorder
+        request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: RequestRecorder
     ) -> web.StreamResponse:
-        """Count it as long as it runs; a stream that its client leaves has gone well."""
+        """Count the request while it runs. A client that ends a stream is no failure."""
         assert recorder.running is not None
         recorder.running.add()
         status = 200
@@ -66,7 +66,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
 
 
 def _size_of(response: web.StreamResponse) -> int:
-    if isinstance(response, Answer):
+    if isinstance(response, SingleWriteResponse):
         return len(response.bytes)
     body = response.body if isinstance(response, web.Response) else None
     if isinstance(body, bytes):

@@ -1,6 +1,6 @@
-"""Request info: the request target is decoded and read once, for everything that comes after.
+"""Request info: decodes the request target and puts path, query and RequestInfo into the context.
 
-Clients ask for the same few targets again and again: the latest readings are kept, of those that are not long.
+Clients repeat the same few targets. So the results for short targets are cached.
 """
 
 from collections.abc import Awaitable
@@ -19,17 +19,17 @@ _LONGEST_KEPT = 256
 
 
 def with_request_info(handler: Handler) -> Handler:
-    """Put path, query and RequestInfo into the context."""
+    """Add path, query and RequestInfo to the context."""
 
     def resolved(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         raw = request.raw_path
         try:
             path, query, info = (_remembered if len(raw) <= _LONGEST_KEPT else _read)(request.method, raw)
-        except urls.Malformed:
+        except urls.MalformedTarget:
             return _malformed(context)
         except urls.TooManyParameters:
             return _refused(request, context)
-        except request_info.Unreadable:
+        except request_info.UnreadablePath:
             return _unreadable(context, raw)
         return handler(request, replace(context, path=path, query=query, info=info))
 
@@ -50,7 +50,7 @@ async def _refused(request: web.BaseRequest, context: RequestContext) -> web.Str
 async def _unreadable(context: RequestContext, raw: str) -> web.StreamResponse:
     why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {raw}"
     response = responses.text(context, f"Internal Server Error: {quote(raw)}: {why}\n", status=500)
-    del response.headers[hdrs.CACHE_CONTROL]  # it fails where kube-apiserver has not yet said that
+    del response.headers[hdrs.CACHE_CONTROL]  # kube-apiserver fails before it sets this header
     return response
 
 

@@ -1,6 +1,6 @@
-"""Sending: the answer is written within the filters around it, so that deadlines and errors cover slow readers too.
+"""Sending: writes the response inside of the outer filters, so that deadlines and errors also cover slow clients.
 
-Must hold: while the server drains, every answer closes its connection.
+Must hold: while the server drains, every response closes its connection.
 """
 
 from aiohttp import web
@@ -10,7 +10,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 
 
 def with_sending(handler: Handler, draining: Draining) -> Handler:
-    """Write what the handler returns; of a stream, its end."""
+    """Write the response of the handler; for a stream, its end."""
 
     async def sent(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         response = await handler(request, context)

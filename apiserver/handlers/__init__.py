@@ -1,1 +1,1 @@
-"""Handlers: one verb a file, from a request's context to a resource of the registry and back."""
+"""Handlers: one file for each verb, from the context of a request to the storage of a resource and its response."""

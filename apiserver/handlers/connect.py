@@ -1,6 +1,7 @@
-"""connect: requests that go on to somewhere else in the cluster: logs, streams, proxies.
+"""Connect: the verb of pods/log, exec, attach, portforward and proxy, whose requests go on to a kubelet, pod or
+service.
 
-The registry says where. Must hold: what identifies the user to this server goes nowhere else.
+The registry returns the location. Headers that authenticate the user to this server must not be forwarded.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,9 +22,9 @@ from aio_apiserver.registry.machinery import media_types
 Pass = Callable[[web.BaseRequest, RequestContext, Location, Backends], Awaitable[web.StreamResponse]]
 
 _BEHIND = 3
-"""The parts of a path before what a proxy passes on: resource, name, subresource."""
+"""The parts of a path before the forwarded path: resource, name, subresource."""
 _WRITTEN = ("text/plain", *media_types.OF_OBJECTS)
-"""By what gives logs."""
+"""The media types of a path that serves logs."""
 _PASSES: Mapping[Passage, Pass] = {
     Passage.LOG: container_logs.send,
     Passage.STREAM: tunnels.stream,
@@ -34,7 +35,7 @@ _PASSES: Mapping[Passage, Pass] = {
 async def handle(
     request: web.BaseRequest, context: RequestContext, served: Served[Connecter], *, backends: Backends
 ) -> web.StreamResponse:
-    """Find out where to go on, and go there."""
+    """Ask the registry for the location, and forward the request."""
     info = context.info
     chosen = None
     if served.view.object_kind.kind == served.kind.kind:
@@ -55,8 +56,8 @@ async def handle(
     return await _PASSES[location.passage](request, context, location, backends)
 
 
-def _no_form(target: negotiation.Target) -> errors.StatusError:
-    """Why logs are no object, in the words of what was made of their place."""
+def _no_form(target: negotiation.ConversionTarget) -> errors.StatusError:
+    """The error for a log in another format, in kube-apiserver's words."""
     if target.kind == negotiation.PARTIAL_LIST:
         found = "*rest.LocationStreamer"
         why = f"you requested PartialObjectMetadataList, but the requested object is not a list ({found})"
@@ -65,7 +66,7 @@ def _no_form(target: negotiation.Target) -> errors.StatusError:
 
 
 def _nothing(context: RequestContext) -> web.StreamResponse:
-    """The answer while there is no place to go on to."""
+    """The response when the storage returns no location."""
     response = responses.raw(context, b"", status=204)
     del response.headers[hdrs.CONTENT_TYPE]
     return response

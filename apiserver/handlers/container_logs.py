@@ -1,4 +1,4 @@
-"""Logs: what a kubelet has of a container's output, passed on as it comes."""
+"""Container logs: streams the output of a container from the kubelet to the client."""
 
 from aiohttp import web
 from multidict import CIMultiDict
@@ -23,7 +23,7 @@ _GOOD = range(200, 207)
 async def send(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: Backends
 ) -> web.StreamResponse:
-    """Pass a log on. Raises StatusError for what the kubelet refuses."""
+    """Stream a log. Raises the StatusError for a refusal of the kubelet."""
     url = forwarding.url_of(location, "")
     try:
         async with backends.request(location, "GET", url, headers=CIMultiDict()) as answer:
@@ -36,7 +36,7 @@ async def send(
 
 
 def _refused(status: int, text: str, context: RequestContext) -> StatusError:
-    """A kubelet's refusal as one of this server."""
+    """The kubelet's refusal as a StatusError of this server."""
     if status == 500:
         return errors.InternalError(text)
     if status == 400:

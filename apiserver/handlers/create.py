@@ -1,4 +1,4 @@
-"""create: a new object, or what a resource without objects makes of one (a review, a binding)."""
+"""Create: POST, a new object, or the answer of a resource without stored objects (a review, a binding)."""
 
 from aiohttp import web
 
@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:
-    """Decode the body and create."""
+    """Decode the body and create the object."""
     chosen = output.negotiated(request, served)
     options = parameters.create_options(context.query)
     body = await bodies.read_typed(request, context)

@@ -1,4 +1,4 @@
-"""delete: the end of an object, or its beginning."""
+"""Delete: DELETE, remove an object, or mark it as terminating."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
-    """Delete, and answer with the object or with a Status about it."""
+    """Delete the object. The response is the object, or a Status about it."""
     chosen = output.negotiated(request, served)
     options = await delete_options.read(request, context, served)
     check_delete(options)
@@ -26,7 +26,9 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
 
 
 def _status_code(deleted: Deleted, options: DeleteOptions) -> int:
-    """202 only for the oldest way to ask for foreground deletion: other clients have always seen 200."""
+    """202 just for `orphanDependents: false`, the oldest form of foreground deletion. Other clients have always seen
+    200.
+    """
     return 202 if not deleted.is_gone and options.orphan_dependents is False else 200
 
 

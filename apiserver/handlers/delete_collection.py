@@ -1,4 +1,4 @@
-"""deletecollection: the end of all objects that a client selects."""
+"""Delete collection: DELETE without a name, all objects that the query selects."""
 
 from aiohttp import web
 
@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
-    """Delete what is selected, and answer with the list of it."""
+    """Delete the selected objects. The response is their list."""
     chosen = output.negotiated(request, served)
     selected = parameters.selection(context.query, served.kind)
     options = await delete_options.read(request, context, served)

@@ -1,4 +1,4 @@
-"""delete_options: the options of a deletion, from its body or (without one) its query."""
+"""Delete options: reads the DeleteOptions of a deletion from its body, or without a body from its query."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 async def read(request: web.BaseRequest, context: RequestContext, served: Served[Any]) -> DeleteOptions:
-    """The options; not yet checked. Raises BadRequest, UnsupportedMediaType."""
+    """The options, not validated. Raises BadRequest, UnsupportedMediaType."""
     body = await bodies.read_typed(request, context)
     if not body.text:
         return parameters.delete_options(context.query)

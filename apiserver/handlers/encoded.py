@@ -1,7 +1,7 @@
-"""Encoded: stored objects in the forms that clients ask for, made once a revision (StoredObject.encoded).
+"""Encoded: the encodings of stored objects as protobuf, table rows and partial metadata, each made once for a revision.
 
-An encoder is one function for each resource, version and form, because StoredObject remembers what it made by it. Must
-hold: what is put together here are the bytes that decoding each object and encoding the whole answer would give.
+StoredObject.encoded caches by encoder, so there is one encoder function for each resource, version and form. Must hold:
+the joined bytes equal the encoding of the whole decoded response.
 """
 
 from collections.abc import Callable, Sequence, Sized
@@ -29,20 +29,20 @@ _ITEM = tag(2, LENGTH)
 """`items` is the last member of all lists."""
 
 _ITEMS_A_STEP = 32
-"""Encoding so many takes about a millisecond, the first time."""
+"""The first encoding of so many items takes about a millisecond."""
 
 ListParts = tuple[bytes, Sequence[bytes], bytes]
-"""The JSON of a list: its beginning, the items, its end."""
+"""The JSON of a list: head, items, tail."""
 
 
 def message_of(served: Served[Any]) -> Callable[[StoredObject], bytes]:
-    """The encoder of objects as protobuf messages behind their lengths, without their types."""
+    """The encoder of objects as protobuf messages with their lengths, without kind and apiVersion."""
     view, types = served.view, served.types
     return _only(served, "", lambda stored: delimited(protobuf.message_in(view.item(stored), view.object_kind, types)))
 
 
 def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
-    """The encoder of the metadata of objects alone, as JSON."""
+    """The encoder of partial metadata as JSON."""
     form = (media_types.JSON, api_version)
     return _only(
         served,
@@ -52,14 +52,14 @@ def partial_of(served: Served[Any], api_version: str) -> Callable[[StoredObject]
 
 
 def partial_message_of(served: Served[Any], api_version: str) -> Callable[[StoredObject], bytes]:
-    """The encoder of the metadata of objects alone, as protobuf messages behind their lengths."""
+    """The encoder of partial metadata as protobuf messages with their lengths."""
     encode, kind = partial_of(served, api_version), _meta_kind(api_version, negotiation.PARTIAL)
     form = (media_types.PROTOBUF, api_version)
     return _only(served, form, lambda stored: delimited(protobuf.message_in(encode(stored), kind, served.types)))
 
 
 def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
-    """The encoder of objects as rows of a table."""
+    """The encoder of objects as table rows."""
 
     def encode(stored: StoredObject) -> RowTemplate:
         return row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
@@ -68,7 +68,7 @@ def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject]
 
 
 def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
-    """The one encoder of a form: the given one, unless there is one already."""
+    """The cached encoder of a form; `encode` when there is none."""
     only: Callable[[StoredObject], M] = served.remembered.setdefault((_only, form), encode)
     return only
 
@@ -80,7 +80,7 @@ def message(served: Served[Any], stored: StoredObject) -> bytes:
 
 
 def partial_message(served: Served[Any], api_version: str, stored: StoredObject) -> bytes:
-    """The protobuf body of an object's metadata alone."""
+    """The protobuf body of an object's partial metadata."""
     made = stored.encoded(partial_message_of(served, api_version))
     return protobuf.enclosed(made, api_version=api_version, kind=negotiation.PARTIAL)
 
@@ -93,7 +93,7 @@ async def message_list(served: Served[Any], metadata: Object, items: Sequence[St
 async def partial_message_list(
     served: Served[Any], api_version: str, metadata: Object, items: Sequence[StoredObject]
 ) -> bytes:
-    """The protobuf body of a list of objects' metadata alone."""
+    """The protobuf body of a list of partial metadata."""
     kind = _meta_kind(api_version, negotiation.PARTIAL_LIST)
     return await _enclosed_list(kind, partial_message_of(served, api_version), metadata, items, types=served.types)
 
@@ -112,7 +112,7 @@ async def _enclosed_list(
 
 
 async def _all(items: Sequence[StoredObject], encode: Callable[[StoredObject], M]) -> list[M]:
-    """What the encoder makes of each item; a long list lets others run in between."""
+    """The encodings of all items. A long list yields to other requests."""
     found: list[M] = []
     async for start in in_turns(range(0, len(items), _ITEMS_A_STEP)):
         found += [item.encoded(encode) for item in items[start : start + _ITEMS_A_STEP]]
@@ -122,7 +122,7 @@ async def _all(items: Sequence[StoredObject], encode: Callable[[StoredObject], M
 async def transformed_list(
     transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
 ) -> ListParts | None:
-    """The JSON of a list in another form; None for a form that is not put together from its items."""
+    """The JSON of a list in another form; None for a form that cannot be joined from its items."""
     if transform.kind == negotiation.TABLE:
         return await _table(transform, served, metadata, items)
     if transform.kind != negotiation.PARTIAL_LIST or not items:
@@ -146,7 +146,7 @@ async def _table(
 def table_of_one(
     transform: Transform, served: Served[Any], stored: StoredObject, definitions: Sequence[Object] | None
 ) -> bytes:
-    """The JSON of a table that shows one object, at its revision."""
+    """The JSON of a table with one object, at its revision."""
     metadata = {"resourceVersion": str(stored.revision)}
     whole = tables.table(transform.api_version, metadata, definitions=definitions, rows=None)
     return b"%b%b]}" % (_before(whole, "rows"), stored.encoded(row_of(served, transform)).at(served.clock.now()))

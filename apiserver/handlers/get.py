@@ -1,4 +1,4 @@
-"""get: one object."""
+"""Get: GET with a name, one object."""
 
 from aiohttp import web
 
@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:
-    """Answer with the object."""
+    """The response is the object."""
     chosen = output.negotiated(request, served)
     if parameters.flag(context.query, "export"):
         raise BadRequest("the export parameter, deprecated since v1.14, is no longer supported")

@@ -1,4 +1,4 @@
-"""list: the objects of a resource, in a namespace or in all, that a client selects."""
+"""List: GET without a name, the objects that the query selects, in one namespace or in all."""
 
 from aiohttp import web
 
@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery import media_types
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:
-    """Answer with the list."""
+    """The response is the list."""
     chosen = output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
     result = await served.storage.list(rest_request(context, served), selected.list_options())

@@ -1,9 +1,10 @@
-"""Output: what a handler has found, written in the format that the client wants.
+"""Output: writes objects and lists as a response in the negotiated format.
 
-The road of plain JSON is short: stored bytes, a prefix, a newline. Protobuf and lists as tables or partial metadata are
-put together from what was made of each object before (encoded.py); everything else (YAML, indentation) decodes first.
-Must hold: bytes that are in the store are not decoded to be written; a big answer is compressed, and YAML written, off
-the event loop, and only for clients that want it.
+Plain JSON is a short path: a prefix, the stored JSON, a newline. Protobuf and lists as tables or partial metadata are
+joined from the cached encodings of each object (encoded.py). YAML and indented JSON decode the object first.
+
+Must hold: plain JSON is written without decoding. A large body is compressed, and YAML encoded, in a worker thread,
+when the client accepts that format.
 """
 
 import zlib
@@ -21,7 +22,7 @@ from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import JSONList
 from aio_apiserver.apiserver.wire.negotiation import Format
-from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
@@ -37,13 +38,13 @@ _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 _PIECES_FROM_BYTES = 1024 * 1024
 _BYTES_OF_AN_ITEM = 1024
-"""About; the items of a list are decoded already, and nobody has counted what they hold."""
+"""An estimate: the size of decoded list items is not known."""
 
 
 def negotiated(
     request: web.BaseRequest, served: Served[Any], *, written: Sequence[str] = media_types.OF_OBJECTS
 ) -> Format:
-    """The format for an answer about this resource. written: what its path is said to write. Raises NotAcceptable."""
+    """The format of a response about this resource. written: the media types in its 406. Raises NotAcceptable."""
     accept = request.headers.get(hdrs.ACCEPT, "")
     if not negotiation.is_served(accept) and not served.kind.is_custom:
         raise route_errors.RouteNotAcceptable(written)
@@ -63,7 +64,7 @@ async def respond_object(
     *,
     status: int = 200,
 ) -> web.StreamResponse:
-    """One object; a plain one brings its type."""
+    """Write one object. A dict has its type already; a StoredObject gets it here."""
     if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
         recorded.answered_json(context, body)
@@ -83,7 +84,7 @@ async def respond_object(
 async def respond_list(
     request: web.BaseRequest, context: RequestContext, served: Served[Any], result: ListResult, chosen: Format
 ) -> web.StreamResponse:
-    """The items of a list, without their types."""
+    """Write a list. Its items have no types."""
     metadata = list_metadata(result)
     transform = transforms.of(chosen, context.query)
     if transform is not None:
@@ -131,7 +132,7 @@ async def _respond_parts(request: web.BaseRequest, context: RequestContext, part
 
 
 def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> ListParts:
-    """Items between the begin and the end of their list, whose members are in the order of its Go type."""
+    """The items between head and tail of their list, with members in the order of the Go type."""
     kind, api_version = served.view.list_kind.kind.encode(), served.view.list_kind.api_version.encode()
     shown = orjson.dumps(metadata)
     if served.is_custom:
@@ -141,7 +142,7 @@ def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> Li
 
 
 def list_metadata(result: ListResult) -> dict[str, Any]:
-    """The metadata of a list."""
+    """The ListMeta of a list."""
     metadata: dict[str, Any] = {"resourceVersion": str(result.revision)} if result.revision else {}
     if result.continue_token:
         metadata["continue"] = result.continue_token
@@ -159,7 +160,7 @@ async def respond_value(
     types: Catalog,
     status: int = 200,
 ) -> web.StreamResponse:
-    """A typed object in the chosen format."""
+    """Write an object with its type in the chosen format."""
     if context.trail is not None:
         context.trail.answered(value)
     if chosen.media_type == media_types.YAML:
@@ -180,19 +181,19 @@ def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[O
 
 
 def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
-    """Whether the bytes of the store are what the client wants."""
+    """Whether the client gets the stored JSON."""
     return chosen.target is None and _is_compact(request, context, chosen)
 
 
 def _is_compact(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
-    """Whether the client wants JSON in one line."""
+    """Whether the client gets JSON in one line."""
     if chosen.media_type != media_types.JSON or chosen.is_pretty:
         return False
     return not responses.is_pretty(request, context.query)
 
 
 def _is_message(context: RequestContext, chosen: Format) -> bool:
-    """Whether the client wants protobuf, and the record of the request does not want the object."""
+    """Whether the client gets protobuf, and the audit event does not need the object."""
     if chosen.media_type != media_types.PROTOBUF:
         return False
     return context.trail is None or not context.trail.has_response
@@ -202,7 +203,7 @@ async def _respond(
     request: web.BaseRequest, context: RequestContext, body: bytes, *, media_type: str, status: int = 200
 ) -> web.StreamResponse:
     if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
-        return Answer(context, body, status=status, content_type=media_type)
+        return SingleWriteResponse(context, body, status=status, content_type=media_type)
     if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
     compressed = await worker_thread.run_without_interpreter(partial(_gzip, body))

@@ -1,6 +1,6 @@
-"""patch: an object changed by what a client says of it, in one of several languages.
+"""Patch: PATCH, changes an object by a JSON patch, merge patch, strategic merge patch or apply configuration.
 
-Must hold: the media type is looked at before anything else.
+Must hold: the media type is checked first.
 """
 
 from aiohttp import hdrs, web
@@ -19,7 +19,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
-    """Read the patch and update."""
+    """Read the patch and update the object."""
     kind = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
     chosen = output.negotiated(request, served)
     body = await bodies.read(request)
@@ -36,9 +36,9 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
 
 
 def patch_type(content_type: str, kind: Kind) -> PatchType:
-    """The language of a patch. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
+    """The type of a patch. Raises RouteUnsupportedMediaType, UnsupportedMediaType.
 
-    The paths of kinds with Go types refuse what none of their patches is, before anything is listed.
+    Built-in resources answer a media type that no patch has with a 415 of their route.
     """
     named = {part.partition(";")[0].strip() for part in content_type.split(",")}
     if not kind.is_custom and named.isdisjoint(patch_types.media_types_of(kind)):

@@ -1,6 +1,6 @@
-"""Recorded: what handlers know of bodies, for the record of the request, if there is one.
+"""Recorded: adds request and response objects to the audit event.
 
-Must hold: nothing is decoded, copied or encoded unless the level of the record wants it.
+Must hold: nothing is decoded, copied or encoded unless the audit level needs it.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 _DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
-"""What options turn out to be when they have been read, whatever they were called before."""
+"""kube-apiserver records decoded options in their internal version."""
 
 
 def sent(context: RequestContext, served: Served[Any], obj: Object) -> None:
-    """The hub object in a body, before anything becomes of it."""
+    """Record the decoded body, before admission and defaults of the strategy change it."""
     trail = context.trail
     if trail is None:
         return
@@ -29,13 +29,13 @@ def sent(context: RequestContext, served: Served[Any], obj: Object) -> None:
 
 
 def sent_options(context: RequestContext, value: Mapping[str, Any]) -> None:
-    """The options in a body."""
+    """Record the options of a body."""
     if context.trail is not None:
         context.trail.requested({**value, **_DELETE_OPTIONS})
 
 
 async def sent_patch(context: RequestContext, text: bytes) -> None:
-    """A patch as it was sent; one that cannot be read is not recorded."""
+    """Record a patch. A patch that cannot be parsed is not recorded."""
     trail = context.trail
     if trail is None or not trail.has_request:
         return
@@ -55,6 +55,6 @@ async def _sent_yaml(context: RequestContext, text: bytes) -> None:
 
 
 def answered_json(context: RequestContext, body: bytes) -> None:
-    """The JSON of an answer."""
+    """Record the JSON of a response."""
     if context.trail is not None and context.trail.has_response:
         context.trail.answered(orjson.loads(body))

@@ -1,7 +1,8 @@
-"""Resources: from the reading of a request to the handler of its verb on what is served there.
+"""Resources: finds the handler for a request below /api/ and /apis/, by resource, subresource and verb.
 
-One table of verbs. Must hold: an unknown path is 404, a known one without the verb is 405, and both are decided before
-anything of the request is read.
+One table has the verbs. It must not read the body or the options.
+
+Must hold: an unknown path gets 404, and a known path without the verb 405, before the body is read.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,22 +30,23 @@ _DEPRECATED = "k8s.io/deprecated"
 _NAMED = frozenset({"update", "patch", "delete"})
 _OF_ONE = ("get", "update", "patch", "delete")
 _STRICT = _NAMED | {"create"}
-"""Verbs of paths with a name, or only of those without."""
+"""Verbs that need a name in the path, or must not have one."""
 
 _OF_CUSTOM_SUBRESOURCES = frozenset({"get", "patch", "update"})
 _ACROSS_NAMESPACES = frozenset({"list", "watch"})
 
 _LONGEST = 3
-"""The parts of a path from the resource on: resource, name, subresource. What proxies pass on is theirs, and of custom
-resources nobody looks at the rest."""
+"""The parts of a path from the resource on: resource, name, subresource. A proxy forwards the rest of the path; custom
+resources ignore it.
+"""
 
 _FORWARDED = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
-"""Methods of requests that proxies pass on."""
+"""The methods that a proxy subresource forwards."""
 _ANSWERED = _FORWARDED - {"HEAD"}
 
 
-class Resources:
-    """Serves /api and /apis below the group versions."""
+class ResourceHandlers:
+    """Serves the resources of all group versions below /api and /apis."""
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class Resources:
         }
 
     def handle(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
-        """Answer by the handler of the verb."""
+        """Call the handler of the verb."""
         info = context.info
         path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         served = self._served.get((info.group, info.version, path))
@@ -96,7 +98,7 @@ class Resources:
     async def _handle_connection(
         self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
     ) -> web.StreamResponse:
-        """As above, for what leads on to somewhere else."""
+        """The same for subresources of the connect verb."""
         if context.info.verb not in served.storage.verbs or not context.info.name:
             raise route_errors.RouteMethodNotAllowed
         if request.method not in (_FORWARDED if served.storage.takes_paths else _ANSWERED):
@@ -106,7 +108,7 @@ class Resources:
     async def _handle_custom(
         self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
     ) -> web.StreamResponse:
-        """As above, for what clients have defined: one handler stands for all paths of a resource."""
+        """The same for custom resources. In kube-apiserver one handler serves all their paths, so the errors differ."""
         info = context.info
         if not _fits_scope(info, served.kind):
             return responses.not_found(context)
@@ -123,7 +125,7 @@ class Resources:
         return await handle(request, context, served)
 
     async def _missing(self, context: RequestContext) -> web.StreamResponse:
-        """Within a known group a Status, elsewhere a text."""
+        """A Status below a built-in group, a plain text below other paths."""
         info = context.info
         custom = self._served.get((info.group, info.version, info.resource)) if info.subresource else None
         if custom is not None and custom.kind.is_custom and _fits_scope(info, custom.kind):
@@ -134,16 +136,16 @@ class Resources:
 
 
 def _fits_scope(info: RequestInfo, kind: Kind) -> bool:
-    """Whether a path names a namespace as the objects of a custom resource need it."""
+    """Whether the path of a custom resource has a namespace, or none, as its scope demands."""
     if info.namespace:
         return kind.is_namespaced
     return not kind.is_namespaced or info.verb in _ACROSS_NAMESPACES
 
 
 def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
-    """Whether a path names a namespace as the objects of a resource need it.
+    """Check that a path has a namespace, or none, as the scope of the resource demands.
 
-    Who may do something has been decided on the namespace of the path: nothing outside of it may be reached.
+    Authorization was decided for the namespace of the path: a handler must not reach objects outside of it.
     """
     if not served.kind.is_namespaced:
         is_itself = info.resource == "namespaces" and info.namespace == info.name
@@ -162,7 +164,7 @@ def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
 
 
 def _check_route(method: str, info: RequestInfo) -> None:
-    """Whether there can be such a route at all: the method, the name and the subresource must go together."""
+    """Check that the method, the name and the subresource form a route."""
     if info.verb == "proxy" or (info.verb == "watch" and info.subresource):
         raise route_errors.RouteNotFound
     if method == hdrs.METH_HEAD or (info.verb == "watch" and method != hdrs.METH_GET):

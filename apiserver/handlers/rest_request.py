@@ -1,4 +1,4 @@
-"""From the context of an HTTP request to what the registry has to know of it."""
+"""Rest request: the registry's Request, made from the context of an HTTP request."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.served import Served
 
 
 def rest_request(context: RequestContext, served: Served[Any]) -> Request:
-    """The registry's view of a request."""
+    """The Request of a read or a deletion."""
     return Request(
         user=context.user,
         version=served.version,
@@ -27,7 +27,7 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
 def write_request(
     request: web.BaseRequest, context: RequestContext, served: Served[Any], *, size: int, empties: Empties = ()
 ) -> Request:
-    """The registry's view of a request that writes: its client owns what it writes."""
+    """The Request of a write. Its field manager is named by the User-Agent."""
     return Request(
         user=context.user,
         version=served.version,

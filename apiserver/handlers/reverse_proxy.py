@@ -1,7 +1,9 @@
-"""Reverse proxy: requests that go on, and answers that come back, both as streams. Upgrades become tunnels.
+"""Reverse proxy: forwards a request to a node, pod, service or aggregated server, and streams the response back.
 
-Must hold: a client is never sent where the proxied side believes to be; redirects come back under the proxy's path,
-those of an aggregated server not at all (CVE-2022-3172: a client would take its credentials there).
+Upgrade requests become tunnels.
+
+Must hold: a redirect of the backend leads back to the path of the proxy. A redirect of an aggregated server is not
+passed on (CVE-2022-3172: the client would send its credentials to the new address).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -27,7 +29,7 @@ _NOT_PERMITTED = b"the backend attempted to redirect this request, which is not 
 async def send(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
 ) -> web.StreamResponse:
-    """Pass a request on and its answer back. Raises ServiceUnavailable."""
+    """Forward a request, and stream the response back. Raises ServiceUnavailable."""
     if forwarding.is_upgrade(request):
         return await tunnels.pass_on(request, context, location, backends)
     raw_path, _, query = urls.without_authority(request.raw_path).partition("?")
@@ -52,7 +54,7 @@ async def send(
 
 
 def _redirected(context: RequestContext, path: str, query: str) -> web.StreamResponse:
-    """Paths in answers are relative to what ends with a slash: the client is to begin with one."""
+    """Redirect to the path with a slash, since relative links in pages of the backend need it."""
     response = responses.raw(context, b"", status=301)
     del response.headers[hdrs.CONTENT_TYPE]
     response.headers[hdrs.LOCATION] = f"{path}/?{query}" if query else f"{path}/"
@@ -60,7 +62,7 @@ def _redirected(context: RequestContext, path: str, query: str) -> web.StreamRes
 
 
 def _added(request: web.BaseRequest, location: Location, path: str) -> Sequence[tuple[str, str]]:
-    """What tells the backend how the client asked, and what the location brings."""
+    """The X-Forwarded headers, and the headers of the location."""
     return (
         ("X-Forwarded-Uri", path),
         ("X-Forwarded-Host", request.headers.get(hdrs.HOST, "")),
@@ -75,7 +77,7 @@ async def _body(request: web.BaseRequest) -> AsyncIterator[bytes]:
 
 
 def _under(target: str, location: Location, path: str) -> str:
-    """Where a redirect leads, seen through the proxy; what leads elsewhere is left as it is."""
+    """The target of a redirect as a path of the proxy. A target at another host stays unchanged."""
     parts = urlsplit(target)
     if parts.netloc and parts.netloc != location.authority:
         return target

@@ -1,7 +1,7 @@
-"""Transforms: what a handler has found as a Table or as partial metadata, when the client asks for one of them.
+"""Transforms: converts objects to a Table or to PartialObjectMetadata, as the Accept header requests.
 
-Must hold: which form it is was settled by negotiation; what stands in the query is looked at when the answer is
-written, after the work is done; a long list does not hold up the event loop.
+Must hold: negotiation has chosen the kind before. `includeObject` is checked when the response is written, after the
+operation. A long list yields to other requests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,23 +21,23 @@ from aio_apiserver.storage.yielding import in_turns
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})
 _GO_PACKAGES: Mapping[str, str] = {"": "core", "events.k8s.io": "core"}
-"""Where Go keeps the types of a group, when it is not the first word of the group's name."""
+"""The Go package of a group's types, when it is not the first part of the group's name."""
 
 
 class Transform(NamedTuple):
-    """A form of meta.k8s.io: its kind and apiVersion, and how much of an object a table's row brings."""
+    """A target kind of meta.k8s.io: its kind and apiVersion, and what the rows of a table include."""
 
     kind: str
     api_version: str
     include: str = ""
 
     def with_metadata(self) -> "Transform":
-        """The same with rows that bring at least their metadata."""
+        """The same, but rows include at least the metadata."""
         return self if self.include == _OBJECT else self._replace(include=_METADATA)
 
 
 def of(chosen: Format, query: Query) -> Transform | None:
-    """What the client wants its objects to be turned into. Raises BadRequest."""
+    """The conversion that the client requests; None for the object itself. Raises BadRequest."""
     if chosen.target is None:
         return None
     include = ""
@@ -50,7 +50,7 @@ def of(chosen: Format, query: Query) -> Transform | None:
 
 
 def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
-    """One hub object in the wanted form; it is used up. Raises NotTransformable, or a bare 500 for what has no form."""
+    """One hub object, converted and consumed. Raises NotTransformable, or a Status without a reason (500)."""
     if transform.kind == negotiation.TABLE:
         version = obj["metadata"].get("resourceVersion")
         metadata = {"resourceVersion": version} if version else {}
@@ -67,7 +67,7 @@ def one(transform: Transform, served: Served[Any], obj: Object) -> Object:
 
 
 async def many(transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> Object:
-    """A list in the wanted form. Raises NotTransformable."""
+    """A list, converted. Raises NotTransformable."""
     if transform.kind == negotiation.PARTIAL:
         found = "*unstructured.UnstructuredList" if served.is_custom else _go_type(served.view.list_kind)
         raise errors.NotTransformable(
@@ -90,7 +90,7 @@ def ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[Stor
 
 
 def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -> Object:
-    """The row of a hub object, which is used up."""
+    """The row of a hub object, which is consumed."""
     made = tables.row(served.columns, obj, now=now)
     if transform.include == _OBJECT:
         made["object"] = served.view.versioned(obj)

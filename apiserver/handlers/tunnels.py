@@ -1,6 +1,6 @@
-"""Tunnels: connections that become something else (SPDY, WebSockets), passed on byte by byte in both directions.
+"""Tunnels: upgraded connections (SPDY, WebSocket) for exec, attach and portforward, copied in both directions.
 
-Must hold: both ends are closed when either is; a side that does not read stops the other side from sending.
+Must hold: when one end closes, both are closed. A side that does not read stops the other side from sending.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _REFUSAL_SECONDS = 10
 async def stream(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
 ) -> web.StreamResponse:
-    """Pass a connection on that has to become something else. Raises BadRequest."""
+    """Forward an upgrade request. Raises BadRequest for a request without an upgrade."""
     if not forwarding.is_upgrade(request):
         raise errors.BadRequest("Upgrade request required")
     return await pass_on(request, context, location, backends)
@@ -37,7 +37,7 @@ async def stream(
 async def pass_on(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: Servers
 ) -> web.StreamResponse:
-    """Let the other side decide on the upgrade, and tie both connections together if it agrees."""
+    """Forward the upgrade request to the backend, and connect both sides if it accepts."""
     try:
         reader, writer = await backends.open(location)
     except Unreachable as exc:
@@ -46,11 +46,11 @@ async def pass_on(
         writer.write(_head(request, location, backends.forwarding))
         status, headers = await _answer(reader)
         if status == 101:
-            return await _tie(request, context, headers, (reader, writer))
+            return await _connect(request, context, headers, (reader, writer))
         if status < 400:
             raise StatusError(f"invalid upgrade response: status code {status}")
         body = await _refusal(reader, headers)
-        return web.Response(status=status, headers=_told(headers), body=body)
+        return web.Response(status=status, headers=_passed_on(headers), body=body)
     except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as exc:
         raise StatusError(f"error dialing backend: {exc}") from exc
     finally:
@@ -58,7 +58,7 @@ async def pass_on(
 
 
 def _head(request: web.BaseRequest, location: Location, rule: Forwarding) -> bytes:
-    """The request as it goes on."""
+    """The forwarded request head."""
     url = forwarding.url_of(location, request.raw_path.partition("?")[2])
     target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
     relay = Relay.STREAM if location.passage is Passage.STREAM else Relay.UPGRADE
@@ -68,7 +68,7 @@ def _head(request: web.BaseRequest, location: Location, rule: Forwarding) -> byt
 
 
 async def _answer(reader: asyncio.StreamReader) -> tuple[int, CIMultiDict[str]]:
-    """The status and the headers of an answer. Raises StatusError for what is none."""
+    """The status and headers of the backend's response. Raises StatusError when it is not HTTP."""
     head = (await reader.readuntil(b"\r\n\r\n"))[:_MOST_OF_HEAD].decode("latin-1")
     first, *lines = head.split("\r\n")
     words = first.split(" ", 2)
@@ -79,7 +79,7 @@ async def _answer(reader: asyncio.StreamReader) -> tuple[int, CIMultiDict[str]]:
 
 
 async def _refusal(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    """The body of a refusal, as far as it comes soon."""
+    """The body of a refusal, as far as it arrives within the time limit."""
     length = headers.get(hdrs.CONTENT_LENGTH, "")
     wanted = min(int(length), _LARGEST_REFUSAL) if length.isdigit() else _LARGEST_REFUSAL
     body = bytearray()
@@ -92,13 +92,13 @@ async def _refusal(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> 
     return bytes(body)
 
 
-def _told(headers: CIMultiDict[str]) -> CIMultiDict[str]:
+def _passed_on(headers: CIMultiDict[str]) -> CIMultiDict[str]:
     dropped = {"connection", "content-length", "transfer-encoding", "upgrade"}
     return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in dropped)
 
 
 class _Incoming:
-    """What the client sends behind its request, in place of aiohttp's parser: straight on to the other side."""
+    """Takes the place of aiohttp's parser, and sends the bytes of the client to the backend."""
 
     def __init__(self, writer: asyncio.StreamWriter, transport: asyncio.Transport, tasks: Tasks) -> None:
         self._writer = writer
@@ -135,13 +135,13 @@ class _Incoming:
         self._transport.resume_reading()
 
 
-async def _tie(
+async def _connect(
     request: web.BaseRequest,
     context: RequestContext,
     headers: CIMultiDict[str],
     backend: tuple[asyncio.StreamReader, asyncio.StreamWriter],
 ) -> web.StreamResponse:
-    """Answer as the other side has, and pass on until either side ends."""
+    """Send the backend's response head, and copy until one side ends."""
     reader, writer = backend
     response = web.StreamResponse(status=101, headers=headers)
     response.headers.setdefault("Audit-Id", context.audit_id)

@@ -1,4 +1,4 @@
-"""update: the whole new state of an object, in the body of a PUT."""
+"""Update: PUT, replaces the state of an object by the one in the body."""
 
 from aiohttp import web
 from msgspec import Struct
@@ -19,7 +19,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
-    """Decode the body and update."""
+    """Decode the body and update the object."""
     chosen = output.negotiated(request, served)
     options = parameters.update_options(context.query)
     body = await bodies.read_typed(request, context)
@@ -38,7 +38,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
 
 
 class _Replacement(Struct, frozen=True):
-    """The object of the body; a copy for each attempt, because an attempt changes what it gets."""
+    """The object of the body. Each attempt gets a copy, because it changes the object."""
 
     given: Decoded
 

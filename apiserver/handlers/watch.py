@@ -1,4 +1,4 @@
-"""watch: changes as they happen, over one long answer."""
+"""Watch: GET with `watch`, streams changes of the selected objects over one response."""
 
 import random
 
@@ -29,9 +29,9 @@ async def handle(
     requests: RequestMetrics,
     min_seconds: float,
 ) -> web.StreamResponse:
-    """Stream events until the time is up, the client goes, or the server does.
+    """Stream events until the time is up, the client disconnects or the server drains.
 
-    A watch that does not say how long ends after one to two times `min_seconds`.
+    A watch without timeoutSeconds ends after one to two times `min_seconds`.
     """
     chosen = output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
@@ -54,14 +54,16 @@ async def handle(
 
 
 async def refuse(request: web.BaseRequest, context: RequestContext, served: Served[RESTStorage]) -> web.StreamResponse:
-    """As above, for what can be listed and not watched: the request must be right before it is told so."""
+    """The 405 for a resource with lists but without watches. As in kube-apiserver, errors of the request come first."""
     output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
     parameters.selection(context.query, served.kind, name=context.info.name)
     raise errors.MethodNotSupported(served.resource, context.info.verb)
 
 
 async def _settled(served: Served[Watching], request: Request, selected: parameters.Selection) -> WatchOptions:
-    """The options with a beginning: who wants neither the state nor a version wants what comes from now on."""
+    """The options of the watch. With sendInitialEvents=false and no resource version, it begins at the present
+    revision.
+    """
     options = selected.watch_options()
     if options.resource_version or selected.send_initial_events is not False:
         return options
@@ -74,7 +76,7 @@ async def _settled(served: Served[Watching], request: Request, selected: paramet
 def _frames(
     request: web.BaseRequest, context: RequestContext, served: Served[Watching], chosen: negotiation.Format
 ) -> watch_streams.Frames:
-    """How events are written. Raises NotAcceptable for what can be written, but not as a stream."""
+    """The encoders of events. Raises NotAcceptable for formats that cannot be streamed."""
     transform = transforms.of(chosen, context.query)
     if chosen.media_type == media_types.YAML:
         raise errors.NotAcceptable(media_types.STREAMS)

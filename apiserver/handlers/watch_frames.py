@@ -1,8 +1,8 @@
-"""Watch frames: the events of a batch as one piece for the wire, made once for all watchers with the same format.
+"""Watch frames: encodes a batch of watch events once for all watchers with the same format.
 
-Must hold: watchers of one resource, version, format and wire get the same Encoder objects, because WatchBatch remembers
-bytes by them. An event's object is written from the stored bytes unless the client wants it in another form. Only the
-first table of a stream says what its columns are.
+Must hold: watchers of one resource, version, format and framing get the same Encoder objects, because WatchBatch caches
+bytes by encoder. Plain JSON is written from the stored JSON without decoding. Only the first table of a stream has
+column definitions.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 
 
 def frames_of(served: Served[Any], transform: Transform | None, wire: Wire) -> Frames:
-    """The encoders for what is served, in a form, on a wire; they go with it."""
+    """The encoders for a resource, a conversion and a framing. They are cached with the resource."""
     key = (Frames, transform, wire)
     known: Frames | None = served.remembered.get(key)
     if known is None:
@@ -59,7 +59,7 @@ def _encoders(served: Served[Any], transform: Transform | None, wire: Wire) -> t
 
 
 def _no_frame(_events: Sequence[WatchEvent]) -> bytes:
-    """An event is no list, and cannot be written as one."""
+    """A watch event is not a list: empty bytes end the stream."""
     return b""
 
 
@@ -124,7 +124,7 @@ def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_
     def bookmark(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
         obj = served.view.empty(_bookmark(event))
         metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
-        # The bookmark that ends the initial events shows its annotation whatever rows are to bring.
+        # The bookmark at the end of the initial events has its annotation, whatever `includeObject` says.
         form = transform if not event.ends_initial_events else transform.with_metadata()
         row = transforms.row(form, served, obj, now=served.clock.now())
         return tables.table(transform.api_version, metadata, definitions=definitions, rows=[row])
@@ -142,7 +142,7 @@ def _message(served: Served[Any], wire: Wire, event: WatchEvent, obj: Object) ->
 
 
 def _bookmark(event: WatchEvent) -> dict[str, Any]:
-    """The metadata of a bookmark: nothing but how far the watch has come."""
+    """The metadata of a bookmark: its revision, and the annotation that ends the initial events."""
     metadata: dict[str, Any] = {"resourceVersion": str(event.revision)}
     if event.ends_initial_events:
         metadata["annotations"] = _INITIAL_EVENTS_END

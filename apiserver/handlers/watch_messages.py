@@ -1,4 +1,4 @@
-"""Watch messages: an event and its object as JSON in a line, or as the protobuf message WatchEvent."""
+"""Watch messages: encodes one event as a line of JSON, or as the protobuf message WatchEvent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,14 +16,14 @@ _RAW = 1
 
 
 def message(media_type: str, kind: str, obj: Mapping[str, Any], types: Catalog) -> bytes:
-    """A typed object in an event."""
+    """An event with an object that has its type."""
     if media_type == media_types.PROTOBUF:
         return of_message(kind, protobuf.dump(dict(obj), types))
     return orjson.dumps({"type": kind, "object": obj}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def failure(media_type: str, reason: StatusError) -> bytes:
-    """What went wrong, as the last event of a stream."""
+    """The ERROR event, the last one of a stream."""
     return message(media_type, "ERROR", reason.status(), builtin())
 
 

@@ -1,1 +1,1 @@
-"""Metrics: what this server records of itself, under the names that kube-apiserver uses."""
+"""Metrics: the metrics of this server, under the names that kube-apiserver uses."""

@@ -1,7 +1,7 @@
-"""What is recorded of authentication and authorization: how often, how long, with what result.
+"""Access: metrics of authentication and authorization: counts, durations and results.
 
-Must hold: names of users are not told, since there may be many and they are nobody's business; a few well-known ones
-are, and the rest counts together.
+Must hold: user names are not published, since they are many and private. A few well-known names are, and all others
+count as one.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _REFUSALS = {Verdict.DENY: "denied", Verdict.NO_OPINION: "no-opinion"}
 
 
 class AccessMetrics:
-    """Of one server. Attempts are what durations have counted, so that nothing is counted twice."""
+    """The counts of one server. Attempts are computed from the durations, so that no request is counted twice."""
 
     def __init__(self) -> None:
         self._users = metric_families.counter(
@@ -62,7 +62,7 @@ class AccessMetrics:
         self._allowed = self._decisions.of("allowed")
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         yield from (self._users, self._authentications, self._decisions, self._certificates, self._impersonations)
         yield from self._tokens.families()
         yield _attempts("authentication_attempts", "Attempts to authenticate, by result.", self._authentications)
@@ -72,12 +72,12 @@ class AccessMetrics:
         )
 
     def token_accepted(self, found: Authenticated) -> None:
-        """Somebody has shown a token that is good."""
+        """A request with a valid token."""
         if found.user.name.startswith(_SERVICE_ACCOUNT):
             self._tokens.accepted(found.annotations)
 
     def authenticated(self, user: UserInfo, seconds: float) -> None:
-        """Somebody has said who they are, and it is true."""
+        """An authenticated request."""
         self._succeeded.observe(seconds)
         name = user.name
         if name in _KNOWN or "@" in name:
@@ -86,23 +86,23 @@ class AccessMetrics:
             self._others.value += 1
 
     def unauthenticated(self, seconds: float, *, is_error: bool) -> None:
-        """Somebody has not said who they are, or (an error) something that is not true."""
+        """A request without credentials (a failure), or with invalid ones (an error)."""
         self._authentications.of("error" if is_error else "failure").observe(seconds)
 
     def certificate_seen(self, seconds: float) -> None:
-        """A request has come with a client certificate that is good for so long."""
+        """A request with a client certificate that expires in so many seconds."""
         self._certificates.of().observe(seconds)
 
     def impersonated(self, verb: str, seconds: float) -> None:
-        """Somebody goes on as somebody else, by the right to a verb."""
+        """An allowed impersonation, by the verb that allowed it."""
         self._impersonations.of(verb.partition(":")[2] or "legacy", "allowed").observe(seconds)
 
     def not_impersonated(self, seconds: float) -> None:
-        """Somebody may not be whom they want to be, in no mode."""
+        """A denied impersonation."""
         self._impersonations.of("", "denied").observe(seconds)
 
     def decided(self, decision: Decision, seconds: float) -> None:
-        """An authorizer has answered."""
+        """A decision of the authorizer."""
         if decision.verdict is Verdict.ALLOW:
             self._allowed.observe(seconds)
         else:
@@ -117,7 +117,7 @@ def _attempts(name: str, documentation: str, durations: Family[Histogram]) -> An
 
 
 class MeasuredAuthorizer:
-    """An Authorizer whose decisions are recorded."""
+    """An Authorizer whose decisions are counted."""
 
     def __init__(self, authorizer: Authorizer, metrics: AccessMetrics, clock: Clock) -> None:
         self._authorizer = authorizer

@@ -1,4 +1,4 @@
-"""admission: what is told of the admission chain, its webhooks, its match conditions and pod security."""
+"""Admission: metrics of the admission chain, of webhooks, match conditions and pod security."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ _CONDITION = "apiserver_admission_match_condition_"
 
 
 def of_chain(counted: AdmissionMetrics) -> Iterator[AnyFamily]:
-    """How long the chain and each of its plugins take."""
+    """The durations of the chain and of each plugin."""
     yield Family(
         "apiserver_admission_controller_admission_duration_seconds",
         "How long an admission plugin took, by name, operation, type and whether it refused.",
@@ -29,7 +29,7 @@ def of_chain(counted: AdmissionMetrics) -> Iterator[AnyFamily]:
 
 
 def of_webhooks(counted: WebhookMetrics) -> Iterator[AnyFamily]:
-    """By the names of webhooks."""
+    """The calls of webhooks, by name."""
     yield Family(
         f"{_WEBHOOK}admission_duration_seconds",
         "How long a webhook took, by name, operation, type and whether the write was refused because of it.",
@@ -54,7 +54,7 @@ def of_webhooks(counted: WebhookMetrics) -> Iterator[AnyFamily]:
 
 
 def of_conditions(counted: ConditionMetrics) -> Iterator[AnyFamily]:
-    """By the names of webhooks and policies."""
+    """The match conditions of webhooks and policies, by name."""
     yield Family(
         f"{_CONDITION}evaluation_errors_total", "Match conditions that could not be evaluated.", counted.errors
     )
@@ -69,7 +69,7 @@ def of_conditions(counted: ConditionMetrics) -> Iterator[AnyFamily]:
 
 
 def of_pod_security(counted: PodSecurityMetrics) -> Iterator[AnyFamily]:
-    """What was judged by which standard, and which requests are exempt."""
+    """The evaluations by pod security standards, and the exempt requests."""
     yield Family(
         "pod_security_evaluations_total",
         "Evaluations of pods, by standard, mode and decision.",

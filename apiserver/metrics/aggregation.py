@@ -1,4 +1,4 @@
-"""What is told of aggregation: which APIServices are not available."""
+"""Aggregation: metrics of APIServices: whether each is available."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from aio_apiserver.registry.groups.apiregistration.registrations import Registra
 
 
 def families(registrations: Registrations) -> Iterable[AnyFamily]:
-    """By the names of APIServices, those of this server, too."""
+    """By the names of APIServices, including those of this server."""
     unavailable = metric_families.gauge(
         "aggregator_unavailable_apiservice", "Whether an APIService is not available.", labels=("name",)
     )

@@ -1,4 +1,4 @@
-"""allocation: what is told of cluster IPs and node ports: how many are taken, and how many are left."""
+"""Allocation: metrics of cluster IPs and node ports: the numbers of used and free ones."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ _ADDRESSES, _PORTS = "kube_apiserver_clusterip_allocator_", "kube_apiserver_node
 
 
 def families(counted: AllocationMetrics) -> Iterator[AnyFamily]:
-    """All of one server."""
+    """All families of one server."""
     yield Family(f"{_ADDRESSES}allocated_ips", "Addresses that services have.", counted.taken)
     yield Family(f"{_ADDRESSES}available_ips", "Addresses that are free.", counted.left)
     yield Family(f"{_ADDRESSES}allocation_total", "Addresses that services were given.", counted.addresses)

@@ -1,4 +1,4 @@
-"""What is recorded of the audit: how many events there were, at which levels, and what went wrong with them."""
+"""Audit: metrics of auditing: events, their levels, and failures of backends."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from aio_apiserver.registry.generic.audit.levels import Level
 
 
 class AuditMetrics:
-    """Of one server."""
+    """The counts of one server."""
 
     def __init__(self) -> None:
         self._events = metric_families.counter(
@@ -16,7 +16,7 @@ class AuditMetrics:
         )
         self._errors = metric_families.counter(
             "apiserver_audit_error_total",
-            "Audit events that did not arrive as they should have, by what failed.",
+            "Audit events that were lost, by the backend that failed.",
             labels=("plugin",),
         )
         self._levels = metric_families.counter(
@@ -27,11 +27,11 @@ class AuditMetrics:
         )
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         return self._events, self._errors, self._levels, self._rejected
 
-    def told(self) -> None:
-        """An event was sent."""
+    def sent(self) -> None:
+        """An event was handed to the backends."""
         self._events.of().add()
 
     def failed(self, plugin: str, events: int) -> None:
@@ -39,9 +39,9 @@ class AuditMetrics:
         self._errors.of(plugin).add(events)
 
     def decided(self, level: Level) -> None:
-        """A request is audited at a level."""
+        """The audit level of a request."""
         self._levels.of(level.shown).add()
 
     def rejected(self) -> None:
-        """A request was refused."""
+        """A request was refused because its event could not be recorded."""
         self._rejected.of().add()

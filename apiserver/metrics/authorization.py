@@ -1,4 +1,4 @@
-"""authorization: what is told of authorizers: what each has decided, and how authorization webhooks have answered."""
+"""Authorization: metrics of authorizers: their decisions, and the calls of authorization webhooks."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ _PREFIX = "apiserver_authorization_"
 
 
 def families(counted: AuthorizationMetrics) -> Iterator[AnyFamily]:
-    """All of one server."""
+    """All families of one server."""
     yield Family(
         f"{_PREFIX}decisions_total",
         "Decisions of authorizers, by type, name and decision.",

@@ -1,6 +1,7 @@
-"""What is told of flow control: made from its numbers when somebody asks.
+"""Flow control: metrics of priority levels and requests in flight, computed when a client reads the metrics.
 
-Must hold: asking changes nothing of who is served; without fairness only the requests in flight are told.
+Must hold: reading changes no scheduling. Without API priority and fairness, the families are those of requests in
+flight.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,8 +22,8 @@ _READ_VS_WRITE = (0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0
 _NANOSECONDS = 1e9
 
 
-class _Told(NamedTuple):
-    """A number of a level."""
+class _LevelGauge(NamedTuple):
+    """A gauge of a priority level."""
 
     name: str
     documentation: str
@@ -31,35 +32,37 @@ class _Told(NamedTuple):
 
 
 _OF_LEVELS = (
-    _Told("nominal_limit_seats", "Seats of a level by its shares.", lambda one: one.nominal, Stability.BETA),
-    _Told("lower_limit_seats", "Seats that a level never lends.", lambda one: one.lower),
-    _Told("upper_limit_seats", "Seats that a level may have by borrowing.", lambda one: one.upper),
-    _Told("current_limit_seats", "Seats that a level has now.", lambda one: one.limit),
-    _Told("target_seats", "Seats that a level should have.", lambda one: one.target),
-    _Told(
+    _LevelGauge("nominal_limit_seats", "Seats of a level by its shares.", lambda one: one.nominal, Stability.BETA),
+    _LevelGauge("lower_limit_seats", "Seats that a level never lends.", lambda one: one.lower),
+    _LevelGauge("upper_limit_seats", "Seats that a level may have by borrowing.", lambda one: one.upper),
+    _LevelGauge("current_limit_seats", "Seats that a level has now.", lambda one: one.limit),
+    _LevelGauge("target_seats", "Seats that a level should have.", lambda one: one.target),
+    _LevelGauge(
         "demand_seats_high_watermark",
         "The most seats that a level could use in the last period.",
         lambda one: one.demand.latest.highest,
     ),
-    _Told(
+    _LevelGauge(
         "demand_seats_average",
         "The seats that a level could use on average in the last period.",
         lambda one: one.demand.latest.average,
     ),
-    _Told(
+    _LevelGauge(
         "demand_seats_stdev",
         "The standard deviation of the seats that a level could use in the last period.",
         lambda one: one.demand.latest.deviation,
     ),
-    _Told("demand_seats_smoothed", "The seats that a level could use lately.", lambda one: one.demand.smoothed),
-    _Told("current_r", "The progress that the queues of a level are owed.", lambda one: one.queues.progress),
-    _Told("dispatch_r", "The progress when a request last left a queue.", lambda one: one.queues.last_dispatch[0]),
-    _Told("latest_s", "The reading at which that request began.", lambda one: one.queues.last_dispatch[1]),
+    _LevelGauge("demand_seats_smoothed", "The seats that a level could use lately.", lambda one: one.demand.smoothed),
+    _LevelGauge("current_r", "The progress that the queues of a level are owed.", lambda one: one.queues.progress),
+    _LevelGauge(
+        "dispatch_r", "The progress when a request last left a queue.", lambda one: one.queues.last_dispatch[0]
+    ),
+    _LevelGauge("latest_s", "The reading at which that request began.", lambda one: one.queues.last_dispatch[1]),
 )
 
 
 class FlowControlMetrics:
-    """Of one server."""
+    """The metrics of one server."""
 
     def __init__(self, in_flight: InFlight, fairness: Fairness | None, clock: Clock) -> None:
         self._in_flight = in_flight
@@ -73,7 +76,7 @@ class FlowControlMetrics:
         )
 
     def families(self) -> Iterator[AnyFamily]:
-        """Everything that there is to see now."""
+        """All families, with their present values."""
         yield from self._present()
         if self._fairness is None:
             return
@@ -81,7 +84,7 @@ class FlowControlMetrics:
         for level in levels.values():
             level.settle(now)
         yield from flows.families(self._fairness.metrics)
-        yield from (_of_levels(told, levels) for told in _OF_LEVELS)
+        yield from (_of_levels(gauge, levels) for gauge in _OF_LEVELS)
         yield from _utilization(levels)
         fair = metric_families.gauge(
             f"{PREFIX}seat_fair_frac", "The part of its target that a level has, within bounds."
@@ -127,10 +130,10 @@ class FlowControlMetrics:
             histogram.observe_many(number / max(whole, 1), round(seconds * _NANOSECONDS))
 
 
-def _of_levels(told: _Told, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
-    family = metric_families.gauge(PREFIX + told.name, told.documentation, labels=_LEVEL, stability=told.stability)
+def _of_levels(gauge: _LevelGauge, levels: Mapping[str, PriorityLevel]) -> AnyFamily:
+    family = metric_families.gauge(PREFIX + gauge.name, gauge.documentation, labels=_LEVEL, stability=gauge.stability)
     for name, level in levels.items():
-        family.of(name).set(told.value(level))
+        family.of(name).set(gauge.value(level))
     return family
 
 

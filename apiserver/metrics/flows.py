@@ -1,4 +1,4 @@
-"""flows: what is told of the requests of each priority level and flow schema."""
+"""Flows: metrics of the requests of each priority level and flow schema."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ PREFIX = "apiserver_flowcontrol_"
 
 
 def families(counted: FlowMetrics) -> Iterator[AnyFamily]:
-    """All of one server."""
+    """All families of one server."""
     yield Family(
         f"{PREFIX}dispatched_requests_total", "Requests that were executed.", counted.dispatched, Stability.BETA
     )

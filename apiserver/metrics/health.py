@@ -1,4 +1,4 @@
-"""What is recorded of health checks: whether each one is well, and how often it was asked."""
+"""Health: metrics of health checks: the last result of each, and how often it was made."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 
 
 class HealthMetrics:
-    """Of one server."""
+    """The counts of one server."""
 
     def __init__(self) -> None:
         self._well = metric_families.gauge(
@@ -24,10 +24,10 @@ class HealthMetrics:
         )
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         return self._well, self._asked
 
     def checked(self, name: str, endpoint: str, *, is_well: bool) -> None:
-        """A check was asked for an endpoint."""
+        """A check was made for an endpoint."""
         self._well.of(name, endpoint).set(is_well)
         self._asked.of(name, "success" if is_well else "error", endpoint).add()

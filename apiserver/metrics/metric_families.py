@@ -83,10 +83,10 @@ class Measures:
         self._sources: list[Callable[[], Iterable[AnyFamily]]] = []
 
     def ask(self, source: Callable[[], Iterable[AnyFamily]]) -> None:
-        """Publish families, which the source may make at each request for the metrics."""
+        """Publish families. The source is called at each request for the metrics."""
         self._sources.append(source)
 
     def families(self) -> Iterator[AnyFamily]:
-        """Everything that there is to see now."""
+        """All families, with their present values."""
         for source in self._sources:
             yield from source()

@@ -1,4 +1,4 @@
-"""monitoring: all that one server counts, published together at /metrics."""
+"""Monitoring: all metrics of one server, published at /metrics."""
 
 from aio_apiserver.apiserver.metrics import admission, allocation, metric_families, storage
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
@@ -16,7 +16,7 @@ from aio_apiserver.storage.factory.measured_origin import Latencies
 
 
 class Monitoring:
-    """Of one server. What depends on its parts is added when they are there."""
+    """The metrics of one server. Modules that are built later add theirs."""
 
     def __init__(self) -> None:
         self.access = AccessMetrics()
@@ -24,12 +24,12 @@ class Monitoring:
         self.latencies = Latencies()
         self.outgoing = OutgoingMetrics()
         self.health = HealthMetrics()
-        """Told at a path of their own."""
+        """Published at /metrics/slis."""
         self.discoveries = metric_families.counter(
             "aggregator_discovery_aggregation_count_total", "Times that the document of all groups was made."
         )
         self.registered = MetricSets()
-        """Those of the registry: here from the start, whichever plugins are on."""
+        """The counts of the registry, which exist whether their plugins are enabled or not."""
         self.measures = Measures()
         self.measures.ask(lambda: [self.discoveries])
         for recorded in (self.access, self.audit, self.outgoing):

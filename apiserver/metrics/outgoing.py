@@ -1,4 +1,4 @@
-"""What is recorded of calls of webhooks as requests to others: how many, how long, how big, by where they go."""
+"""Outgoing: metrics of calls to admission and conversion webhooks: counts, durations and sizes, by host."""
 
 from collections.abc import Iterable
 
@@ -10,11 +10,11 @@ _BYTES = (64, 256, 512, *(4.0**power for power in range(5, 13)))
 _BY_HOST = ("host", "verb")
 _METHOD = "POST"
 _FAILED = "<error>"
-"""For the code, where there is no answer."""
+"""The code of a call without a response."""
 
 
 class OutgoingMetrics:
-    """Of one server."""
+    """The counts of one server."""
 
     def __init__(self) -> None:
         self._requests = metric_families.counter(
@@ -42,16 +42,16 @@ class OutgoingMetrics:
         )
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         return self._requests, self._seconds, self._sent, self._received
 
     def answered(self, host: str, code: int, seconds: float, *, sent: int, received: int) -> None:
-        """There was an answer."""
+        """A call with a response."""
         self._posted(host, str(code), seconds, sent=sent)
         self._received.of(host, _METHOD).observe(received)
 
     def failed(self, host: str, seconds: float, *, sent: int) -> None:
-        """There was none."""
+        """A call without a response."""
         self._posted(host, _FAILED, seconds, sent=sent)
 
     def _posted(self, host: str, code: str, seconds: float, *, sent: int) -> None:

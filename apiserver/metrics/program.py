@@ -1,4 +1,4 @@
-"""What is told of the program itself: its version, and how much it is doing."""
+"""Program: metrics of the program itself: its version and its feature gates."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,23 +20,23 @@ _BUILD = {
 
 
 def versions(info: Mapping[str, str]) -> Iterable[AnyFamily]:
-    """Which version this is, from what /version says."""
+    """The version, from the document of /version."""
     build = metric_families.gauge(
         "kubernetes_build_info", "What the program was built from.", labels=tuple(_BUILD), stability=Stability.BETA
     )
     build.of(*(info[name] for name in _BUILD.values())).set(1)
-    told = metric_families.gauge(
+    emulated = metric_families.gauge(
         "version_info", "Versions of the program.", labels=("binary", "component", "emulation", "min_compat")
     )
     binary = f"{info['major']}.{info['minor']}"
     emulation = f"{info['emulationMajor']}.{info['emulationMinor']}"
     compatible = f"{info['minCompatibilityMajor']}.{info['minCompatibilityMinor']}"
-    told.of(binary, "kube", emulation, compatible).set(1)
-    return build, told
+    emulated.of(binary, "kube", emulation, compatible).set(1)
+    return build, emulated
 
 
 def features(of_server: Gates) -> Iterable[AnyFamily]:
-    """Which feature gates are open."""
+    """The feature gates, and whether each is enabled."""
     enabled = metric_families.gauge(
         "kubernetes_feature_enabled",
         "Whether a feature gate is open.",

@@ -1,4 +1,4 @@
-"""What is told of the metrics themselves: how many there are, of which stability."""
+"""Registry: metrics of the metrics: the number of families by stability."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 
 
 def of(families: Sequence[AnyFamily]) -> Iterable[AnyFamily]:
-    """How many families there are. None of them is hidden, off or limited: there are no flags for it."""
+    """The number of families. None is hidden or disabled, because this server has no flags for that."""
     registered = metric_families.counter(
         "registered_metrics_total",
         "Metrics by their stability and the release in which they are deprecated.",

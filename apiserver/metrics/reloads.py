@@ -1,6 +1,6 @@
-"""What is recorded of configurations that are read again: how often, when last, and which one is in force.
+"""Reloads: metrics of reloaded configuration files: counts, times, and the hash of the present configuration.
 
-Must hold: nothing of a configuration is told but its hash.
+Must hold: a configuration is published as a hash, not as text.
 """
 
 import base64
@@ -18,7 +18,7 @@ _SERVER = "apiserver_id_hash"
 
 
 class ConfigurationMetrics:
-    """Of the configuration of one part (`authentication`) in one server."""
+    """The counts of one configuration (such as `authentication`) of one server."""
 
     def __init__(self, part: str, clock: Clock, stability: Stability = Stability.BETA) -> None:
         self._clock = clock
@@ -40,7 +40,7 @@ class ConfigurationMetrics:
         self._in_force = ""
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         yield from (self._reloads, self._last)
         if self._in_force:
             information = metric_families.gauge(
@@ -52,19 +52,19 @@ class ConfigurationMetrics:
             yield information
 
     def in_force(self, content: bytes) -> None:
-        """A configuration was taken over."""
+        """A configuration is in use."""
         self._in_force = hash_of(content)
 
     def reloaded(self, content: bytes | None) -> None:
-        """A configuration was reloaded; None: it could not be."""
+        """A configuration was reloaded; None when the reload failed."""
         status = "failure" if content is None else "success"
         self._reloads.of(status, self._server).add()
         self._last.of(status, self._server).set(self._clock.now())
         if content is not None:
             self.in_force(content)
 
-    def retold(self, statistics: Mapping[str, Any]) -> Iterable[AnyFamily]:
-        """The same of a part that counts by itself."""
+    def from_statistics(self, statistics: Mapping[str, Any]) -> Iterable[AnyFamily]:
+        """The same for a component that keeps its own statistics."""
         for status, count in statistics.get("reloads", {}).items():
             self._reloads.of(status, self._server).value = count
         for status, moment in statistics.get("last_reload", {}).items():
@@ -74,22 +74,22 @@ class ConfigurationMetrics:
 
 
 def of_encryption(statistics: Callable[[], Mapping[str, Any]], clock: Clock) -> Callable[[], Iterator[AnyFamily]]:
-    """What a StorageFactory tells of its encryption."""
+    """The families of encryption at rest, from the statistics of a StorageFactory."""
     metrics = ConfigurationMetrics("encryption", clock, Stability.ALPHA)
 
     def families() -> Iterator[AnyFamily]:
-        yield from metrics.retold(statistics().get("encryption") or {})
+        yield from metrics.from_statistics(statistics().get("encryption") or {})
 
     return families
 
 
 def hash_of(content: bytes) -> str:
-    """How a content is told apart from others."""
+    """The published hash of a content."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}" if content else ""
 
 
 def identity_hash() -> str:
-    """The hash of the name that the server on this machine has among others."""
+    """The hash of this server's identity, which kube-apiserver makes from its host name."""
     words = (platform.node().encode(), b"kube-apiserver")
     hashed = hashlib.sha256(b"".join(len(word).to_bytes(2, "big") + word for word in words)).digest()
     identity = f"apiserver-{base64.b32encode(hashed[:16]).decode().rstrip('=').lower()}"

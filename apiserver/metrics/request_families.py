@@ -1,4 +1,4 @@
-"""The families of request metrics: names, labels and bounds, as kube-apiserver has them."""
+"""Request families: the names, labels and buckets of request metrics, as in kube-apiserver."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ _BODY_BYTES = (50_000.0, *(50_000.0 + 100_000 * step for step in range(1, 31)))
 
 
 class RequestFamilies:
-    """Everything that is recorded of requests and watches."""
+    """All families of requests and watches."""
 
     def __init__(self) -> None:
         self.requests = metric_families.counter(
@@ -73,12 +73,12 @@ class RequestFamilies:
         )
 
     def all(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         yield from (self.requests, self.durations, self._levels(), self.sizes, self.bodies)
         yield from (self.running, self.terminations, self.deprecated, self.events, self.event_sizes)
 
     def _levels(self) -> AnyFamily:
-        """The durations again, as objectives are set on them: real requests alone, fewer bounds."""
+        """The durations again, for service level objectives: without dry runs, with fewer buckets."""
         family = metric_families.histogram(
             "apiserver_request_sli_duration_seconds",
             "How long requests took that were no dry runs, by verb and what they were about.",

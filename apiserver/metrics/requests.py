@@ -1,8 +1,8 @@
-"""What is recorded of requests: how many, how long, how big, and the events of watches.
+"""Requests: metrics of requests and watches: counts, durations, sizes, events.
 
-The series of a request are looked up once by what its labels are made of; after that a request costs a few additions.
-Must hold: labels come from what is served, never from what clients make up; what was refused before its handler is not
-counted here.
+The series of a request are looked up once for each set of labels. After that, a request costs a few additions. Must
+hold: labels have values of served resources, not texts of clients. A request that a filter ends is counted by
+`terminated`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,11 +40,11 @@ MONITORED: Mapping[str, str] = {
     "/readyz": "/readyz",
     "/openapi/v3": "openapi/v3",
 }
-"""Paths outside of the APIs that are recorded, and what they are called."""
+"""The paths outside of the APIs that are counted, with the values of their label."""
 
 
-class Place(NamedTuple):
-    """Everything that the labels of a request are made of."""
+class RequestLabels(NamedTuple):
+    """The label values of a request."""
 
     verb: str
     group: str
@@ -58,8 +58,8 @@ class Place(NamedTuple):
 _Key = tuple[str, str, str, str, str, str, str]
 
 
-class Recorder:
-    """The series of one place."""
+class RequestRecorder:
+    """The series of one set of labels."""
 
     __slots__ = ("_codes", "_count_of", "_durations", "_sizes", "bodies", "labels", "running")
 
@@ -81,7 +81,7 @@ class Recorder:
         self.running = running
 
     def record(self, status: int, seconds: float, size: int) -> None:
-        """A request is over."""
+        """A request has ended."""
         self.count(status)
         self._durations.observe(seconds)
         if self._sizes is not None:
@@ -102,42 +102,44 @@ class WatchRecorder(NamedTuple):
     sizes: Histogram
 
     def delivered(self, count: int, size: int) -> None:
-        """So many events have gone to a client, in so many bytes together."""
+        """Events were sent to a client; `size` counts the bytes of all of them."""
         self.events.value += count
         if count:
             self.sizes.observe_many(size / count, count)
 
 
 class RequestMetrics:
-    """Of one server. `paths` are those outside of the APIs that are recorded, and what they are called."""
+    """The counts of one server. `paths`: the paths outside of the APIs that are counted, with the values of their
+    label.
+    """
 
     def __init__(self, served: ServedPaths, paths: Mapping[str, str]) -> None:
         self._served = served
         self._paths = paths
-        self._recorders: dict[tuple[str, ...], Recorder] = {}
+        self._recorders: dict[tuple[str, ...], RequestRecorder] = {}
         self._watches: dict[tuple[str, str, str], WatchRecorder] = {}
         self._families = RequestFamilies()
 
     def families(self) -> Iterable[AnyFamily]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         return self._families.all()
 
-    def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> Recorder | None:
-        """Where a request is recorded; None when it is about nothing that is served."""
+    def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> RequestRecorder | None:
+        """The series for a request; None when its resource or path is not served."""
         place = _place_of(info, query, content_type) if info.is_resource else self._path_of(info)
         if place is None:
             return None
-        return self._recorders.get(place) or self._make(Place(*place))
+        return self._recorders.get(place) or self._make(RequestLabels(*place))
 
     def terminated(self, context: RequestContext, code: int) -> None:
-        """The server has ended or refused a request to protect itself."""
+        """The server has refused or cancelled a request to protect itself."""
         recorder = self.recorder_of(context.info, context.query, "")
         if recorder is not None:
             recorder.count(code)
             self._families.terminations.of(*recorder.labels, str(code)).add()
 
     def watch_recorder_of(self, info: RequestInfo) -> WatchRecorder:
-        """Where the events of a watch on something that is served are recorded."""
+        """The series for watch events of a served resource."""
         labels = info.group, info.version, info.resource
         recorder = self._watches.get(labels)
         if recorder is None:
@@ -150,7 +152,7 @@ class RequestMetrics:
         name = self._paths.get(info.path)
         return None if name is None else (_METHODS.get(info.verb, "other"), "", "", "", name, "", "")
 
-    def _make(self, place: Place) -> Recorder | None:
+    def _make(self, place: RequestLabels) -> RequestRecorder | None:
         if place.resource and not self._is_served(place):
             return None
         families = self._families
@@ -158,7 +160,7 @@ class RequestMetrics:
         labels = (*where, COMPONENT)
         is_write = place.resource and verb not in _SIZED and verb != "WATCH"
         body = place.group, place.resource, _BODY_VERBS.get(verb, verb.lower())
-        recorder = self._recorders[place] = Recorder(
+        recorder = self._recorders[place] = RequestRecorder(
             (verb, *labels),
             lambda status: families.requests.of(verb, dry_run, *labels, str(status)),
             families.durations.of(verb, dry_run, *labels),
@@ -168,7 +170,7 @@ class RequestMetrics:
         )
         return recorder
 
-    def _is_served(self, place: Place) -> bool:
+    def _is_served(self, place: RequestLabels) -> bool:
         path = f"{place.resource}/{place.subresource}" if place.subresource else place.resource
         served = self._served.get((place.group, place.version, path))
         if served is not None and served.kind.deprecation:
@@ -180,7 +182,7 @@ _BODY_VERBS = {"POST": "create", "PUT": "update", _APPLY_VERB: "patch"}
 
 
 def _place_of(info: RequestInfo, query: Query, content_type: str) -> _Key:
-    """A Place as a plain tuple, which is made in a third of the time."""
+    """The fields of RequestLabels as a plain tuple, which takes a third of the time."""
     verb, _, _, _, group, version, namespace, resource, subresource, _, parts, _, _ = info
     scope = "namespace" if namespace else "cluster"
     if len(parts) > 1 or verb == "create":

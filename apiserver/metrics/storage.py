@@ -1,7 +1,7 @@
-"""storage: what is told of storage: its requests, and its statistics when a client asks for the metrics.
+"""Storage: metrics of storages and watch caches, from their statistics when a client reads the metrics.
 
-Knows how storage counts and what kube-apiserver calls that. Must hold: asking changes nothing, and costs storage
-nothing until then.
+It connects the counts of storage with the names of kube-apiserver. Must hold: reading changes nothing, and storage does
+no work for it before.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,8 +14,8 @@ from aio_apiserver.storage.factory.measured_origin import Latencies
 _GROUP_RESOURCE = ("group", "resource")
 
 
-class _Told(NamedTuple):
-    """A number of a cache: the family it goes to, and where it stands in the statistics."""
+class _CacheNumber(NamedTuple):
+    """A number of a cache: its family, and its path in the statistics."""
 
     name: str
     documentation: str
@@ -25,29 +25,45 @@ class _Told(NamedTuple):
 
 
 _OF_CACHES = (
-    _Told("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
-    _Told("apiserver_resource_size_estimate_bytes", "Bytes of the objects in storage.", "bytes", is_counter=False),
-    _Told("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
-    _Told("watch_cache_capacity_increase_total", "Times that a watch cache has grown.", "window.increases"),
-    _Told("watch_cache_capacity_decrease_total", "Times that a watch cache has shrunk.", "window.decreases"),
-    _Told("apiserver_cache_list_returned_objects_total", "Objects in lists out of a watch cache.", "lists.returned"),
-    _Told("apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False),
-    _Told(
+    _CacheNumber("apiserver_resource_objects", "Objects in storage.", "objects", is_counter=False),
+    _CacheNumber(
+        "apiserver_resource_size_estimate_bytes", "Bytes of the objects in storage.", "bytes", is_counter=False
+    ),
+    _CacheNumber("watch_cache_capacity", "Changes that a watch cache can hold.", "window.capacity", is_counter=False),
+    _CacheNumber("watch_cache_capacity_increase_total", "Times that a watch cache has grown.", "window.increases"),
+    _CacheNumber("watch_cache_capacity_decrease_total", "Times that a watch cache has shrunk.", "window.decreases"),
+    _CacheNumber(
+        "apiserver_cache_list_returned_objects_total", "Objects in lists out of a watch cache.", "lists.returned"
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_resource_version", "Resource version of a watch cache.", "revision", is_counter=False
+    ),
+    _CacheNumber(
         "apiserver_watch_cache_lag_revisions", "Revisions a watch cache is behind.", "lag.revisions", is_counter=False
     ),
-    _Told("apiserver_watch_cache_lag_seconds", "Seconds a watch cache is behind.", "lag.seconds", is_counter=False),
-    _Told("apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"),
-    _Told("apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"),
-    _Told("apiserver_watch_cache_initializations_total", "Times that a watch cache was filled.", "reflector.lists"),
-    _Told(
+    _CacheNumber(
+        "apiserver_watch_cache_lag_seconds", "Seconds a watch cache is behind.", "lag.seconds", is_counter=False
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_events_received_total", "Events that a watch cache has received.", "events_applied"
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_events_dispatched_total", "Events that were handed to watchers.", "events_applied"
+    ),
+    _CacheNumber(
+        "apiserver_watch_cache_initializations_total", "Times that a watch cache was filled.", "reflector.lists"
+    ),
+    _CacheNumber(
         "apiserver_storage_events_received_total",
         "Events that were received from storage.",
         "events_applied",
         stability=Stability.BETA,
     ),
-    _Told("apiserver_init_events_total", "Objects that watches have begun with.", "watches.initial_events"),
-    _Told("etcd_bookmark_total", "Times that storage has told how far it is.", "reflector.bookmarks"),
-    _Told(
+    _CacheNumber("apiserver_init_events_total", "Objects that watches have begun with.", "watches.initial_events"),
+    _CacheNumber(
+        "etcd_bookmark_total", "Bookmarks of storage: times that it reported its revision.", "reflector.bookmarks"
+    ),
+    _CacheNumber(
         "apiserver_terminated_watchers_total",
         "Watchers that were ended because they were slow.",
         "watches.dropped_watchers",
@@ -66,7 +82,7 @@ _OF_LISTS = (
 
 
 def of_requests(latencies: Latencies) -> Iterator[AnyFamily]:
-    """What the stores below the caches were asked, whatever the engine is."""
+    """The requests to the stores below the caches, for every storage engine."""
     yield Family("etcd_requests_total", "Requests to storage.", latencies.requests)
     yield Family("etcd_request_duration_seconds", "How long requests to storage took.", latencies.durations)
     yield Family("apiserver_storage_list_total", "Lists of storage.", latencies.lists)
@@ -85,10 +101,10 @@ def of_requests(latencies: Latencies) -> Iterator[AnyFamily]:
 
 
 def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]:
-    """What the statistics of a StorageFactory tell now."""
-    told = statistics()
-    storages: Mapping[str, Mapping[str, Any]] = told["storages"]
-    yield _sizes(told["backends"])
+    """The families from the present statistics of a StorageFactory."""
+    numbers = statistics()
+    storages: Mapping[str, Mapping[str, Any]] = numbers["storages"]
+    yield _sizes(numbers["backends"])
     yield from (_lists(*one, storages) for one in _OF_LISTS)
     objects = metric_families.gauge(
         "apiserver_storage_objects", "Objects in storage.", labels=("resource",), stability=Stability.STABLE
@@ -101,21 +117,21 @@ def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]
 
 
 def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    """By kube-apiserver's names: the main storage is etcd-0, those of overrides come after it."""
+    """The sizes of the databases: the main storage is etcd-0, those of --etcd-servers-overrides follow."""
     family = metric_families.gauge(
         "apiserver_storage_size_bytes",
         "Bytes that storage takes.",
         labels=("storage_cluster_id",),
         stability=Stability.STABLE,
     )
-    for number, told in enumerate(backends.values()):
-        if "bytes" in told["kv"]:
-            family.of(f"etcd-{number}").set(told["kv"]["bytes"])
+    for number, backend in enumerate(backends.values()):
+        if "bytes" in backend["kv"]:
+            family.of(f"etcd-{number}").set(backend["kv"]["bytes"])
     return family
 
 
 def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    """Of lists that no index has narrowed."""
+    """The counts of lists. They used no index."""
     family = metric_families.counter(name, documentation, labels=("group", "index", "resource"))
     for of_storage, value in _values(path, storages):
         resource, _, group = of_storage.partition(".")
@@ -123,10 +139,10 @@ def _lists(name: str, documentation: str, path: str, storages: Mapping[str, Mapp
     return family
 
 
-def _family(told: _Told, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
-    make = metric_families.counter if told.is_counter else metric_families.gauge
-    family = make(told.name, told.documentation, labels=_GROUP_RESOURCE, stability=told.stability)
-    for name, value in _values(told.path, storages):
+def _family(number: _CacheNumber, storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    make = metric_families.counter if number.is_counter else metric_families.gauge
+    family = make(number.name, number.documentation, labels=_GROUP_RESOURCE, stability=number.stability)
+    for name, value in _values(number.path, storages):
         resource, _, group = name.partition(".")
         family.of(group, resource).add(value)
     return family
@@ -149,9 +165,9 @@ def _consistent_reads(storages: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
 
 
 def _values(path: str, storages: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, float]]:
-    """What stands at a path, by resource: those that are kept in several views are there more than once."""
-    for name, told in storages.items():
-        found: Any = told
+    """The values at a path of the statistics, by resource. A resource with several views has several values."""
+    for name, numbers in storages.items():
+        found: Any = numbers
         for part in path.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
         if found is not None:

@@ -1,4 +1,4 @@
-"""What is recorded of the tokens of service accounts: how many are good, and how many should be replaced."""
+"""Tokens: metrics of service account tokens: valid ones, and ones that should be replaced."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,7 +9,7 @@ from aio_apiserver.storage.measures import Counter
 
 
 class TokenMetrics:
-    """Of one server."""
+    """The counts of one server."""
 
     def __init__(self) -> None:
         self._valid = metric_families.counter(
@@ -29,11 +29,11 @@ class TokenMetrics:
         )
 
     def families(self) -> Iterable[Family[Counter]]:
-        """Everything that is recorded here."""
+        """All families of this module."""
         return self._valid, self._stale, self._legacy, self._generated, self._manual
 
     def accepted(self, annotations: Mapping[str, str]) -> None:
-        """A token was used, of which the audit says this."""
+        """A valid token was used. The audit annotations tell its kind."""
         if legacy_tokens.OF_GENERATED in annotations or legacy_tokens.OF_MANUAL in annotations:
             self._legacy.of().add()
             (self._generated if legacy_tokens.OF_GENERATED in annotations else self._manual).of().add()

@@ -1,4 +1,4 @@
-"""What is told of the queues of controllers, made from their numbers when somebody asks."""
+"""Work queues: metrics of the controllers' queues, computed when a client reads the metrics."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -12,7 +12,7 @@ _BETA = Stability.BETA
 
 
 def families(queues: Mapping[str, WorkQueue]) -> Iterator[AnyFamily]:
-    """By the names of controllers."""
+    """All families, by the names of controllers."""
     yield from _counters(queues)
     yield from _gauges(queues)
     yield from _histograms(queues)

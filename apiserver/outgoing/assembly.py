@@ -1,4 +1,4 @@
-"""assembly: the connections of one server to others, as its flags and files want them."""
+"""Assembly: builds the clients for outgoing connections from the flags and files."""
 
 from contextlib import AsyncExitStack
 
@@ -17,12 +17,12 @@ from aio_apiserver.storage.clock import Clock
 
 
 class Outgoing(Struct, frozen=True):
-    """All ways out of the process but those to storage and to aggregated servers."""
+    """The clients for connections out of the process."""
 
     webhooks: WebhookClient
     documents: DocumentClient
     backends: Backends
-    """Kubelets, pods and services."""
+    """For kubelets, pods and services."""
 
 
 def open_outgoing(
@@ -34,7 +34,7 @@ def open_outgoing(
     metrics: OutgoingMetrics,
     stack: AsyncExitStack,
 ) -> Outgoing:
-    """Everything that the settings ask for; nothing is connected yet. Raises OSError, ValueError."""
+    """Build the clients. Nothing connects yet. Raises OSError, ValueError."""
     credentials = webhook_credentials.load(config.admission_configuration)
     webhooks = WebhookClient(address_of, clock.patience, credentials=credentials, metrics=metrics)
     documents = HTTPSClient(clock.patience)

@@ -1,7 +1,7 @@
-"""Backends: connections from this server into the cluster, to kubelets, pods and services.
+"""Backends: connections to kubelets, pods and services, for the connect subresources.
 
-The owner of all of them. Must hold: a kubelet is shown the client certificate of the flags, nobody else is; no redirect
-is followed; a place that cannot be reached is told in the words of kube-apiserver's dialer.
+Must hold: the client certificate of the kubelet flags goes to kubelets, not to pods and services. Redirects are not
+followed. A connection failure has the words of kube-apiserver's dialer.
 """
 
 import asyncio
@@ -31,21 +31,21 @@ from aio_apiserver.registry.base.locations import Location
 
 _STREAM_LIMIT = 64 * 1024
 UNREACHABLE = (OSError, ValueError, OverflowError)
-"""Hosts and ports that are none fail as values."""
-_NO_HEADERS_OF_OURS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
+"""aiohttp and asyncio raise ValueError or OverflowError for invalid hosts and ports."""
+_UNSET_HEADERS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 
 
 class Unreachable(Exception):
-    """A place did not answer; the message says why."""
+    """The backend did not answer; the message has the reason."""
 
 
 class Servers(Protocol):
-    """Whom requests are passed on to."""
+    """The destination of forwarded requests: the cluster's backends, or one aggregated server."""
 
     @property
     def forwarding(self) -> Forwarding:
-        """Which headers of a request go there."""
+        """The rule for the headers that are forwarded."""
         ...
 
     def request(
@@ -57,28 +57,28 @@ class Servers(Protocol):
         headers: CIMultiDict[str],
         body: AsyncIterator[bytes] | None = None,
     ) -> AbstractAsyncContextManager[ClientResponse]:
-        """The answer to a request. Raises Unreachable, StatusError."""
+        """The response to a request. Raises Unreachable, StatusError."""
         ...
 
     async def open(self, location: Location) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection. Raises Unreachable, StatusError."""
+        """A connection for a tunnel. Raises Unreachable, StatusError."""
         ...
 
 
 class Backends:
-    """Goes where locations say."""
+    """The connections to the locations that the registry returns."""
 
     def __init__(self, settings: Settings, *, lookup: Lookup = guarded.system_lookup) -> None:
         self.forwarding = forwarding.of(settings)
         self._settings = settings
         self._resolver = GuardedResolver(lookup)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
-        """By whether their hosts are guarded."""
+        """The sessions, by whether addresses are guarded."""
         self._kubelets: dict[bool, ssl.SSLContext] = {}
-        """By whether a kubelet has to prove who it is; none until one is asked."""
+        """The TLS contexts for kubelets, by whether their certificates are verified; made with the first request."""
 
     async def close(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         for session in self._sessions.values():
             await session.close()
 
@@ -92,7 +92,7 @@ class Backends:
         headers: CIMultiDict[str],
         body: AsyncIterator[bytes] | None = None,
     ) -> AsyncIterator[ClientResponse]:
-        """The answer to a request at a location. Raises Unreachable, BadRequest."""
+        """The response of a location. Raises Unreachable, BadRequest."""
         tls = self._tls(location) or True
         try:
             target = URL(url, encoded=True)
@@ -119,7 +119,7 @@ class Backends:
     async def _dial(
         self, location: Location, hosts: Sequence[str]
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the first of the hosts that accepts one. Raises UNREACHABLE."""
+        """A connection to the first host that accepts it. Raises UNREACHABLE."""
         tls, port = self._tls(location), location.port or location.scheme
         name = location.host if tls is not None else None
         for host in hosts[:-1]:
@@ -139,12 +139,12 @@ class Backends:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.kubelet_timeout),
-                skip_auto_headers=_NO_HEADERS_OF_OURS,
+                skip_auto_headers=_UNSET_HEADERS,
             )
         return self._sessions[is_guarded]
 
     def renew(self) -> None:
-        """Show kubelets, and believe of them, what the files have now. Raises OSError, and changes nothing."""
+        """Load the certificates for kubelets from their files again. Raises OSError, and then changes nothing."""
         verified, unverified = self._of_kubelet(is_verified=True), self._of_kubelet(is_verified=False)
         self._kubelets = {True: verified, False: unverified}
 
@@ -152,14 +152,14 @@ class Backends:
         if location.scheme != "https":
             return None
         if not location.is_kubelet:
-            return self._of_anybody
+            return self._unverified
         if not self._kubelets:
             self.renew()
         return self._kubelets[location.is_verified]
 
     @cached_property
-    def _of_anybody(self) -> ssl.SSLContext:
-        """Pods and services: nobody knows who signs their certificates."""
+    def _unverified(self) -> ssl.SSLContext:
+        """For pods and services, whose certificate authorities the server does not know."""
         return bundles.unverified()
 
     def _of_kubelet(self, *, is_verified: bool) -> ssl.SSLContext:
@@ -172,7 +172,7 @@ class Backends:
 
 
 def kubelet_files(settings: Settings) -> Sequence[Path]:
-    """What the TLS of connections to kubelets is made of."""
+    """The certificate files for connections to kubelets."""
     given = (
         settings.kubelet_client_certificate,
         settings.kubelet_client_key,
@@ -182,7 +182,7 @@ def kubelet_files(settings: Settings) -> Sequence[Path]:
 
 
 def why(exc: Exception, location: Location) -> str:
-    """Why a place cannot be reached, as Go's dialer says it."""
+    """The reason of a connection failure, in the words of Go's dialer."""
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     if isinstance(exc, aiohttp.ClientConnectorCertificateError):
         return f"tls: failed to verify certificate: {exc.certificate_error}"

@@ -1,8 +1,10 @@
-"""client: this server as an HTTPS client, for documents that it posts and gets.
+"""Client: the HTTPS client of this server, for webhooks and documents.
 
-It owns the connections; its callers know where a server is, and what to send. Must hold: a kept connection that its
-server has closed meanwhile does not fail the call. A server that sends Retry-After is called again, within a bound. The
-client follows no redirect, reads no endless answer, and ends each call in time. An answer never carries credentials on.
+It opens the connections. It must not know webhooks.
+
+Must hold: a kept connection that the server closed does not fail the call. A response with Retry-After is retried a
+bounded number of times. Redirects are not followed, the size of a response is limited, and each call has a time limit.
+Error messages do not contain credentials.
 """
 
 import asyncio
@@ -22,16 +24,16 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
 
 _MOST_RETRIES = 10
-"""Of a server that says when to come back."""
+"""Retries of a request whose response has Retry-After."""
 _MOST_DIGITS = 9
 _TOO_MANY, _SERVER_ERRORS = 429, 500
 _NO_HEADERS: Mapping[str, str] = {}
 
 
 class NoAnswer(Exception):
-    """A server has not answered; the message says why, in the words of Go's client.
+    """There is no response; the message has the reason in the words of Go's client.
 
-    is_late: it had no more time. may_pass: another try may well succeed.
+    is_late: the time limit was over. may_pass: a retry may succeed.
     """
 
     def __init__(self, message: str, *, is_late: bool = False, may_pass: bool = False) -> None:
@@ -41,7 +43,7 @@ class NoAnswer(Exception):
 
 
 class HTTPSRequest(Struct, frozen=True):
-    """What is sent, and to whom: a URL, and what its server has to show to be believed."""
+    """A request: its URL, its body and headers, and the TLS context that verifies the server."""
 
     url: str
     trust: ssl.SSLContext
@@ -49,13 +51,13 @@ class HTTPSRequest(Struct, frozen=True):
     headers: Mapping[str, str] = _NO_HEADERS
 
     def without_credentials(self, body: bytes) -> bytes:
-        """An answer, which is told to others when it is no success, without what only its server was told."""
+        """A response body for an error message, without the credentials of the request."""
         credentials = self.headers.get(hdrs.AUTHORIZATION, "").partition(" ")[2].encode()
         return body.replace(credentials, webhook_words.HIDDEN.encode()) if credentials else body
 
 
 class HTTPSAnswer(Struct, frozen=True):
-    """What came back. retry_after: seconds after which the server wants to be asked again; -1 if it does not say."""
+    """A response. retry_after: the seconds of Retry-After; -1 without one."""
 
     status: int
     media_type: str
@@ -63,12 +65,12 @@ class HTTPSAnswer(Struct, frozen=True):
     body: bytes
 
     @property
-    def asks_for_patience(self) -> bool:
+    def wants_retry(self) -> bool:
         return self.retry_after >= 0 and (self.status == _TOO_MANY or self.status >= _SERVER_ERRORS)
 
 
 class HTTPSClient:
-    """Sends, and keeps connections for the next request to the same place under the same trust."""
+    """Sends requests, and keeps connections for the next request to the same host with the same TLS context."""
 
     def __init__(self, clock: Clock, resolver: AbstractResolver | None = None) -> None:
         self._clock = clock
@@ -76,22 +78,22 @@ class HTTPSClient:
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         if self._session is not None:
             await self._session.close()
 
     async def post(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
-        """The answer to a POST, whatever it is; sent again while the server says when. Raises NoAnswer."""
-        return await _within(seconds, f"Post {_shown(request)}", self._post_patiently(request))
+        """The response to a POST, of any status; retried as Retry-After says. Raises NoAnswer."""
+        return await _within(seconds, f"Post {_shown(request)}", self._post_with_retries(request))
 
     async def get(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
-        """The answer to a GET, whatever it is. Raises NoAnswer."""
+        """The response to a GET, of any status. Raises NoAnswer."""
         return await _within(seconds, f"Get {_shown(request)}", self._exchange(hdrs.METH_GET, request, _Connection()))
 
-    async def _post_patiently(self, request: HTTPSRequest) -> HTTPSAnswer:
+    async def _post_with_retries(self, request: HTTPSRequest) -> HTTPSAnswer:
         for _ in range(_MOST_RETRIES):
             answer = await self._post(request)
-            if not answer.asks_for_patience:
+            if not answer.wants_retry:
                 return answer
             await self._clock.sleep(answer.retry_after)
         return await self._post(request)
@@ -102,7 +104,7 @@ class HTTPSClient:
             try:
                 return await self._exchange(hdrs.METH_POST, request, connection)
             except (aiohttp.ServerDisconnectedError, ConnectionResetError):
-                # A server may close a kept connection at any time: that is no failure of the server.
+                # A server may close a kept connection at any time; the request is sent again on a new one.
                 if is_last or not connection.is_kept:
                     raise
         raise AssertionError
@@ -138,7 +140,7 @@ def _shown(request: HTTPSRequest) -> str:
 
 
 async def _within(seconds: float, what: str, answering: Awaitable[HTTPSAnswer]) -> HTTPSAnswer:
-    """An answer that comes in time. Raises NoAnswer."""
+    """The response within the time limit. Raises NoAnswer."""
     try:
         async with asyncio.timeout(seconds):
             return await answering
@@ -150,7 +152,7 @@ async def _within(seconds: float, what: str, answering: Awaitable[HTTPSAnswer]) 
 
 
 class _Connection:
-    """What is known of the connection of one call."""
+    """Whether the connection of one call was used before."""
 
     is_kept = False
 
@@ -166,12 +168,12 @@ def _noting_kept_connections() -> aiohttp.TraceConfig:
 
 
 def _seconds(text: str) -> int:
-    """What a Retry-After says in seconds; -1 when it says none, or a date."""
+    """The seconds of a Retry-After header; -1 for none, or for a date."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else -1
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """The whole answer. Raises ValueError when it is longer than what is read."""
+    """The whole body. Raises ValueError when it is longer than the limit."""
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk

@@ -1,6 +1,6 @@
-"""documents: what this server gets from others over HTTPS: an issuer's keys, a component's health.
+"""Documents: gets documents over HTTPS: the keys of an OIDC issuer, the health of a component.
 
-Must hold: nothing but HTTPS is spoken, and a document of an issuer has a bound.
+Must hold: URLs of other schemes are refused, and the documents of an issuer have a size limit.
 """
 
 import ssl
@@ -16,17 +16,17 @@ _MADE = range(200, 300)
 
 
 class DocumentClient:
-    """Gets documents on behalf of one server."""
+    """Gets documents for one server."""
 
     def __init__(self, client: HTTPSClient) -> None:
         self._client = client
 
     def fetcher(self, tls: ssl.SSLContext) -> Fetch:
-        """Fetches documents from places that a context trusts."""
+        """A function that gets documents from servers which this context trusts."""
 
         async def fetch(url: str) -> bytes:
             if not url.startswith("https://"):
-                raise OSError(f"{url} is not of https")
+                raise OSError(f"{url} is not an https URL")
             try:
                 answer = await self._client.get(HTTPSRequest(url, tls), seconds=_LONGEST_SECONDS)
             except NoAnswer as exc:
@@ -34,13 +34,13 @@ class DocumentClient:
             if answer.status not in _MADE:
                 raise OSError(f"cannot get {url}: status {answer.status}")
             if len(answer.body) > _MOST_BYTES:
-                raise OSError(f"the answer has more than {_MOST_BYTES} bytes")
+                raise OSError(f"the response has more than {_MOST_BYTES} bytes")
             return answer.body
 
         return fetch
 
     async def probe(self, port: int) -> ProbeAnswer:
-        """What a component on this machine says of its health; its certificate is its own. Raises Unhealthy."""
+        """The health of a component on this machine, whose certificate is self-signed. Raises Unhealthy."""
         request = HTTPSRequest(f"https://127.0.0.1:{port}/healthz", bundles.unverified())
         try:
             answer = await self._client.get(request, seconds=_LONGEST_SECONDS)

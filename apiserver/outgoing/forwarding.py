@@ -1,9 +1,9 @@
-"""Forwarding: the one place that decides which headers of a relayed request leave the process. Pure.
+"""Forwarding: decides which headers of a request are forwarded to kubelets, pods, services and aggregated servers.
 
-Each header has a class, and each kind of relay a list of the classes that go on:
+Pure. Each header has a class, and each kind of relay forwards some classes:
 
     class        headers                                 stream  proxy  upgrade  reason
-    CREDENTIAL   Authorization, Impersonate-*,           no      no     no       they say who the client is to this
+    CREDENTIAL   Authorization, Impersonate-*,           no      no     no       they identify the client to this
                  X-Remote-*, --requestheader-*                                   server; a backend could use them here
     CONNECTION   RFC 9110 7.6.1, and what Connection     no      no     no       they are about this one connection
                  names
@@ -14,8 +14,8 @@ Each header has a class, and each kind of relay a list of the classes that go on
     APPLICATION  every other end-to-end header           no      yes    yes      programs behind a proxy define headers
                                                                                  of their own, cookies among them
 
-A stream leads to a kubelet, which needs nothing of an application. Must hold: a class that a relay does not list stays
-here; the value of Connection is ours; headers that this server adds replace those of the client.
+A stream leads to a kubelet, which needs no application headers. Must hold: a class that a relay does not list is not
+forwarded. The value of Connection is ours. Headers that this server adds replace those of the client.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,18 +35,18 @@ _FORWARDED_FOR = "X-Forwarded-For"
 
 
 class Relay(Enum):
-    """What a request is passed on as."""
+    """The kind of a forwarded request."""
 
     STREAM = auto()
     """A connection to a kubelet: exec, attach, port-forward."""
     PROXY = auto()
     """A request to a pod, a service, a node or an aggregated server."""
     UPGRADE = auto()
-    """A connection to one of these."""
+    """An upgraded connection to a pod, a service, a node or an aggregated server."""
 
 
 class HeaderClass(Enum):
-    """What a header is about."""
+    """The class of a header."""
 
     CREDENTIAL = auto()
     CONNECTION = auto()
@@ -62,7 +62,7 @@ _GOES_ON: Mapping[Relay, frozenset[HeaderClass]] = {
     Relay.UPGRADE: frozenset({HeaderClass.UPGRADE, HeaderClass.PROTOCOL, HeaderClass.CLIENT, HeaderClass.APPLICATION}),
 }
 _CREDENTIALS = ("impersonate-", "x-remote-")
-"""How names of credentials begin. Some backends take an underscore for a hyphen, so both are one here."""
+"""Prefixes of credential headers. Some backends treat an underscore as a hyphen, so both are the same here."""
 _OF_CONNECTIONS = frozenset(
     {
         "connection",
@@ -92,13 +92,14 @@ _CLASSES: Mapping[str, HeaderClass] = {
     ),
     **dict.fromkeys(("host", "origin", "user-agent", "x-forwarded-for"), HeaderClass.CLIENT),
 }
-"""A name that is not in it is one of the application, unless it begins as credentials do."""
+"""A header without an entry is an APPLICATION header, unless it has a prefix of credentials."""
 
 
 class Forwarding(Struct, frozen=True):
     """The rule of one server.
 
-    fronting: the headers of a front proxy that the flags name, in lower case; fronting_prefixes: their beginnings.
+    fronting: the headers of the front proxy in the flags, in lower case; fronting_prefixes: the prefixes of its extra
+    headers.
     """
 
     fronting: frozenset[str] = frozenset()
@@ -107,7 +108,7 @@ class Forwarding(Struct, frozen=True):
     def headers_of(
         self, request: web.BaseRequest, relay: Relay, *, added: Sequence[tuple[str, str]] = ()
     ) -> CIMultiDict[str]:
-        """The headers that go on, and those that are added."""
+        """The forwarded headers and the added ones."""
         named = _named(request.headers)
         headers = CIMultiDict(
             (name, value)
@@ -130,7 +131,7 @@ class Forwarding(Struct, frozen=True):
 
 
 def of(settings: Settings) -> Forwarding:
-    """The rule of a server with these settings."""
+    """The rule for these settings."""
     names = (
         *settings.requestheader_username_headers,
         *settings.requestheader_uid_headers,
@@ -141,7 +142,7 @@ def of(settings: Settings) -> Forwarding:
 
 
 def url_of(location: Location, query: str) -> str:
-    """Where a request goes on, with the client's own query unless the location has one."""
+    """The URL at the backend. The query of the location replaces the client's."""
     if location.query is not None:
         query = urlencode(location.query)
     path = quote(location.path, safe=_SAFE_IN_PATHS)
@@ -149,24 +150,24 @@ def url_of(location: Location, query: str) -> str:
 
 
 def headers_back(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
-    """The headers that come back."""
+    """The headers of the backend's response for the client."""
     dropped = _OF_CONNECTIONS | _named(headers)
     return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in dropped)
 
 
 def is_upgrade(request: web.BaseRequest) -> bool:
-    """Whether the connection is to become something else."""
+    """Whether the request asks for another protocol."""
     return any("upgrade" in value.lower() for value in request.headers.getall(hdrs.CONNECTION, ()))
 
 
 def _named(headers: CIMultiDictProxy[str]) -> frozenset[str]:
-    """What a Connection header says is about this connection."""
+    """The headers that a Connection header names."""
     values = headers.getall(hdrs.CONNECTION, ())
     return frozenset(word.strip().lower() for value in values for word in value.split(","))
 
 
 def _set(headers: CIMultiDict[str], name: str, value: str) -> None:
-    """Give a header one value, or none when that is empty."""
+    """Set a header to one value; remove it when the value is empty."""
     headers.popall(name, None)
     if value:
         headers[name] = value

@@ -1,7 +1,7 @@
-"""Guarded connections: hosts that objects name, reached only at unicast addresses of the network.
+"""Guarded: connections to hosts that clients name in objects, at global unicast addresses.
 
-Must hold: the address that was judged is the address that is dialled; a name is looked up once for each connection,
-since another answer could lead to this host (CVE-2020-8562).
+Must hold: the address that was checked is the address that is dialled. Each connection looks its name up once, since a
+second answer could name this host (CVE-2020-8562).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.groups.core import unicast
 
 UNKNOWN_HOST = (OSError, ValueError, OverflowError)
-"""Hosts that are none fail as values."""
+"""Lookups raise ValueError or OverflowError for invalid hosts."""
 _WHY = "address not allowed"
 
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
@@ -23,26 +23,26 @@ Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class NotAllowed(OSError):
-    """An address that is not dialled."""
+    """The address is not allowed."""
 
     def __init__(self) -> None:
         super().__init__(_WHY)
 
 
 async def system_lookup(host: str) -> Sequence[str]:
-    """The addresses that this machine's resolver knows."""
+    """The addresses from the resolver of this machine."""
     found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class GuardedResolver(AbstractResolver):
-    """Looks names up, and refuses those that mean any other address."""
+    """Resolves names, and refuses names with an address that is not global unicast."""
 
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
 
     async def addresses(self, host: str) -> Sequence[str]:
-        """Where to dial. Raises BadRequest."""
+        """The addresses of a host. Raises BadRequest."""
         try:
             found = await self._lookup(host)
         except UNKNOWN_HOST as exc:
@@ -54,7 +54,7 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """What aiohttp dials."""
+        """The addresses in aiohttp's form."""
         found = await self.addresses(host)
         return [
             ResolveResult(
@@ -70,11 +70,11 @@ class GuardedResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Nothing has to be closed."""
 
 
 def guarded_socket(place: AddrInfoType) -> socket.socket:
-    """The socket for an address: hosts that look like addresses are dialled without a resolver. Raises NotAllowed."""
+    """The socket for an address: aiohttp dials numeric hosts without a resolver. Raises NotAllowed."""
     family, kind, protocol, _, address = place
     if not unicast.is_global(str(address[0])):
         raise NotAllowed

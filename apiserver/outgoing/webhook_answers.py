@@ -1,4 +1,4 @@
-"""What webhooks answer, as objects: read as kube-apiserver's client reads it, or told why that cannot be.
+"""Webhook answers: reads the response of a webhook as an object, with the error messages of kube-apiserver's client.
 
 Pure.
 """
@@ -20,7 +20,7 @@ _OK = range(200, 207)
 
 
 def check(answer: HTTPSAnswer) -> None:
-    """Raises WebhookFailed when an answer is no success."""
+    """Raises WebhookFailed when the status is not a success."""
     if answer.status not in _OK:
         raise WebhookFailed(
             webhook_words.of_status(answer.status, answer.media_type, answer.body),
@@ -30,7 +30,7 @@ def check(answer: HTTPSAnswer) -> None:
 
 
 def read(answer: HTTPSAnswer) -> Object:
-    """The object in an answer, which may be YAML. Raises WebhookFailed."""
+    """The object of a response, in JSON or YAML. Raises WebhookFailed."""
     check(answer)
     if not answer.body:
         what = f"status code: {answer.status} and content type: {answer.media_type or 'application/json'}"

@@ -1,11 +1,11 @@
-"""Webhook credentials: who this server is to admission webhooks, as the files tell that configure the two plugins.
+"""Webhook credentials: the credentials for admission webhooks, from the kubeconfig of the two webhook plugins.
 
     apiVersion: apiserver.config.k8s.io/v1
     kind: WebhookAdmissionConfiguration
     kubeConfigFile: /etc/kubernetes/webhooks.kubeconfig
 
-The users of the kubeconfig are named by where webhooks are: `host:port`, `*.example.com`, without the port where it is
-443, or `*` for all others. Must hold: nobody is told more than what is meant for the place where he is.
+A user of the kubeconfig is named by the host of the webhook: `host:port`, `*.example.com` (without a port for 443), or
+`*` for all others. Must hold: a webhook gets just the credentials for its host.
 """
 
 import base64
@@ -31,7 +31,7 @@ _HTTPS = 443
 
 
 class Credential(Struct, frozen=True):
-    """What is shown to a webhook. `certificate` has its key behind it, in PEM."""
+    """The credentials for a webhook. `certificate` is followed by its key, in PEM."""
 
     token: str = ""
     token_file: Path | None = None
@@ -40,7 +40,7 @@ class Credential(Struct, frozen=True):
     certificate: str = ""
 
     def headers(self) -> Mapping[str, str]:
-        """What a request says of it; a token in a file may have changed since the last one. Raises OSError."""
+        """The Authorization header. A token file is read for each request. Raises OSError."""
         token = self.token
         if self.token_file is not None and not token:
             token = self.token_file.read_text().strip()
@@ -55,14 +55,14 @@ class Credential(Struct, frozen=True):
 ANONYMOUS = Credential()
 
 
-class Credentials(Struct, frozen=True):
-    """Those of one plugin, by the names of places; `default` is for all that are not named."""
+class WebhookCredentials(Struct, frozen=True):
+    """The credentials of one plugin, by host; `default` is for hosts without an entry."""
 
     users: Mapping[str, Credential] = field(default_factory=dict)
     default: Credential = ANONYMOUS
 
     def of(self, host: str, port: int) -> Credential:
-        """The credential for a place: the closest name counts."""
+        """The credential for a host and port: the most specific name wins."""
         names = [*_names(f"{host}:{port}"), *(_names(host) if port == _HTTPS else ()), "*"]
         return next((self.users[name] for name in names if name in self.users), self.default)
 
@@ -74,12 +74,12 @@ def _names(place: str) -> Iterator[str]:
         yield f"*.{'.'.join(steps[index:])}"
 
 
-def load(configurations: Mapping[str, Any]) -> Mapping[str, Credentials]:
-    """By plugin, from what the plugins are configured with. Raises ValueError, OSError."""
+def load(configurations: Mapping[str, Any]) -> Mapping[str, WebhookCredentials]:
+    """The credentials by plugin, from the admission configuration. Raises ValueError, OSError."""
     return {name: _of_plugin(name, configurations[name]) for name in PLUGINS if configurations.get(name) is not None}
 
 
-def _of_plugin(name: str, configuration: Any) -> Credentials:
+def _of_plugin(name: str, configuration: Any) -> WebhookCredentials:
     if not isinstance(configuration, dict):
         raise ValueError(f"{name}: the configuration must be a map")
     if (configuration.get("apiVersion"), configuration.get("kind")) not in _KINDS:
@@ -88,25 +88,25 @@ def _of_plugin(name: str, configuration: Any) -> Credentials:
         raise ValueError(f"{name}: unknown field {unknown[0]!r}")
     path = Path(configuration.get("kubeConfigFile") or "")
     if path == Path():
-        return Credentials()
+        return WebhookCredentials()
     if not path.is_absolute():
         raise ValueError(f"{name}: kubeConfigFile: Invalid value: {str(path)!r}: must be an absolute file path")
     return _of_file(path)
 
 
-def _of_file(path: Path) -> Credentials:
+def _of_file(path: Path) -> WebhookCredentials:
     try:
         config = strict_yaml.load(path.read_bytes())
         users = {one["name"]: credential_of(one.get("user") or {}, path.parent) for one in config.get("users") or ()}
         contexts = {one["name"]: one.get("context") or {} for one in config.get("contexts") or ()}
         current = contexts.get(config.get("current-context") or "") or {}
     except (AttributeError, KeyError, TypeError) as exc:
-        raise ValueError(f"{path}: is no kubeconfig file: {exc}") from exc
-    return Credentials(users, users.get(current.get("user") or "", ANONYMOUS))
+        raise ValueError(f"{path}: not a kubeconfig file: {exc}") from exc
+    return WebhookCredentials(users, users.get(current.get("user") or "", ANONYMOUS))
 
 
 def credential_of(user: Mapping[str, Any], directory: Path) -> Credential:
-    """What a user of a kubeconfig in a directory shows. Raises OSError, ValueError."""
+    """The credential of a kubeconfig user; `directory` is the base of relative paths. Raises OSError, ValueError."""
     token_file = user.get("tokenFile")
     certificate = data_of(user, "client-certificate", directory)
     return Credential(
@@ -119,7 +119,7 @@ def credential_of(user: Mapping[str, Any], directory: Path) -> Credential:
 
 
 def data_of(entry: Mapping[str, Any], name: str, directory: Path) -> str:
-    """What stands in an entry of a kubeconfig itself, or in the file that it names."""
+    """A value of a kubeconfig entry: inline, or from the file that it names."""
     if inline := entry.get(f"{name}-data"):
         return base64.b64decode(inline).decode()
     return (directory / entry[name]).read_text() if entry.get(name) else ""

@@ -1,15 +1,15 @@
-"""Webhooks that a kubeconfig file describes: its cluster is the webhook, its user this server.
+"""Webhook files: a webhook that a kubeconfig file describes: its cluster is the webhook, its user this server.
 
     clusters:
-    - {name: images, cluster: {server: https://images.example/review, certificate-authority: ca.pem}}
+      - {name: images, cluster: {server: https://images.example/review, certificate-authority: ca.pem}}
     users:
-    - {name: us, user: {client-certificate: us.pem, client-key: us-key.pem}}
+      - {name: us, user: {client-certificate: us.pem, client-key: us-key.pem}}
     contexts:
-    - {name: both, context: {cluster: images, user: us}}
+      - {name: both, context: {cluster: images, user: us}}
     current-context: both
 
-The file is read once. Must hold: certificates in files of their own may be renewed while the server runs; what cannot
-be read then leaves in force what was there before.
+The kubeconfig is read once. Must hold: certificate files that it names are reloaded while the server runs. When they
+cannot be read, the earlier certificates stay.
 """
 
 import logging
@@ -42,19 +42,19 @@ _RENEWAL_SECONDS = 300.0
 
 
 class FileWebhook(Struct, frozen=True):
-    """Where documents go, and with what."""
+    """The address of a webhook, with its TLS and credentials."""
 
     url: str
-    trust: "Trust"
+    trust: "WebhookTrust"
     credential: Credential
     timeout: float = _TIMEOUT_SECONDS
 
     def within(self, seconds: float) -> "FileWebhook":
-        """The same with less, or more, time to answer."""
+        """The same with another time limit."""
         return replace(self, timeout=seconds)
 
     def request(self, document: Object) -> HTTPSRequest:
-        """What sends a document. Raises WebhookFailed when the file of a token cannot be read."""
+        """The request for a document. Raises WebhookFailed when the token file cannot be read."""
         try:
             shown = self.credential.headers()
         except OSError as exc:
@@ -64,14 +64,14 @@ class FileWebhook(Struct, frozen=True):
 
 
 class _Certificates(Struct, frozen=True):
-    """What a webhook is believed by and what it is shown, in PEM."""
+    """The certificate authority of the webhook and the client certificate, in PEM."""
 
     authority: str
     shown: str
 
 
-class Trust:
-    """The TLS of the connections to a webhook, made anew when one of its files has another content."""
+class WebhookTrust:
+    """The TLS context for a webhook, made again when one of its files changes."""
 
     def __init__(self, cluster: Mapping[str, Any], user: Mapping[str, Any], directory: Path, clock: Clock) -> None:
         self._cluster = cluster
@@ -83,7 +83,7 @@ class Trust:
         self._read_at = clock.monotonic()
 
     def context(self) -> ssl.SSLContext:
-        """For a connection now."""
+        """The present context."""
         now = self._clock.monotonic()
         if now - self._read_at >= _RENEWAL_SECONDS:
             self._read_at = now
@@ -97,7 +97,7 @@ class Trust:
                 self._context = self._made(certificates)
                 self._certificates = certificates
         except (OSError, ValueError) as exc:
-            logger.error("the certificates for %s cannot be read again: %s", self._cluster.get("server"), exc)
+            logger.error("cannot reload the certificates for %s: %s", self._cluster.get("server"), exc)
 
     def _read(self) -> _Certificates:
         authority = webhook_credentials.data_of(self._cluster, "certificate-authority", self._directory)
@@ -114,7 +114,7 @@ class Trust:
 
 
 def show(certificate: str, context: ssl.SSLContext) -> None:
-    """Let a context show a certificate, which has its key behind it. Raises ssl.SSLError."""
+    """Add a client certificate to a context. `certificate` is followed by its key. Raises ssl.SSLError."""
     with tempfile.NamedTemporaryFile() as pair:  # the ssl module reads certificates from files alone
         pair.write(certificate.encode())
         pair.flush()
@@ -122,20 +122,20 @@ def show(certificate: str, context: ssl.SSLContext) -> None:
 
 
 def read(path: Path, clock: Clock) -> FileWebhook:
-    """The webhook of a file. Raises OSError, ValueError."""
+    """The webhook of a kubeconfig file. Raises OSError, ValueError."""
     try:
         config = strict_yaml.load(path.read_bytes())
         context = _named(config, "contexts", "context", config.get("current-context") or "")
         cluster = _named(config, "clusters", "cluster", context.get("cluster", ""))
         user = _named(config, "users", "user", context.get("user", "")) if context.get("user") else {}
-        trust = Trust(cluster, user, path.parent, clock)
+        trust = WebhookTrust(cluster, user, path.parent, clock)
         return FileWebhook(_server(cluster), trust, webhook_credentials.credential_of(user, path.parent))
     except (AttributeError, KeyError, TypeError, ValueError, ssl.SSLError) as exc:
-        raise ValueError(f"{path}: is no kubeconfig file of a webhook: {exc}") from exc
+        raise ValueError(f"{path}: not a kubeconfig file of a webhook: {exc}") from exc
 
 
 def _named(config: Any, plural: str, singular: str, name: str) -> dict[str, Any]:
-    """An entry of a kubeconfig by its name; the only one when there is no name."""
+    """A kubeconfig entry by name. An empty name means that there is exactly one."""
     entries = config.get(plural) or []
     found = [entry[singular] for entry in entries if not name or entry.get("name") == name]
     if len(found) != 1 or not isinstance(found[0], dict):

@@ -1,7 +1,7 @@
-"""webhook_targets: where the `clientConfig` of a webhook configuration points, and how its server proves itself.
+"""Webhook targets: the address of a webhook from its `clientConfig`, for admission and conversion webhooks.
 
-Admission and conversion share it. Must hold: a webhook shows a certificate of its configuration's CA bundle. Without a
-bundle the authorities of the machine count. A service is called at its address, and its certificate has its name.
+Must hold: the certificate of a webhook is verified with its caBundle, or without one with the authorities of the
+machine. A service is called at its address, and its certificate must have its DNS name.
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.webhook_calls import Unusable, WebhookFailed
 
 ServiceAddress = Callable[[str, str, int], Awaitable[str]]
-"""The address of a service (or its name outside), by its namespace, name and port. Raises WebhookFailed."""
+"""The address of a service (or its external name), by namespace, name and port. Raises WebhookFailed."""
 
 _HEADERS: Mapping[str, str] = {
     hdrs.CONTENT_TYPE: "application/json",
@@ -39,7 +39,7 @@ _PLAIN_IN_PATHS = "$&+,/:;=@"
 
 
 class WebhookTarget(NamedTuple):
-    """Where a webhook is; service: its namespace and name, if it has one, which no DNS knows here."""
+    """The address of a webhook. service: its namespace and name, which no DNS resolves here; None for a URL."""
 
     url: str
     host: str
@@ -51,7 +51,7 @@ class WebhookTarget(NamedTuple):
         return self.service is not None
 
     async def check(self, address_of: ServiceAddress) -> None:
-        """Raises WebhookFailed for a service that is not there. A failing DNS lookup would have other words."""
+        """Raises WebhookFailed for a missing service. A failing DNS lookup would have another message."""
         assert self.service is not None
         try:
             await address_of(*self.service, self.port)
@@ -59,7 +59,7 @@ class WebhookTarget(NamedTuple):
             raise self._not_posted(exc) from exc
 
     def headers(self, credential: Credential) -> Mapping[str, str]:
-        """Of a request. Raises WebhookFailed when the file of a token cannot be read."""
+        """The headers of a request. Raises WebhookFailed when the token file cannot be read."""
         try:
             return {**_HEADERS, **credential.headers()}
         except OSError as exc:
@@ -70,7 +70,7 @@ class WebhookTarget(NamedTuple):
 
 
 def of(client: Mapping[str, Any], seconds: float) -> WebhookTarget:
-    """The target of a clientConfig, which is told how many seconds it has."""
+    """The target of a clientConfig. `seconds` goes into the query as the timeout."""
     query = f"?timeout={math.ceil(seconds)}s"
     service = client.get("service")
     if service is None:
@@ -83,7 +83,7 @@ def of(client: Mapping[str, Any], seconds: float) -> WebhookTarget:
 
 
 class ServiceResolver(AbstractResolver):
-    """Finds services at their addresses: certificates are still checked for their names."""
+    """Resolves services to their addresses. Certificates are still verified for their names."""
 
     def __init__(self, address_of: ServiceAddress) -> None:
         self._address_of = address_of
@@ -99,7 +99,7 @@ class ServiceResolver(AbstractResolver):
         return [ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=0)]
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Nothing has to be closed."""
 
 
 def _is_address(text: str) -> bool:
@@ -111,13 +111,13 @@ def _is_address(text: str) -> bool:
 
 
 def _clean(path: str) -> str:
-    """A path as it is asked for: without empty steps and without a slash at its end."""
+    """A clean path: without empty segments and without a trailing slash."""
     return escaped(posixpath.normpath(f"/{path.lstrip('/')}"), safe=_PLAIN_IN_PATHS)
 
 
 @lru_cache(maxsize=_MOST_TRUSTS)
 def trust(authorities: str, certificate: str) -> ssl.SSLContext:
-    """What trusts the authorities of a bundle in base64 (those of this machine without one), and shows a certificate.
+    """The TLS context for a caBundle (without one, the authorities of the machine), with a client certificate.
 
     Raises Unusable.
     """

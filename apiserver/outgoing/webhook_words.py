@@ -1,6 +1,6 @@
-"""What is told of webhooks that did not answer, or not well: in the words of Go's HTTP client and of kube-apiserver's.
+"""Webhook words: error messages for failing webhooks, in the words of Go's HTTP client and of client-go.
 
-Pure. Operators of webhooks know these words, and programs look for them.
+Pure. Operators know these messages, and programs search for them.
 """
 
 import errno
@@ -14,12 +14,12 @@ import orjson
 from aio_apiserver.registry.base.golang.quoting import quote
 
 HIDDEN = "***"
-"""What is told instead of a secret."""
+"""Takes the place of a secret in messages."""
 
 _TLS = "tls: failed to verify certificate: x509: "
 _EXPIRED, _NOT_YET_VALID = 10, 9
 _OTHER_NAME = frozenset({62, 64})
-"""Codes of OpenSSL: of a host name, of an address."""
+"""OpenSSL's codes for a wrong host name and a wrong address."""
 _NETWORK = {
     errno.ECONNREFUSED: "connection refused",
     errno.ECONNRESET: "connection reset by peer",
@@ -41,13 +41,13 @@ _STATUSES: Mapping[int, str] = {
 }
 _TOO_MANY, _SERVER_ERRORS, _NOT_AVAILABLE = 429, 500, 503
 _PASSING = frozenset({"InternalError", "Timeout", "ServerTimeout", "TooManyRequests"})
-"""Reasons of failures that may be gone at the next try."""
+"""The reasons of a Status for which a retry may succeed."""
 _ITS_OWN_WORDS = frozenset({403, 415})
 _UNKNOWN = "unknown"
 
 
 def shown(url: str) -> str:
-    """A URL as it is told: without the password that it may have."""
+    """A URL for messages: its password is hidden."""
     head, at, tail = url.partition("@")
     scheme, slashes, user = head.partition("://")
     name, colon, _ = user.partition(":")
@@ -57,7 +57,7 @@ def shown(url: str) -> str:
 
 
 def of_failure(exc: BaseException) -> str:
-    """Why there was no answer."""
+    """The message of a failure without a response."""
     match exc:
         case aiohttp.ClientConnectorCertificateError():
             return _of_certificate(exc.certificate_error, exc.host)
@@ -80,7 +80,7 @@ def of_failure(exc: BaseException) -> str:
 
 
 def is_reset(exc: BaseException) -> bool:
-    """Whether the other side has broken the connection off, which may be another one when it is tried again."""
+    """Whether the peer reset the connection. A retry may reach another peer."""
     return isinstance(exc, OSError) and exc.errno == errno.ECONNRESET
 
 
@@ -101,12 +101,12 @@ def _of_handshake(text: str) -> str:
 
 
 def of_status(status: int, media_type: str, body: bytes) -> str:
-    """What an answer means that is no success: what its Status says, if it is one."""
+    """The message of a response that is not a success: of its Status, if it is one."""
     return str(_failure(body).get("message") or "") or _of_code(status, _text(media_type, body))
 
 
 def may_pass(status: int, retry_after: int, body: bytes) -> bool:
-    """Whether an answer that is no success may be another one when it is asked for again."""
+    """Whether a retry may succeed after this response."""
     failure = _failure(body)
     details = failure.get("details")
     if retry_after > 0 or (isinstance(details, dict) and details.get("retryAfterSeconds")):
@@ -117,7 +117,7 @@ def may_pass(status: int, retry_after: int, body: bytes) -> bool:
 
 
 def _failure(body: bytes) -> Mapping[str, Any]:
-    """The Status that tells of a failure; nothing when the answer is none."""
+    """The Status of a failed response; empty when the body is not one."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -129,7 +129,7 @@ def _failure(body: bytes) -> Mapping[str, Any]:
 
 
 def _text(media_type: str, body: bytes) -> str:
-    """What a person has written, if it is a text."""
+    """The text of a plain response."""
     if media_type and not media_type.startswith("text/"):
         return _UNKNOWN
     return body[:_LONGEST_TEXT].decode(errors="replace").strip()

@@ -1,8 +1,8 @@
-"""webhooks: this server as the client of webhooks, for admission, conversion, authentication, authorization and audit.
+"""Webhooks: the client of all webhooks: admission, conversion, authentication, authorization, image policy and audit.
 
-An object's `clientConfig` (webhook_targets.py) or a kubeconfig file (webhook_files.py) describes a webhook. Must hold:
-the server trusts a webhook by the CA that its configuration names, or else by those of the machine. A webhook gets only
-the credentials that are meant for its host. A failing webhook of a file is called as often as kube-apiserver calls it.
+A `clientConfig` (webhook_targets.py) or a kubeconfig file (webhook_files.py) describes a webhook. Must hold: the
+certificate of a webhook is verified with the CA of its configuration, or without one with those of the machine. A
+webhook gets just the credentials for its host. A webhook of a kubeconfig file is retried as in kube-apiserver.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ import orjson
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.outgoing import webhook_answers, webhook_files, webhook_targets
 from aio_apiserver.apiserver.outgoing.client import HTTPSAnswer, HTTPSClient, HTTPSRequest, NoAnswer
-from aio_apiserver.apiserver.outgoing.webhook_credentials import Credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import WebhookCredentials
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, ServiceResolver, WebhookTarget
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
@@ -26,30 +26,30 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
 Post = Callable[[Object], Awaitable[None]]
-"""Sends a document, as often as it takes. Raises WebhookFailed."""
+"""Sends a document, with retries. Raises WebhookFailed."""
 
 _GATEWAY_TIMEOUT = 504
 _TRIES, _FACTOR, _JITTER = 5, 1.5, 0.2
-"""Of a webhook that is not well: how often it is asked, by how much pauses grow, and which part of them is random."""
-_NO_CREDENTIALS: Mapping[str, Credentials] = {}
-_ANONYMOUS = Credentials()
+"""Retries of a failing webhook: the number of tries, the growth of pauses, and the random part of each pause."""
+_NO_CREDENTIALS: Mapping[str, WebhookCredentials] = {}
+_ANONYMOUS = WebhookCredentials()
 
 T = TypeVar("T")
 
 
 def _uncounted(_result: str, _seconds: float) -> None:
-    """Where calls are not counted."""
+    """The default for `counted`: count nothing."""
 
 
 class WebhookClient:
-    """Of one server. credentials: by admission plugin, what it shows to webhooks."""
+    """The webhook client of one server. credentials: by admission plugin."""
 
     def __init__(
         self,
         address_of: ServiceAddress,
         clock: Clock,
         *,
-        credentials: Mapping[str, Credentials] = _NO_CREDENTIALS,
+        credentials: Mapping[str, WebhookCredentials] = _NO_CREDENTIALS,
         metrics: OutgoingMetrics | None = None,
     ) -> None:
         self._address_of = address_of
@@ -60,12 +60,12 @@ class WebhookClient:
         self._to_others = HTTPSClient(clock)
 
     async def close(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         await self._to_services.close()
         await self._to_others.close()
 
     async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
-        """The answer of the webhook of a clientConfig. Raises WebhookFailed."""
+        """The response of the webhook of a clientConfig. Raises WebhookFailed."""
         target = webhook_targets.of(client, seconds)
         credential = self._credentials.get(plugin, _ANONYMOUS).of(target.host, target.port)
         trust = webhook_targets.trust(client.get("caBundle") or "", credential.certificate)
@@ -75,19 +75,19 @@ class WebhookClient:
         return webhook_answers.read(await self._counted(target, request, seconds))
 
     def read(self, path: Path) -> FileWebhook:
-        """The webhook that a kubeconfig file describes. Raises OSError, ValueError."""
+        """The webhook of a kubeconfig file. Raises OSError, ValueError."""
         return webhook_files.read(path, self._clock)
 
     def open_webhook(self, file: Path, *, first_pause: float = FIRST_PAUSE) -> Ask:
-        """Sends reviews to the webhook of a file. Raises OSError, ValueError."""
+        """A function that sends reviews to the webhook of a kubeconfig file. Raises OSError, ValueError."""
         return self.asker(self.read(file), first_pause=first_pause)
 
-    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, told: Told = _uncounted) -> Ask:
-        """Sends reviews to a webhook, again when it is not well and may be well soon. `told` hears of each call."""
+    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, counted: Told = _uncounted) -> Ask:
+        """A function that sends reviews to a webhook, with retries. `counted` counts each call."""
 
         async def ask(review: Object) -> Object:
             async def ask_once() -> Object:
-                with _telling(told, self._clock):
+                with _timed(counted, self._clock):
                     return webhook_answers.read(await self._sent(webhook, review))
 
             return await self._tried(ask_once, first_pause, lambda failure: failure.may_pass)
@@ -95,7 +95,7 @@ class WebhookClient:
         return ask
 
     def poster(self, webhook: FileWebhook, *, first_pause: float) -> Post:
-        """Sends documents to a webhook, whatever it answers; again after each pause when it fails."""
+        """A function that sends documents to a webhook and ignores response bodies. It retries after each pause."""
 
         async def post(document: Object) -> None:
             async def post_once() -> None:
@@ -133,7 +133,7 @@ class WebhookClient:
 
 
 async def _posted(client: HTTPSClient, request: HTTPSRequest, seconds: float) -> HTTPSAnswer:
-    """Raises WebhookFailed."""
+    """Send a request. Raises WebhookFailed."""
     try:
         return await client.post(request, seconds=seconds)
     except NoAnswer as exc:
@@ -143,8 +143,8 @@ async def _posted(client: HTTPSClient, request: HTTPSRequest, seconds: float) ->
 
 
 @contextmanager
-def _telling(told: Told, clock: Clock) -> Iterator[None]:
-    """Tell of a call how it has ended and how long it took."""
+def _timed(counted: Told, clock: Clock) -> Iterator[None]:
+    """Count a call with its result and duration."""
     began, result = clock.monotonic(), "error"
     try:
         yield
@@ -157,10 +157,10 @@ def _telling(told: Told, clock: Clock) -> Iterator[None]:
         result = "canceled"
         raise
     finally:
-        told(result, clock.monotonic() - began)
+        counted(result, clock.monotonic() - began)
 
 
 def _pauses(first: float) -> Iterator[float]:
-    """Seconds between tries, a little more than they should be, so that not all ask again at once."""
+    """Seconds between tries, with a random part, so that clients do not retry at the same time."""
     for number in range(_TRIES - 1):
         yield first * _FACTOR**number * (1 + _JITTER * random.random())  # noqa: S311 - spreads load, guards nothing

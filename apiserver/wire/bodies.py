@@ -1,7 +1,10 @@
-"""Request bodies: read whole, and never more than the limit.
+"""Bodies of requests: reads a body whole, up to the limit of 3 MiB.
 
-Must hold: a body above the limit is refused before it is in memory, by its Content-Length when it has one; nothing is
-decompressed here; a client that waits for `100 Continue` gets it when its body is wanted, and not before.
+It must not decode: registry/generic/bodies does.
+
+Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
+Nothing is decompressed. A client that sent `Expect: 100-continue` gets `100 Continue` when the handler reads the body,
+not before.
 """
 
 from aiohttp import hdrs, web
@@ -14,17 +17,17 @@ from aio_apiserver.registry.machinery import media_types
 LIMIT = 3 * 1024 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 BODY = web.RequestKey("body", bytes)
-"""Where a request keeps the body that was read, for who records requests."""
+"""The key under which a request keeps the body that was read, for the test bench that records requests."""
 
 
 async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
-    """The body. Raises RequestEntityTooLarge; BadRequest when its transfer encoding is broken."""
+    """The body. Raises RequestEntityTooLarge; BadRequest when the transfer encoding is broken."""
     body = request[BODY] = await _read(request, limit)
     return body
 
 
 async def read_typed(request: web.BaseRequest, context: RequestContext) -> Body:
-    """The same, with its media type, for those who decode it."""
+    """The body with its media type, user and warnings, for the decoder."""
     text = await read(request)
     media_type = request.headers.get(hdrs.CONTENT_TYPE, "").partition(";")[0].strip().lower() or media_types.JSON
     return Body(text, media_type, context.user.name, context.warnings.add)

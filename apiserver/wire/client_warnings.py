@@ -1,32 +1,34 @@
-"""Warnings: what a client should know although its request succeeds, as Warning headers.
+"""Client warnings: the Warning headers of one response, about requests that succeed.
 
-Pure. Must hold: one text is sent once; all texts together stay within the limit, if need be by shortening each; what
-has no chance of being sent costs nothing.
+Pure. Must hold: each text is sent once. All texts together stay within 4 KiB; above it, each is cut. A text that cannot
+be sent is not kept.
 """
 
 from msgspec import Struct, field
 
 TOTAL_LIMIT = 4 * 1024
-"""Characters in all warnings of an answer; above it each is cut to ITEM_LIMIT, and what is still too much left out."""
+"""Characters in all warnings of a response. Above it each text is cut to ITEM_LIMIT, and texts that still do not fit
+are left out.
+"""
 ITEM_LIMIT = 256
 _CODE = 299
 
 
 class Warnings(Struct):
-    """Collects the warnings of one request, in order."""
+    """The warnings of one request, in order."""
 
     _texts: dict[str, None] = field(default_factory=dict)
     _least: int = 0
-    """Characters of all texts, each shortened."""
+    """Characters of all texts when each is cut to ITEM_LIMIT."""
 
     def add(self, text: str) -> None:
-        """Warn of something. Empty texts, repeated ones and those that no header can carry are dropped."""
+        """Add a warning. Empty texts, repeated texts and texts that a header cannot carry are dropped."""
         if self._least < TOTAL_LIMIT and text and text not in self._texts and text.isprintable():
             self._texts[text] = None
             self._least += min(len(text), ITEM_LIMIT)
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether there are warnings."""
         return bool(self._texts)
 
     def headers(self) -> list[str]:

@@ -1,7 +1,10 @@
-"""Connections: aiohttp's server, made to accept what kube-apiserver accepts and to refuse the rest as HTTP does.
+"""Connections: one HTTP/1.1 connection of a client, on aiohttp's server, with the limits and refusals of
+kube-apiserver.
 
-The only file that knows how aiohttp turns bytes into requests. Must hold: a connection's client certificate is read
-once; nothing in a request is decompressed; what is no HTTP gets a short 4xx and a closed connection, and no traceback.
+With request_parser.py and framing.py it turns bytes into requests. It must not know filters.
+
+Must hold: the client certificate of a connection is read once. Nothing is decompressed. Bytes that are not HTTP get a
+short 4xx without a traceback, and the connection is closed.
 """
 
 import asyncio
@@ -30,9 +33,11 @@ logger = logging.getLogger(__name__)
 _LINE_LIMIT = 128 * 1024
 _FIELD_LIMIT = 64 * 1024
 _MOST_HEADERS = 1024
-"""A front proxy sends a header for each group of a user."""
+"""An authenticating front proxy sends one header for each group of a user."""
 HEAD_SECONDS = 32.0
-"""How long the head of the first request may take, as in kube-apiserver. That of later ones: as long as idleness."""
+"""The time limit for the head of the first request, as in kube-apiserver. Later heads have the time limit of an idle
+connection.
+"""
 _KEEPALIVE_SECONDS = 120
 _LINGERING_SECONDS = 2
 
@@ -40,7 +45,7 @@ RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class _Unread(Enum):
-    """What is not known yet."""
+    """Marks a certificate that was not read yet."""
 
     UNREAD = "unread"
 
@@ -49,16 +54,16 @@ _UNREAD = _Unread.UNREAD
 
 
 class ServedRequest(web.BaseRequest):
-    """A request whose answer does not name the software of this server and its versions."""
+    """A request whose response does not carry aiohttp's Server header."""
 
     async def _prepare_hook(self, response: web.StreamResponse) -> None:
-        """Runs when aiohttp has completed the headers. A backend's own Server header goes through."""
+        """aiohttp calls this when the headers are complete. The Server header of a backend stays."""
         if response.headers.get(hdrs.SERVER) == SERVER_SOFTWARE:
             del response.headers[hdrs.SERVER]
 
 
 class Sockets:
-    """Counts the sockets that are open: aiohttp's shutdown only asks for their end."""
+    """Counts the open sockets, because aiohttp's shutdown does not wait until they are closed."""
 
     def __init__(self) -> None:
         self._open = 0
@@ -74,14 +79,14 @@ class Sockets:
             self._all_closed.set()
 
     async def wait_until_closed(self, seconds: float) -> None:
-        """Return when none is open, or when the time is up."""
+        """Return when no socket is open, or after the time limit."""
         if self._open:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._all_closed.wait(), seconds)
 
 
-class Connection(web.RequestHandler):
-    """One client's connection."""
+class HTTPConnection(web.RequestHandler):
+    """The connection of one client."""
 
     __slots__ = ("_certificate", "_certificates", "_head_seconds", "_head_timer", "_sockets", "is_busy")
 
@@ -107,7 +112,7 @@ class Connection(web.RequestHandler):
 
     @property
     def certificate(self) -> ClientCertificate | None:
-        """The client's certificate; None without one. Whether it is good has to be asked."""
+        """The certificate of the client; None without one. It is not verified here."""
         if self._certificate is _UNREAD:
             tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
             self._certificate = self._certificates.of(tls) if isinstance(tls, ssl.SSLObject) else None
@@ -125,7 +130,7 @@ class Connection(web.RequestHandler):
         self._sockets.closed()
 
     def _end_without_request(self) -> None:
-        """Close the connection when its first request has not come by now."""
+        """Close the connection when its first request has not come in time."""
         self._head_timer = None
         if not self._request_count:
             self.force_close()
@@ -137,7 +142,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer what could not be read as a request; what could be is answered in filters/errors.py."""
+        """Answer bytes that cannot be read as a request. Failures of requests are answered in filters/errors.py."""
         if isinstance(exc, BadHttpMethod):
             body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
             response = web.Response(body=body, status=405, content_type=responses.JSON)
@@ -145,13 +150,13 @@ class Connection(web.RequestHandler):
             response = web.Response(text="431 Request Header Fields Too Large", status=431)
         else:
             if status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(exc, ConnectionError):
-                logger.error("%s %s failed before it was read", request.method, request.raw_path, exc_info=exc)
+                logger.error("%s %s could not be read", request.method, request.raw_path, exc_info=exc)
             response = web.Response(text=f"{status} {HTTPStatus(status).phrase}", status=status)
         response.force_close()
         return response
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """A body that goes wrong behind the answer to its request is nobody's business."""
+        """Log a failure, but not a broken body behind the response to its request."""
         if not isinstance(kw.get("exc_info"), RequestPayloadError):
             super().log_exception(*args, **kw)
 
@@ -169,7 +174,7 @@ class Connection(web.RequestHandler):
 
 
 class Connections(web.Server):
-    """All connections of one listener, and the handler that serves them."""
+    """All connections of one listener, and the handler for their requests."""
 
     def __init__(self, handler: RequestHandler, *, head_seconds: float = HEAD_SECONDS) -> None:
         super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
@@ -180,7 +185,7 @@ class Connections(web.Server):
         self.sockets = Sockets()
 
     def __call__(self) -> web.RequestHandler:
-        return Connection(
+        return HTTPConnection(
             self,
             sockets=self.sockets,
             certificates=self._certificates,
@@ -196,24 +201,25 @@ class Connections(web.Server):
         )
 
     def close_when_idle(self) -> None:
-        """Close what has nothing to do now, and every other connection behind its present request.
+        """Close idle connections now, and each busy connection after its present request.
 
-        Not aiohttp's own pre_shutdown: a busy connection that is closed reads no further, not even its request's body.
+        aiohttp's own pre_shutdown does not do this: a busy connection that it closes stops reading the body of its
+        request.
         """
         self._is_closing = True
         for connection in self.connections:
-            if isinstance(connection, Connection) and not connection.is_busy:
+            if isinstance(connection, HTTPConnection) and not connection.is_busy:
                 connection.close()
 
     def abort(self) -> None:
-        """Break every connection, without the words of goodbye that TLS has."""
+        """Break every connection at once, without TLS's closing messages."""
         for connection in self.connections:
             if connection.transport is not None:
                 connection.transport.abort()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
-        assert isinstance(connection, Connection)
+        assert isinstance(connection, HTTPConnection)
         connection.is_busy = True
         try:
             return framing.refusal(request) or await self._handler(request)

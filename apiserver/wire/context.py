@@ -1,8 +1,9 @@
-"""RequestContext, Handler and Filter: what a request carries on its way, and how the way is put together.
+"""Context: RequestContext, Handler and Filter, the types from which the filter chain is built.
 
-A filter takes the next handler and returns a handler; what it finds out it hands on as a new context. Nothing is
-hidden in context variables or on the request. Must hold: a context never changes; a filter that is not there
-costs nothing.
+A filter takes the next handler and returns a handler. It passes its findings on as a new context, not in context
+variables.
+
+Must hold: a context does not change, but for its warnings. A filter that is not in the chain costs nothing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -29,14 +30,14 @@ NO_NOTES: Mapping[str, str] = MappingProxyType({})
 
 
 class RequestContext(Struct, frozen=True):
-    """What is known of a request. Filters fill it in the order of app.py.
+    """The facts about one request. The filters add them in the order of app.py.
 
-    received, deadline: on the clock's monotonic scale; a deadline of 0 is none.
-    path: decoded. user: ANONYMOUS until authentication has run. warnings: the one part that grows.
-    flow: None until flow control has looked, and when there is nothing to know.
-    fault: what goes wrong on purpose, for the answer to say. sink_of: what stands before the stream of a watch.
-    notes: what the record of the request begins with. trail: that record, once it is known who asks; None if there
-    is none. on_started: who wants to know when the answer begins that is sent from within its handler.
+    received, deadline: on the clock's monotonic scale; a deadline of 0 means none.
+    path: decoded. user: ANONYMOUS until authentication has run. warnings: the one field that changes.
+    flow: the flow schema and priority level; None before flow control, and without it.
+    fault: the name of a fault that the test bench injects. sink_of: wraps the stream of a watch, for the test bench.
+    notes: the first annotations of the audit event. trail: the audit record, after authentication; None when the audit
+    policy does not record the request. on_started: called when a handler begins to send its response itself.
     """
 
     audit_id: str
@@ -56,11 +57,11 @@ class RequestContext(Struct, frozen=True):
 
     @property
     def annotate(self) -> Annotate:
-        """Notes something in the record of the request, if there is one."""
+        """The function that adds an annotation to the audit event, if there is one."""
         return unnoted if self.trail is None else self.trail.annotate
 
     async def started(self, code: int) -> None:
-        """An answer begins that is sent from within its handler: its record says so."""
+        """Report that a handler begins to send its response itself."""
         if self.on_started is not None:
             self.on_started()
         if self.trail is not None:
@@ -68,7 +69,7 @@ class RequestContext(Struct, frozen=True):
 
 
 SinkOf = Callable[["WatchStream", float], WatchSink]
-"""Takes the stream of a watch and the seconds that it lasts, and gives what the watch delivers to."""
+"""From the stream of a watch and its duration in seconds to the sink that gets the events."""
 
 Handler = Callable[[web.BaseRequest, RequestContext], Awaitable[web.StreamResponse]]
 Filter = Callable[[Handler], Handler]

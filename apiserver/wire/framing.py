@@ -1,7 +1,7 @@
-"""Framing: requests that are refused for their method or transfer encoding, before anything else is looked at.
+"""Framing: refuses requests whose method or Transfer-Encoding Go's net/http does not accept, before any filter runs.
 
-Go's net/http decides so for kube-apiserver. Must hold: a request whose end is not sure is answered once, and its
-connection is closed, so that no byte of it is read as another request (the class of request smuggling).
+Must hold: when the end of a request is not certain, its connection is closed after the response. No byte of its body is
+read as the next request (request smuggling).
 """
 
 from aiohttp import hdrs, web
@@ -12,9 +12,9 @@ _CHUNKED = "chunked"
 
 
 def refusal(request: web.BaseRequest) -> web.Response | None:
-    """The answer to a request that is not served; None for all others."""
+    """The response to a request that is refused; None for all others."""
     if request.method == hdrs.METH_CONNECT and request.raw_path.startswith("/"):
-        # A 2xx would turn the connection into a tunnel, and the client would wait for its other end.
+        # A 2xx would turn the connection into a tunnel, and the client would wait for the other end.
         body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
         return _last(web.Response(body=body, status=405, content_type=responses.JSON))
     encodings = request.headers.getall(hdrs.TRANSFER_ENCODING, ())

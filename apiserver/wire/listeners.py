@@ -1,7 +1,7 @@
-"""Listeners: the sockets of the secure and the insecure port, and the connections that they bring.
+"""Listeners: the listening sockets of the secure and the insecure port, with their connections.
 
-Must hold: an unspecified address listens on every address of both families; `close` returns when no connection of it
-is left, and takes no longer than its grace.
+Must hold: an unspecified address listens on all addresses of both families. `close` returns when all its connections
+are closed, at the latest after its grace period.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ logger = logging.getLogger(__name__)
 _LOOPBACK = "127.0.0.1"
 _BACKLOG = 1024
 _STREAM_GRACE = 0.25
-"""Seconds that streams have to end by themselves when the server stops."""
+"""Seconds for streams to end by themselves when the server stops."""
 _TLS_SHUTDOWN_SECONDS = 0.5
 _NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 class Listener:
-    """One port that is served."""
+    """One listening port."""
 
     def __init__(self, server: asyncio.Server, connections: Connections) -> None:
         self.port: int = server.sockets[0].getsockname()[1]
-        """The port that it has got."""
+        """The port number, also when port 0 was requested."""
         self._server = server
         self._connections = connections
 
@@ -46,9 +46,10 @@ class Listener:
         is_shared: bool = False,
         head_seconds: float = HEAD_SECONDS,
     ) -> Self:
-        """Bind and serve. Raises OSError when the port cannot be had.
+        """Bind and listen. Raises OSError when the port is not available.
 
-        head_seconds: how long a new connection may take for its handshake, and then for the head of a request.
+        head_seconds: the time limit of a new connection for its TLS handshake, and then for the head of its first
+        request.
         """
         connections = Connections(handler, head_seconds=head_seconds)
         bound = _bind(address, port, is_shared=is_shared)
@@ -67,17 +68,17 @@ class Listener:
         return len(self._connections.connections)
 
     def stop_accepting(self) -> None:
-        """Refuse new connections, and close those that have nothing to do; the others after their present request."""
+        """Refuse new connections. Close idle connections now, and the others after their present request."""
         self._server.close()
         self._connections.close_when_idle()
 
     def abort(self) -> None:
-        """Break every connection now, whatever it is doing."""
+        """Break every connection now."""
         self.stop_accepting()
         self._connections.abort()
 
     async def close(self, grace: float) -> None:
-        """Give requests the grace to end, then end them, and close every connection."""
+        """Give requests the grace period to end, then cancel them and close every connection."""
         self.stop_accepting()
         await self._connections.shutdown(grace)
         await self._connections.sockets.wait_until_closed(_TLS_SHUTDOWN_SECONDS)
@@ -108,7 +109,7 @@ def _listen(family: socket.AddressFamily, address: str, port: int, *, is_shared:
 async def open_secure(
     settings: Settings, handler: RequestHandler, tls: ssl.SSLContext, stack: AsyncExitStack
 ) -> Listener:
-    """The secure port. Raises OSError when it cannot be had."""
+    """The listener of the secure port. Raises OSError when the port is not available."""
     address, port = settings.bind_address, settings.secure_port
     listener = await Listener.open(handler, address, port, tls=tls, is_shared=settings.permit_port_sharing)
     stack.push_async_callback(listener.close, _STREAM_GRACE)
@@ -117,7 +118,9 @@ async def open_secure(
 
 
 async def open_insecure(settings: Settings, handler: RequestHandler, stack: AsyncExitStack) -> Listener | None:
-    """The port of --insecure-port on loopback; None without one. Raises OSError when it cannot be had."""
+    """The listener of --insecure-port on loopback; None without the flag. Raises OSError when the port is not
+    available.
+    """
     if not settings.insecure_port:
         return None
     listener = await Listener.open(handler, _LOOPBACK, settings.insecure_port, tls=None)

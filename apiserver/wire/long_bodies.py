@@ -1,8 +1,9 @@
-"""Pieces: a long body, sent as the client takes it.
+"""Long bodies: the JSON of a list as an aiohttp payload, sent in pieces at the client's pace.
 
-One block of memory for a list of many megabytes would be copied several times, by each of those who ask for it, and
-hold up everybody else while it is encrypted. Must hold: what is sent is what was given, in order; no more of it is in
-memory than what the list's objects hold anyway, one piece, and what the connection has not taken yet.
+One bytes object of many megabytes would be copied by each client, and TLS would encrypt it in one long step.
+
+Must hold: the bytes go out in order. Memory holds the items of the list, which the cache has anyway, one piece, and the
+write buffer of the connection.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +12,11 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
 PIECE_BYTES = 128 * 1024
-"""About how much goes out at once: much more than one step of a connection costs, and short enough to let others in."""
+"""The approximate size of a piece: large against the cost of one write, small enough not to delay other requests."""
 
 
 class JSONList(Payload):
-    """The JSON of a list: its beginning, the items, its end."""
+    """The JSON of a list: head, items, tail."""
 
     def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes, *, content_type: str) -> None:
         super().__init__(items, content_type=content_type)
@@ -30,7 +31,7 @@ class JSONList(Payload):
         return self._size
 
     def joined(self) -> bytes:
-        """All of it."""
+        """The whole body."""
         return b"".join((self._head, b",".join(self._items), self._tail))
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
@@ -41,7 +42,7 @@ class JSONList(Payload):
             await writer.write(piece)
 
     def _pieces(self) -> Iterator[bytes]:
-        """Pieces of about the same size, with as many items in each."""
+        """Pieces of about the same size, with the same number of items in each."""
         items = self._items
         each = max(1, PIECE_BYTES * len(items) // self.size)
         head = self._head

@@ -1,7 +1,9 @@
-"""Negotiation: from an Accept header to the format of an answer.
+"""Negotiation: chooses the media type of a response from the Accept header, and a Table or PartialObjectMetadata.
 
-Pure, and remembered by header text, because clients send few different ones. Must hold: clauses are weighed exactly as
-kube-apiserver weighs them (a plain type may come before one with a higher q); no Accept header means JSON.
+Pure. Results are cached by header text, because clients send few different ones.
+
+Must hold: clauses are ordered as in kube-apiserver (a plain type may come before one with a higher q). A request
+without an Accept header gets JSON.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +18,8 @@ PARTIAL = "PartialObjectMetadata"
 PARTIAL_LIST = "PartialObjectMetadataList"
 
 
-class Target(NamedTuple):
-    """What the object is to be turned into: `as`, `g` and `v` of a clause."""
+class ConversionTarget(NamedTuple):
+    """The kind into which the object is converted: `as`, `g` and `v` of a clause."""
 
     group: str
     version: str
@@ -29,15 +31,15 @@ class Target(NamedTuple):
 
 
 class Format(NamedTuple):
-    """How to answer. `target` is None for the object itself."""
+    """The format of a response. `target` is None for the object itself."""
 
     media_type: str
-    target: Target | None = None
+    target: ConversionTarget | None = None
     is_pretty: bool = False
 
 
 class Clause(NamedTuple):
-    """One part of an Accept header."""
+    """One clause of an Accept header."""
 
     type: str
     subtype: str
@@ -49,17 +51,17 @@ class Clause(NamedTuple):
         return (self.type, self.subtype) in {(main, sub), (main, "*"), ("*", "*")}
 
 
-Allows = Callable[[str, Target | None], bool]
-"""Whether an endpoint can write its objects, or turn them into a target, in a media type."""
+Allows = Callable[[str, ConversionTarget | None], bool]
+"""Whether an endpoint supports a media type for its objects, or for a target."""
 
 
-def allows_nothing_else(_media_type: str, target: Target | None) -> bool:
-    """What endpoints offer that give their objects as they are."""
+def allows_nothing_else(_media_type: str, target: ConversionTarget | None) -> bool:
+    """For endpoints that return their objects unconverted."""
     return target is None
 
 
-def allows_metadata_and_tables(media_type: str, target: Target | None) -> bool:
-    """What resources offer: PartialObjectMetadata(List) in every format, Table in JSON and YAML."""
+def allows_metadata_and_tables(media_type: str, target: ConversionTarget | None) -> bool:
+    """For resources: PartialObjectMetadata(List) in every format, Table in JSON and YAML."""
     if target is None:
         return True
     if target.group != META_GROUP or target.version not in {"v1", "v1beta1"}:
@@ -69,13 +71,13 @@ def allows_metadata_and_tables(media_type: str, target: Target | None) -> bool:
     )
 
 
-def allows_metadata(media_type: str, target: Target | None) -> bool:
-    """What resources without columns offer."""
+def allows_metadata(media_type: str, target: ConversionTarget | None) -> bool:
+    """For resources without columns."""
     return (target is None or target.kind != TABLE) and allows_metadata_and_tables(media_type, target)
 
 
 def _but_protobuf(allowed: Allows) -> Allows:
-    """The same of objects that have no protobuf message; what they are turned into may have one."""
+    """The same for objects without a protobuf message. The kind of a target may have one."""
     return lambda media_type, target: (
         allowed(media_type, target) and (target is not None or media_type != media_types.PROTOBUF)
     )
@@ -89,13 +91,13 @@ _ALLOWED: Mapping[tuple[bool, bool], Allows] = {
 
 
 def allows(*, has_tables: bool, has_messages: bool) -> Allows:
-    """What a resource offers whose objects can be shown as tables and written in protobuf, or not."""
+    """The supported formats of a resource, by whether it has tables and protobuf messages."""
     return _ALLOWED[has_tables, has_messages]
 
 
 @remember_short(1024)
 def negotiate(accept: str, written: Sequence[str], allows: Allows) -> Format | None:
-    """The best format for an Accept header; None when none will do."""
+    """The best format for an Accept header; None when no clause is supported."""
     if not accept:
         return Format(written[0])
     for clause in parse_accept(accept):
@@ -108,8 +110,8 @@ def negotiate(accept: str, written: Sequence[str], allows: Allows) -> Format | N
 
 
 @remember_short(1024)
-def negotiate_target(accept: str, written: Sequence[str], target: Target) -> Format | None:
-    """The best format in which a client takes just this target, whatever else it would rather have."""
+def negotiate_target(accept: str, written: Sequence[str], target: ConversionTarget) -> Format | None:
+    """The best format for exactly this target, at any rank in the Accept header."""
     for clause in parse_accept(accept):
         for media_type in written:
             if clause.takes(media_type):
@@ -121,7 +123,7 @@ def negotiate_target(accept: str, written: Sequence[str], target: Target) -> For
 
 @remember_short(1024)
 def is_served(accept: str, written: Sequence[str] = media_types.OF_OBJECTS) -> bool:
-    """Whether any type in an Accept header is one that a path can answer with at all, whatever its parameters."""
+    """Whether the server supports any media type of an Accept header, whatever the parameters are."""
     if not accept:
         return True
     types = (part.partition(";")[0].strip() for part in accept.split(","))
@@ -131,7 +133,7 @@ def is_served(accept: str, written: Sequence[str] = media_types.OF_OBJECTS) -> b
 def _format(media_type: str, parameters: Mapping[str, str], allows: Allows) -> Format | None:
     target = None
     if parameters.keys() & {"as", "g", "v"}:
-        target = Target(parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
+        target = ConversionTarget(parameters.get("g", ""), parameters.get("v", ""), parameters.get("as", ""))
     if not allows(media_type, target):
         return None
     if parameters.get("stream", "watch") != "watch":
@@ -151,7 +153,8 @@ def parse_accept(header: str) -> list[Clause]:
 
 
 def _is_before(one: Clause, other: Clause) -> bool:
-    # No total order: two clauses may each stand before the other. Go sorts short lists by insertion, and so must we.
+    # This is not a total order: two clauses may each come before the other. Go sorts short lists by insertion, so we do
+    # too.
     if one.quality > other.quality:
         return True
     if one.type != "*" and other.type == "*":
@@ -178,7 +181,7 @@ def _clause(part: str) -> Clause | None:
 
 
 def quality(text: str) -> float:
-    """The weight that a `q` gives; what is no number weighs nothing."""
+    """The weight of a `q` parameter; 0 when it is not a number."""
     try:
         return float(text)
     except ValueError:

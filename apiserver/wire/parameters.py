@@ -1,7 +1,7 @@
-"""Query parameters of resource requests: decoded as kube-apiserver's options decode, and checked.
+"""Parameters: the query of a resource request, decoded and checked as kube-apiserver's options.
 
-Pure. Must hold: unknown parameters are ignored; a boolean is true unless it says `false` or `0`; of a parameter that
-comes twice the first counts (dryRun excepted); every mistake in the combination is told at once.
+Pure. Must hold: unknown parameters are ignored. A boolean is true unless it is `false` or `0`. Of a repeated parameter
+the first value counts, but for dryRun. All errors of a combination are reported together.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _ANY_VERSION = 1
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """What a list, a watch or a deletion of many asks for. `send_initial_events` is None when nobody said."""
+    """The options of a list, watch or deletecollection. `send_initial_events` is None when it is not set."""
 
     predicate: SelectionPredicate = EVERYTHING
     resource_version: str = ""
@@ -44,7 +44,7 @@ class Selection(Struct, frozen=True, kw_only=True):
     is_watch: bool = False
 
     def list_options(self) -> ListOptions:
-        """For storage. Raises BadRequest for a resourceVersion that is none."""
+        """The options for storage. Raises BadRequest for an invalid resourceVersion."""
         return ListOptions(
             resource_version=self._version(),
             match=ResourceVersionMatch(self.match) if self.resource_version else ResourceVersionMatch.UNSET,
@@ -54,7 +54,7 @@ class Selection(Struct, frozen=True, kw_only=True):
         )
 
     def _version(self) -> int | None:
-        """The version. With a continue token storage looks at the token first, and then refuses any version."""
+        """The resource version. With a continue token, storage checks the token first, and then refuses any version."""
         if self.continue_token and self.resource_version not in {"", "0"}:
             return _ANY_VERSION
         try:
@@ -63,7 +63,9 @@ class Selection(Struct, frozen=True, kw_only=True):
             raise BadRequest(f"invalid resource version: {exc.message}") from exc
 
     def watch_options(self) -> WatchOptions:
-        """For storage. Raises a bare 500 for a resourceVersion that is none, as kube-apiserver does."""
+        """The options for storage. Raises a Status without a reason, code 500, for an invalid resourceVersion, as
+        kube-apiserver does.
+        """
         return WatchOptions(
             resource_version=parse_resource_version(self.resource_version),
             predicate=self.predicate,
@@ -73,9 +75,9 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 def selection(query: Query, kind: Kind, *, name: str = "") -> Selection:
-    """The options of a list or watch. `name` is that of a watched object's path. Raises BadRequest, Invalid.
+    """The options of a list or watch. `name`: the object name of a watch path. Raises BadRequest, Invalid.
 
-    A watch is what the query calls so: one that only its path does has the options of a list.
+    The query decides whether it is a watch: a request with a deprecated watch path has the options of a list.
     """
     if not query and not name:
         return _EVERYTHING
@@ -103,7 +105,7 @@ _EVERYTHING = Selection()
 
 
 def create_options(query: Query) -> CreateOptions:
-    """How to create; not yet checked."""
+    """CreateOptions of the query, not validated."""
     return CreateOptions(
         dry_run=tuple(query.get("dryRun", ())),
         field_manager=text(query, "fieldManager"),
@@ -112,7 +114,7 @@ def create_options(query: Query) -> CreateOptions:
 
 
 def update_options(query: Query) -> UpdateOptions:
-    """How to update; not yet checked."""
+    """UpdateOptions of the query, not validated."""
     return UpdateOptions(
         dry_run=tuple(query.get("dryRun", ())),
         field_manager=text(query, "fieldManager"),
@@ -121,7 +123,7 @@ def update_options(query: Query) -> UpdateOptions:
 
 
 def patch_options(query: Query) -> PatchOptions:
-    """How to patch; not yet checked."""
+    """PatchOptions of the query, not validated."""
     return PatchOptions(
         dry_run=tuple(query.get("dryRun", ())),
         field_manager=text(query, "fieldManager"),
@@ -131,7 +133,7 @@ def patch_options(query: Query) -> PatchOptions:
 
 
 def delete_options(query: Query) -> DeleteOptions:
-    """How to delete, for a request without a body; not yet checked."""
+    """DeleteOptions of the query, for a request without a body, not validated."""
     uid, version = text(query, "uid"), text(query, "resourceVersion")
     return DeleteOptions(
         dry_run=tuple(query.get("dryRun", ())),
@@ -143,19 +145,19 @@ def delete_options(query: Query) -> DeleteOptions:
 
 
 def text(query: Query, name: str) -> str:
-    """The first value of a parameter, or nothing."""
+    """The first value of a parameter; empty without one."""
     values = query.get(name)
     return values[0] if values else ""
 
 
 def flag(query: Query, name: str) -> bool | None:
-    """A boolean; None when the parameter is not there."""
+    """A boolean; None without the parameter."""
     values = query.get(name)
     return None if not values else values[0].lower() not in {"false", "0"}
 
 
 def integer(query: Query, name: str) -> int | None:
-    """A number of 64 bits; None when the parameter is not there. Raises BadRequest."""
+    """A 64-bit integer; None without the parameter. Raises BadRequest."""
     values = query.get(name)
     if not values:
         return None
@@ -182,7 +184,7 @@ def parse_resource_version(value: str) -> int | None:
 
 
 def _magnitude(digits: str) -> int:
-    """The number that digits mean, or one beyond 64 bits for all that are longer: those are not even converted."""
+    """The number, or one beyond 64 bits when there are too many digits: Python does not convert those."""
     significant = digits.lstrip("0") or "0"
     return int(significant) if len(significant) <= _MOST_DIGITS else _BEYOND
 
@@ -193,7 +195,7 @@ def _unparsable(value: str, why: str) -> errors.StatusError:
 
 
 def _with_defaults(selected: Selection) -> Selection:
-    """A watch that says nothing of its beginning begins with the present state."""
+    """A watch without a resource version or match begins with the present state."""
     if not selected.is_watch or selected.send_initial_events is not None or selected.match:
         return selected
     if selected.resource_version not in {"", "0"}:
@@ -242,7 +244,7 @@ def _watch_errors(selected: Selection) -> list[FieldError]:
 
 
 def _named(requirements: Sequence[Requirement], name: str) -> tuple[Requirement, ...]:
-    """The requirements with that of a name in the path, which a selector may only repeat."""
+    """The requirements, with one for the name of the path. A field selector may repeat that name, but no other."""
     wanted = Requirement("metadata.name", Operator.IN, frozenset({name}))
     if not name or wanted in requirements:
         return tuple(requirements)

@@ -1,15 +1,16 @@
-"""RequestInfo: what a request asks for, read from its method, path and query alone.
+"""Request info: the verb, resource and name of a request, from its method, path and query.
 
-Pure; knows which words of a path mean what, no resource and no group. Authorization, deadlines, flow control and the
-handlers all act on this one reading. It is made before the client is known: a selector is parsed only where it can
-name an object, within the budget of selectors.
+Pure. It must not know which groups and resources exist. Authorization, deadlines, flow control and handlers use this
+one result. It is made before authentication: a selector is parsed where it can name an object, within the size
+limit of selectors.
 
     /api/v1/namespaces/default/pods/web/log   get pods/log "web" in "default"
-    /apis/apps/v1/deployments?watch=1         watch deployments of apps, everywhere
+    /apis/apps/v1/deployments?watch=1         watch deployments of apps, in all namespaces
     /api/v1/watch/namespaces/default/pods     watch pods in "default" (deprecated form)
     /healthz                                  get of a path
 
-Must hold: every path has a reading or is Unreadable; the reading is kube-apiserver's, as roles are written for it.
+Must hold: every path has a RequestInfo or raises UnreadablePath. The result is kube-apiserver's, since RBAC roles are
+written for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,18 +28,18 @@ _LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portf
 _READING_VERBS = frozenset({"get", "list", "watch"})
 _NAME = "metadata.name"
 _PROFILES = "/debug/pprof/"
-"""Below it are paths whose answers may take as long as is asked for."""
+"""The client chooses how long responses to paths below it take."""
 
 
-class Unreadable(ValueError):
-    """A path under an API prefix that names a verb and nothing that it is for."""
+class UnreadablePath(ValueError):
+    """A path under an API prefix with a verb (`proxy`, `watch`) and no resource."""
 
 
 class RequestInfo(NamedTuple):
-    """The reading. For a path outside of the APIs only `verb` (the method in lower case) and `path` say something.
+    """The result. For a path outside of the APIs, only `verb` (the method in lower case) and `path` are set.
 
-    parts: the path from the resource on: resource, name, subresource, and what a proxy passes on.
-    is_long_running: it lives until one side ends it, has no deadline and is not counted as in flight.
+    parts: the path from the resource on: resource, name, subresource, and the path for a proxy.
+    is_long_running: the request has no deadline and does not count as in flight.
     """
 
     verb: str
@@ -57,11 +58,11 @@ class RequestInfo(NamedTuple):
 
 
 UNRESOLVED = RequestInfo(verb="", path="")
-"""Of a request that has not been read yet."""
+"""The value before the filter request_info has run."""
 
 
 def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> RequestInfo:
-    """Read a request. Raises Unreadable."""
+    """The RequestInfo of a request. Raises UnreadablePath."""
     parts = path.strip("/").split("/")
     prefix = parts[0]
     consumed = {"api": 1, "apis": 2}.get(prefix, 0)
@@ -74,7 +75,7 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
     if rest[0] in _PATH_VERBS:
         verb, *rest = rest
         if not rest:
-            raise Unreadable(path)
+            raise UnreadablePath(path)
     namespace, rest = _split_namespace(rest)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 and verb != "proxy" else ""
@@ -88,7 +89,7 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
 
 
 def _split_namespace(parts: list[str]) -> tuple[str, list[str]]:
-    """The namespace and the parts from the resource on: a namespace itself is a resource within its own."""
+    """The namespace, and the parts from the resource on. A namespace object is a resource in its own namespace."""
     if parts[0] != "namespaces" or len(parts) < 2:
         return "", parts
     if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
@@ -97,7 +98,7 @@ def _split_namespace(parts: list[str]) -> tuple[str, list[str]]:
 
 
 def _of_collection(verb: str, query: Mapping[str, Sequence[str]]) -> tuple[str, str]:
-    """The verb, and the one name that a field selector picks, of a request without a name in its path."""
+    """The verb and the selected name of a request without a name in its path."""
     if verb == "delete":
         return "deletecollection", ""
     if verb != "get":
@@ -108,7 +109,7 @@ def _of_collection(verb: str, query: Mapping[str, Sequence[str]]) -> tuple[str, 
 
 
 def _selected_name(query: Mapping[str, Sequence[str]]) -> str:
-    """The name in `metadata.name=x`, so that a right to one object also allows to list and watch just that one."""
+    """The name of `metadata.name=x`, so that a permission for one object also allows to list and watch that object."""
     selectors = query.get("fieldSelector")
     if not selectors or _NAME not in selectors[0]:
         return ""

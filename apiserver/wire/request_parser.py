@@ -1,7 +1,8 @@
-"""Requests of any method: aiohttp's parser in C knows a fixed list of them, its parser in Python takes any.
+"""Request parser: parses requests of any method. aiohttp's parser in C knows a fixed list of methods; its parser in
+Python takes any.
 
-Must hold: what has begun as a part of one request, of its body above all, is never read again as another; so the
-parsers change places only where a request surely ends, and else what the parser in C refuses stays refused.
+Must hold: bytes of one request, above all of its body, are not read as another request. So the parsers change places
+where a request certainly ends. In other places, a request that the parser in C refuses stays refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,13 +15,13 @@ from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 _END_OF_HEAD = b"\r\n\r\n"
 _UNKNOWN = -1
 LONGEST_HEAD = 1 << 20
-"""Bytes, as in Go's net/http."""
+"""The limit in bytes, as in Go's net/http."""
 
 Fed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
 
 
 class AnyMethodParser(HttpRequestParserPy):
-    """Takes methods as they are written: `get` is not `GET`."""
+    """Keeps the case of methods: `get` is not `GET`."""
 
     def parse_message(self, lines: list[bytes]) -> RawRequestMessage:
         method = lines[0].partition(b" ")[0].decode("ascii", "replace")
@@ -28,19 +29,19 @@ class AnyMethodParser(HttpRequestParserPy):
 
 
 class RequestParser:
-    """What a connection feeds with its bytes, as it would one of aiohttp's parsers."""
+    """The parser that a connection feeds with bytes, with the interface of aiohttp's parsers."""
 
     def __init__(self, usual: HttpRequestParser, any_method: Callable[[], AnyMethodParser]) -> None:
         self._parser: HttpRequestParser = usual
         self._any_method = any_method
         self._body: StreamReader = EMPTY_PAYLOAD
         self._head = 0
-        """How many bytes of a head have come. The parsers bound each line, not their sum."""
+        """Bytes of the present head so far. aiohttp's parsers limit each line, but not their sum."""
         self._body_to_come = 0
-        """How many bytes the present request lacks: none where a request ends; `_UNKNOWN` once that is not sure."""
+        """Bytes that the present request still lacks; 0 between requests; `_UNKNOWN` when that is not certain."""
 
     def feed_data(self, data: bytes) -> Fed:
-        if 0 < self._body_to_come < len(data):  # who is answered early goes on before the body is read
+        if 0 < self._body_to_come < len(data):  # the response may come before the body was read
             body, rest = data[: self._body_to_come], data[self._body_to_come :]
             before, _, _ = self._feed(body)
             messages, is_upgraded, tail = self._feed(rest)
@@ -61,7 +62,7 @@ class RequestParser:
         return fed
 
     def _check_head(self, data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]]) -> None:
-        """Count what has come of a head that is not complete. Raises LineTooLong."""
+        """Count the bytes of an incomplete head. Raises LineTooLong."""
         if begun:
             self._body, self._head = begun[-1][1], 0
         elif self._body.is_eof():
@@ -80,7 +81,9 @@ class RequestParser:
 
 
 def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]], to_come: int) -> int:
-    """What is lacking when the data are read: known for more of a body, and for one request that begins with them."""
+    """The bytes that are still missing after these data. It is known inside a body, and for one request that begins
+    here.
+    """
     if to_come:
         return to_come - len(data) if not begun else _UNKNOWN
     if len(begun) == 1 and begun[0][1] is EMPTY_PAYLOAD and data.endswith(_END_OF_HEAD):

@@ -1,7 +1,9 @@
-"""Responses: bytes, objects and errors as kube-apiserver's answers, with the headers that each of them has.
+"""Responses: objects, texts and errors as HTTP responses with kube-apiserver's headers.
 
-Every answer is made here, from the request's context: its audit id, its warnings. Errors come as StatusError and leave
-as Status objects. Must hold: no answer without Audit-Id and Cache-Control.
+A StatusError becomes a Status object in the client's format. The most usual responses are written by single_write.py,
+which takes its headers from here.
+
+Must hold: every response has Audit-Id and Cache-Control.
 """
 
 from collections.abc import Callable
@@ -34,7 +36,7 @@ _PEOPLE = ("curl", "Wget", "Mozilla/5.0")
 
 
 def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
-    """What every answer carries. Streams start with these as well."""
+    """The headers of every response, streams included."""
     fields = CIMultiDict(
         ((_AUDIT_ID, context.audit_id), (hdrs.CACHE_CONTROL, _CACHE_CONTROL), (hdrs.CONTENT_TYPE, content_type))
     )
@@ -48,31 +50,31 @@ def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
 
 
 def raw(context: RequestContext, body: bytes | Payload, *, status: int = 200, content_type: str = JSON) -> web.Response:
-    """Bytes as they are."""
+    """A response with this body."""
     return web.Response(body=body, status=status, headers=headers(context, content_type))
 
 
 def text(context: RequestContext, body: str, *, status: int = 200) -> web.Response:
-    """A text for people, which no browser may take for anything else."""
+    """A plain text. `nosniff` tells browsers not to guess another type."""
     response = raw(context, body.encode(errors="surrogateescape"), status=status, content_type=TEXT)
     response.headers[NOSNIFF] = "nosniff"
     return response
 
 
 def not_found(context: RequestContext) -> web.Response:
-    """The answer on a path that nothing serves."""
+    """The response for a path that is not served."""
     return text(context, "404 page not found\n", status=404)
 
 
 def json(
     request: web.BaseRequest, context: RequestContext, value: dict[str, Any], *, status: int = 200
 ) -> web.Response:
-    """An object as JSON, indented for people."""
+    """An object as JSON, indented for browsers and curl."""
     return raw(context, dump(value, is_pretty=is_pretty(request, context.query)), status=status)
 
 
 def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
-    """A failure as its Status: in the client's format, or as JSON where the client accepts none of ours."""
+    """A failure as its Status in the client's format; as JSON when the client accepts no format of ours."""
     if context.trail is not None:
         context.trail.failed(failure.status())
     chosen = negotiation.negotiate(
@@ -94,13 +96,13 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
 
 
 def dump(value: dict[str, Any], *, is_pretty: bool) -> bytes:
-    """JSON in either of kube-apiserver's two forms: one line with its end, or indented without."""
+    """JSON in one of kube-apiserver's two forms: one line with a newline, or indented without."""
     option = orjson.OPT_INDENT_2 if is_pretty else orjson.OPT_APPEND_NEWLINE
     return _dumped(partial(orjson.dumps, option=option), value)
 
 
 def _dumped(dump: Callable[[dict[str, Any]], bytes], value: dict[str, Any]) -> bytes:
-    """The bytes of a value, whatever texts are in it."""
+    """The serialized value. Texts that are not valid UTF-8 are repaired."""
     try:
         return dump(value)
     except (TypeError, UnicodeEncodeError):
@@ -108,7 +110,7 @@ def _dumped(dump: Callable[[dict[str, Any]], bytes], value: dict[str, Any]) -> b
 
 
 def _written(value: Any) -> Any:
-    """The same without bytes that are no UTF-8, which requests may bring: what Go's JSON makes of them."""
+    """The value with invalid UTF-8, which requests may bring, replaced as Go's JSON encoder does."""
     if isinstance(value, str):
         return value.encode(errors="surrogateescape").decode(errors="replace")
     if isinstance(value, dict):
@@ -117,7 +119,7 @@ def _written(value: Any) -> Any:
 
 
 def is_pretty(request: web.BaseRequest, query: Query) -> bool:
-    """Whether JSON is to be indented: `pretty` says it, or else the client looks like a person's."""
+    """Whether to indent JSON: by `pretty` in the query, else by the User-Agent."""
     values = query.get("pretty")
     if values and values[0]:
         return values[0] in _TRUE

@@ -1,6 +1,6 @@
-"""route_errors: the answers to requests that fit no route: an unknown path, method or format of a path.
+"""Route errors: the Status of a request that fits no route: unknown path, method or media type.
 
-Decided before anything of the request is read; the registry knows no routes.
+They are decided before the body is read. The registry must not know them.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ class RouteNotFound(StatusError):
 
 
 class RouteMethodNotAllowed(StatusError):
-    """The path is served, but not with this HTTP method."""
+    """The path does not support this HTTP method."""
 
     code = 405
     reason = "MethodNotAllowed"
@@ -29,7 +29,7 @@ class RouteMethodNotAllowed(StatusError):
 
 
 class RouteNotAcceptable(StatusError):
-    """None of the media types that the client accepts is one that the path can answer with at all."""
+    """The path supports none of the media types in the Accept header."""
 
     code = 406
     reason = "NotAcceptable"
@@ -41,7 +41,7 @@ class RouteNotAcceptable(StatusError):
 
 
 class RouteUnsupportedMediaType(StatusError):
-    """The body is in a format that the path does not read at all."""
+    """The path does not support the media type of the body."""
 
     code = 415
     reason = "UnsupportedMediaType"

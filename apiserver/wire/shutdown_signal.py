@@ -1,14 +1,14 @@
-"""Draining: whether the server is on its way out, and who wants to know.
+"""Shutdown signal: tells readiness checks, streams and connections that the server is shutting down.
 
-Must hold: a subscriber is called once, even when it comes after the beginning; `is_announced` comes first, so that
-readiness fails while requests are still served.
+Must hold: a subscriber is called once, also when it subscribes after the beginning. `is_announced` is set first, so
+that /readyz fails while requests are still served.
 """
 
 from collections.abc import Callable
 
 
 class Draining:
-    """The state of one server's shutdown."""
+    """The shutdown of one server."""
 
     def __init__(self) -> None:
         self.is_announced = False
@@ -16,18 +16,18 @@ class Draining:
         self._subscribers: dict[object, Callable[[], None]] = {}
 
     def announce(self) -> None:
-        """From now on the server is not ready, but goes on serving."""
+        """Fail readiness checks from now on, and go on serving."""
         self.is_announced = True
 
     def begin(self) -> None:
-        """From now on streams end, and connections close behind their present request."""
+        """End streams, and close each connection after its present request."""
         self.is_announced = self.has_begun = True
         subscribers, self._subscribers = self._subscribers, {}
         for callback in subscribers.values():
             callback()
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Have `callback` called when draining begins. Returns what takes it back."""
+        """Call `callback` when the draining begins. Returns a function that unsubscribes."""
         if self.has_begun:
             callback()
             return lambda: None

@@ -1,9 +1,10 @@
-"""Answers: a body whose head is written together with it, in one piece.
+"""Single write: the response for the usual case, whose head and body go out in one write.
 
-What most requests get is made of the same few lines. aiohttp's own response asks for each of them what it might be
-(compressed, in chunks, with cookies), which takes longer than to find the object; here the lines are put together.
-Must hold: what stands in a head can end no line of it (it comes from request heads, which are read by line, from uids
-and from our constants); who needs another head takes a web.Response.
+aiohttp's response examines compression, chunks and cookies for each response, which takes longer than the lookup of an
+object. Here the few usual lines are formatted directly.
+
+Must hold: no value can contain a line break, since values come from parsed request heads, uids and constants. A
+response with other headers is a web.Response.
 """
 
 from collections.abc import Mapping
@@ -29,11 +30,11 @@ _PHRASES: Mapping[int, bytes] = {status.value: status.phrase.encode() for status
 _CLOSE = b"Connection: close\r\n"
 
 
-class Answer(web.StreamResponse):
-    """An answer with nothing but the usual headers."""
+class SingleWriteResponse(web.StreamResponse):
+    """A response with just the usual headers."""
 
     def __init__(self, context: RequestContext, body: bytes, *, status: int, content_type: str) -> None:
-        # Nothing of the base class is made: all that it is asked for stands below.
+        # The base class is not initialized: all its attributes that aiohttp reads are defined below.
         self.bytes = body
         self._context = context
         self._code = status
@@ -54,11 +55,11 @@ class Answer(web.StreamResponse):
 
     @property
     def headers(self) -> CIMultiDict[str]:
-        """What it says besides its length and date. Nobody can add to it any more."""
+        """The headers, without length and date. Changes to them have no effect."""
         return responses.headers(self._context, self._of_type)
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Write all of it, once."""
+        """Write head and body, once."""
         if self._is_written:
             return None
         self._is_written = True
@@ -68,7 +69,7 @@ class Answer(web.StreamResponse):
         return None
 
     async def write_eof(self, _data: bytes = b"") -> None:
-        """It was written at once."""
+        """Nothing is left to write."""
 
     @property
     def prepared(self) -> bool:
@@ -76,14 +77,14 @@ class Answer(web.StreamResponse):
 
     @property
     def keep_alive(self) -> bool | None:
-        """Whether the connection serves on; None while nobody has said so."""
+        """Whether the connection stays open; None before that is decided."""
         return self._keeps
 
     def force_close(self) -> None:
         self._keeps = False
 
     def changeable(self) -> web.Response:
-        """The same as a response whose head can still be changed."""
+        """The same as a web.Response, whose headers can be changed."""
         return responses.raw(self._context, self.bytes, status=self._code, content_type=self._of_type)
 
     def _written(self) -> bytes:
@@ -103,7 +104,7 @@ class Answer(web.StreamResponse):
 
 
 def can_answer(request: web.BaseRequest, context: RequestContext) -> bool:
-    """Whether the usual head is all that an answer needs."""
+    """Whether the usual head is enough for the response."""
     is_usual = request.version == HttpVersion11 and request.method != hdrs.METH_HEAD
     return is_usual and not (context.warnings or context.fault)
 

@@ -1,7 +1,7 @@
-"""Request targets: the raw text of a request line to a decoded path and query parameters.
+"""URLs: decodes a request target into its path and query parameters.
 
-Pure. Must hold: a path is decoded exactly once and never cleaned (`//`, `.` and `..` stay what they are); query
-parameters that cannot be decoded are ignored, as kube-apiserver does; it raises Malformed, TooManyParameters, no more.
+Pure. Must hold: a path is decoded once and not cleaned (`//`, `.` and `..` stay). Query parameters that cannot be
+decoded are ignored, as in kube-apiserver. The errors raised here are MalformedTarget and TooManyParameters.
 """
 
 import re
@@ -11,44 +11,44 @@ from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 Query = Mapping[str, Sequence[str]]
-"""Query parameters: every value of a name, in order."""
+"""Query parameters: all values by name, in order."""
 
 NO_QUERY: Query = MappingProxyType({})
 _BROKEN_ESCAPE = re.compile("%(?![0-9a-fA-F]{2})")
 MOST_PARAMETERS = 10_000
-"""The limit of Go's net/url (CVE-2025-61726), which reads none of a query that has more."""
+"""The limit of Go's net/url (CVE-2025-61726)."""
 
 
-class Malformed(ValueError):
-    """A request target that is none."""
+class MalformedTarget(ValueError):
+    """The request target is not valid."""
 
 
 class TooManyParameters(ValueError):
-    """A query that is not read."""
+    """The query has more parameters than the limit."""
 
 
-class Target(NamedTuple):
-    """What a request line asks for."""
+class RequestTarget(NamedTuple):
+    """A decoded request target."""
 
     path: str
     query: Query
 
 
-def parse(raw: str) -> Target:
+def parse(raw: str) -> RequestTarget:
     """The path and query of a request target: "/a%20b?x=1" or "http://host/a%20b?x=1".
 
-    Raises Malformed, TooManyParameters.
+    Raises MalformedTarget, TooManyParameters.
     """
     path, _, query = without_authority(raw).partition("?")
     if "%" in path:
         if _BROKEN_ESCAPE.search(path):
-            raise Malformed(raw)
+            raise MalformedTarget(raw)
         path = unquote(path, errors="replace")
-    return Target(path, parse_query(query) if query else NO_QUERY)
+    return RequestTarget(path, parse_query(query) if query else NO_QUERY)
 
 
 def parse_query(text: str) -> Query:
-    """Parameters in order of appearance. Pairs with a semicolon or a broken escape are left out.
+    """The parameters, in order of appearance. Pairs with a semicolon or a broken escape are left out.
 
     Raises TooManyParameters.
     """
@@ -66,15 +66,15 @@ def parse_query(text: str) -> Query:
 
 
 def without_authority(raw: str) -> str:
-    """The path and query of a request target, as they are written. Raises Malformed."""
+    """The path and query of a request target, not decoded. Raises MalformedTarget."""
     if raw.startswith("/"):
         return raw
     try:
         parts = urlsplit(raw)
     except ValueError as exc:
-        raise Malformed(raw) from exc
+        raise MalformedTarget(raw) from exc
     if parts.scheme not in ("http", "https"):
-        raise Malformed(raw)
+        raise MalformedTarget(raw)
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 

@@ -1,8 +1,8 @@
-"""Wires: how the messages of a watch stand on a connection: in chunks of an HTTP body, as WebSocket messages, or as
-they are, for clients of HTTP/1.0, which know the end of a body by the end of the connection.
+"""Watch framing: frames watch events as chunks of an HTTP/1.1 body, as WebSocket messages, or as a plain body for
+HTTP/1.0.
 
-Pure. Must hold: messages that are delivered together go out in one piece; a piece is finished and can be shared by
-all watchers on wires of the same sort.
+Pure. Must hold: events that are delivered together become one bytes object. All watchers with the same framing can
+share it.
 """
 
 import struct
@@ -18,7 +18,7 @@ _MEDIUM = 0xFFFF
 
 
 class Wire(NamedTuple):
-    """One sort of connection. `framed` makes one piece of some messages."""
+    """One framing. `framed` joins some messages."""
 
     media_type: str
     content_type: str
@@ -45,7 +45,7 @@ def _bare_lines(messages: Iterable[bytes]) -> bytes:
 
 
 def _bare_measured(messages: Iterable[bytes]) -> bytes:
-    """Each message behind its length."""
+    """The messages, each after its length."""
     return b"".join(struct.pack(">I", len(message)) + message for message in messages)
 
 
@@ -58,7 +58,7 @@ def _binaries(messages: Iterable[bytes]) -> bytes:
 
 
 def _socket_frame(kind: int, message: bytes) -> bytes:
-    """A message of RFC 6455 in one frame, unmasked as those of servers are."""
+    """A message of RFC 6455 in one frame, not masked, as servers send it."""
     size = len(message)
     if size <= _SHORT:
         return struct.pack(">BB", kind, size) + message
@@ -82,5 +82,5 @@ _WIRES = {
 
 
 def wire_of(media_type: str, *, is_socket: bool, knows_chunks: bool = True) -> Wire:
-    """The wire for a format, to a client that may be too old for chunks."""
+    """The framing for a media type. HTTP/1.0 clients do not know chunks."""
     return _WIRES[media_type, is_socket, knows_chunks and not is_socket]

@@ -1,9 +1,10 @@
-"""Streams: a watch's answer, written straight to the connection.
+"""Watch streams: the response of a watch, written directly to the transport of the connection.
 
-A WatchStream is the WatchSink of one client: batches come as finished pieces and go to the transport without a task or
-an await per event. Must hold: the headers are out before the first piece; what is held for a slow reader is bounded
-(the sink says how much it has, and the cache stops feeding it); nothing is written behind the last piece, which the
-response's own end sends.
+A WatchStream is the WatchSink of one client. It writes finished batches without a task or an await for each event. It
+must not know how events are encoded.
+
+Must hold: the headers go out before the first event. The backlog of a slow client is bounded: the stream reports its
+size, and the cache stops delivering. After its end the stream writes no more; aiohttp finishes the response.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.registry.generic.interpret import StorageCall, status_error
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Encoder, WatchBatch
 from aio_apiserver.storage.tasks import Tasks
@@ -28,13 +29,13 @@ from aio_apiserver.storage.tasks import Tasks
 _BACKLOG_LIMIT = 1024 * 1024
 
 Delivered = Callable[[int, int], None]
-"""Counts what has gone to the client: so many events, in so many bytes together."""
+"""Counts the events and bytes that were sent to the client."""
 
 
 class Frames(NamedTuple):
-    """How batches become pieces: the first one of a stream may have to say more than the others.
+    """How batches are encoded. The first batch of a stream may be encoded differently.
 
-    A batch that cannot be written is an empty piece, and ends the stream.
+    A batch that cannot be encoded gives empty bytes, and ends the stream.
     """
 
     wire: Wire
@@ -44,7 +45,7 @@ class Frames(NamedTuple):
 
 
 class WatchStream:
-    """Delivers to one HTTP response, or to one WebSocket."""
+    """The sink of one HTTP response or WebSocket."""
 
     def __init__(self, request: web.BaseRequest, context: RequestContext, frames: Frames, delivered: Delivered) -> None:
         self._request = request
@@ -78,23 +79,23 @@ class WatchStream:
 
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:
-            self.fail(status_error(reason, Operation(GroupResource("", ""), "watch")))
+            self.fail(status_error(reason, StorageCall(GroupResource("", ""), "watch")))
         self._over.set()
 
     def fail(self, failure: StatusError) -> None:
-        """Tell the client what went wrong, as the last event."""
+        """Send the failure to the client as the last event."""
         self._write(self._frames.failure(failure))
         self._over.set()
 
     def cut(self) -> None:
-        """Break the connection behind what was written."""
+        """Close the connection after the bytes that were written."""
         self._is_cut = True
         if self._transport is not None:
             self._transport.close()
         self._over.set()
 
     async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
-        """Send what comes until the watch ends, the time is up, the client goes or the server drains."""
+        """Send events until the watch ends, the time is up, the client disconnects or the server drains."""
         async with AsyncExitStack() as stack:
             response = await (self._begin_socket(stack) if self._frames.wire.is_socket else self._begin())
             stack.callback(draining.subscribe(self._over.set))
@@ -117,7 +118,7 @@ class WatchStream:
         return response
 
     async def _begin_socket(self, stack: AsyncExitStack) -> web.StreamResponse:
-        """What the client sends does not matter, but that it closes does."""
+        """Messages of the client are ignored; its close ends the watch."""
         socket = await websockets.accept(
             self._request, responses.headers(self._context, self._frames.wire.content_type)
         )
@@ -134,7 +135,7 @@ class WatchStream:
         self._over.set()
 
     def _open(self) -> None:
-        """The headers are out: send what came before."""
+        """The headers were sent: write the events that came earlier."""
         assert self._request.transport is not None
         self._transport = self._request.transport
         for frame in self._early:

@@ -1,1 +1,3 @@
-"""What controllers decide: pure functions from what is there to what should be. The loops are the server's."""
+"""Decisions: the pure functions of controllers, from present objects to wanted objects. The loops are in the parent
+folder.
+"""

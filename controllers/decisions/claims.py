@@ -1,6 +1,6 @@
-"""Claims: which objects an owner controls, lets go and takes in. Pure.
+"""Claims: which objects an owner keeps, releases and adopts by its selector.
 
-Must hold: an owner that is being deleted takes nothing in; what is being deleted itself stays where it is.
+Pure. Must hold: an owner that is being deleted adopts nothing. A dependent that is being deleted is not released.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,9 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class Claims(NamedTuple):
-    """mine: what stays. released: what is no longer selected. adopted: what has no controller and is selected."""
+    """mine: kept objects. released: objects that the selector does not match any more. adopted: matching objects
+    without a controller.
+    """
 
     mine: list[Object]
     released: list[Object]
@@ -22,7 +24,7 @@ class Claims(NamedTuple):
 def claims(
     owner: Object, selector: Mapping[str, Any] | None, controlled: Sequence[Object], orphans: Sequence[Object]
 ) -> Claims:
-    """What to do about the objects that an owner controls and about those that nothing controls."""
+    """Sort the dependents of an owner, and the objects without a controller."""
     found = Claims([], [], [])
     for obj in controlled:
         is_mine = selects(selector, _labels(obj)) or pods.is_ending(obj)

@@ -1,6 +1,7 @@
-"""When a cron schedule is due. Pure; the schedule has been checked before.
+"""Cron: the times of a cron schedule.
 
-Five fields or a descriptor. Where both the day of the month and the day of the week are limited, either will do.
+Pure. The schedule was validated before: five fields or a descriptor. When both day of month and day of week are
+restricted, a day has to match one of them.
 """
 
 from collections.abc import Sequence
@@ -27,21 +28,21 @@ _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _NAMES = {name: number for names, first in ((_MONTHS, 1), (_DAYS, 0)) for number, name in enumerate(names, first)}
 _LOOK_BACK = timedelta(days=366)
 _YEARS = 5
-"""How far to look: a schedule that is not due in that time never is."""
+"""The search ends after this time: a schedule without a match until then never matches."""
 
 
 class Schedule(Struct, frozen=True):
-    """A schedule that was read. `every` is in seconds, and counts alone if it is not 0."""
+    """A parsed schedule. `every`: the seconds of an @every schedule, which has no fields; else 0."""
 
     fields: Sequence[frozenset[int]]
     has_days: bool
-    """Whether the days of the month are limited, and so for those of the week."""
+    """Whether the days of the month are restricted."""
     has_weekdays: bool
     zone: tzinfo
     every: float = 0.0
 
     def next(self, after: datetime) -> datetime | None:
-        """The first time after another."""
+        """The first time after this one."""
         if self.every:
             return (after + timedelta(seconds=self.every)).replace(microsecond=0)
         time = (after.astimezone(self.zone) + timedelta(minutes=1)).replace(second=0, microsecond=0)
@@ -54,7 +55,7 @@ class Schedule(Struct, frozen=True):
         return None
 
     def _skip(self, time: datetime) -> datetime | None:
-        """A later time to try; None when this one is due."""
+        """A later candidate; None when this time matches."""
         minutes, hours, _, months, _ = self.fields
         midnight = time.replace(hour=0, minute=0)
         if time.month not in months:
@@ -71,7 +72,7 @@ class Schedule(Struct, frozen=True):
 
 
 def parse(text: str, zone: str | None) -> Schedule:
-    """Read a schedule; the zone counts if it names none itself."""
+    """Parse a schedule. A zone in the text wins over `zone`."""
     if text.startswith(("TZ=", "CRON_TZ=")):
         given, _, text = text.partition(" ")
         zone = given.partition("=")[2]
@@ -107,13 +108,13 @@ def _number(text: str) -> int:
 
 
 def due(schedule: Schedule, since: datetime, now: datetime) -> datetime | None:
-    """The last time after `since` that has come; None when none has. Of what was missed, the last year counts."""
+    """The last scheduled time after `since` and not after `now`; None without one. It looks back one year at most."""
     time = schedule.next(max(since, now - _LOOK_BACK))
     if time is not None and time <= now and schedule.every:
         return time + timedelta(seconds=(now - time).total_seconds() // schedule.every * schedule.every)
     found = None
     while time is not None and time <= now:
         found = time
-        later = schedule.next(time + (now - time) / 2)  # halves what is left: an hour or a year, it takes a few steps
+        later = schedule.next(time + (now - time) / 2)  # bisects the interval, so that a year takes few steps
         time = later if later is not None and later <= now else schedule.next(time)
     return found

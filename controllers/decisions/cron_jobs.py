@@ -1,4 +1,7 @@
-"""Cron jobs: which of their jobs are done with, and what the next one looks like. Pure."""
+"""Cron jobs: the finished and superfluous jobs of a CronJob, its status, and its next job.
+
+Pure.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -16,13 +19,13 @@ def is_over(job: Object) -> bool:
 
 
 def end_of(job: Object) -> str:
-    """The condition that a job has ended with."""
+    """The condition with which a job has ended; empty while it runs."""
     status = job.get("status") or {}
     return next((kind for kind in ("Complete", "Failed") if conditions.is_true(status, kind)), "")
 
 
 def reference(job: Object) -> Object:
-    """How a cron job lists an active job."""
+    """The reference to an active job in the status."""
     metadata = job["metadata"]
     return {
         "kind": "Job",
@@ -35,21 +38,21 @@ def reference(job: Object) -> Object:
 
 
 def status(owner: Object, jobs: Iterable[Object]) -> Object:
-    """The status with the jobs that are at work now."""
+    """The status with the active jobs."""
     every = list(jobs)
-    told = dict(owner.get("status") or {})
-    before = {one["uid"]: one for one in told.pop("active", None) or ()}
+    result = dict(owner.get("status") or {})
+    before = {one["uid"]: one for one in result.pop("active", None) or ()}
     active = [one for one in every if not is_over(one)]
     if active:
-        told["active"] = [before.get(one["metadata"]["uid"]) or reference(one) for one in active]
+        result["active"] = [before.get(one["metadata"]["uid"]) or reference(one) for one in active]
     ends = [one["status"]["completionTime"] for one in every if (one.get("status") or {}).get("completionTime")]
-    if last := max([*ends, *filter(None, [told.get("lastSuccessfulTime")])], default=""):
-        told["lastSuccessfulTime"] = last
-    return told
+    if last := max([*ends, *filter(None, [result.get("lastSuccessfulTime")])], default=""):
+        result["lastSuccessfulTime"] = last
+    return result
 
 
 def since(owner: Object) -> float:
-    """From when on a time counts as missed."""
+    """The time after which scheduled times count as missed."""
     last = (owner.get("status") or {}).get("lastScheduleTime")
     return seconds(last or owner["metadata"]["creationTimestamp"])
 
@@ -60,7 +63,7 @@ def is_too_late(owner: Object, time: datetime, *, now: float) -> bool:
 
 
 def job_of(owner: Object, time: datetime, schedule: Schedule) -> Object:
-    """The job of a time; it has the same name whoever makes it."""
+    """The job of a scheduled time. Its name depends on that time, so that it is not made twice."""
     template = owner["spec"]["jobTemplate"]
     given = template.get("metadata") or {}
     shown = time.astimezone(schedule.zone).isoformat().replace("+00:00", "Z")
@@ -75,7 +78,7 @@ def job_of(owner: Object, time: datetime, schedule: Schedule) -> Object:
 
 
 def superfluous(owner: Object, jobs: Sequence[Object]) -> list[Object]:
-    """The finished jobs that are beyond the history to keep."""
+    """The finished jobs above the history limits."""
     gone: list[Object] = []
     for kind, name, usual in (("Complete", "successful", 3), ("Failed", "failed", 1)):
         limit = owner["spec"].get(f"{name}JobsHistoryLimit")

@@ -1,4 +1,7 @@
-"""Daemon sets: one pod on each node that takes it. Pure."""
+"""Daemon sets: which nodes need a pod of a DaemonSet, its rolling update and its status.
+
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -36,7 +39,7 @@ def pod_of(owner: Object, node: str, revision: str) -> Object:
 
 
 def _bind_to(spec: Object, node: str) -> None:
-    """Demand just this node, besides what the template demands of its labels."""
+    """Restrict a pod to this node, in addition to the node affinity of the template."""
     field_term = {"key": "metadata.name", "operator": "In", "values": [node]}
     affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
     terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
@@ -44,7 +47,7 @@ def _bind_to(spec: Object, node: str) -> None:
 
 
 def node_of(pod: Object) -> str:
-    """The node that a pod is on or made for."""
+    """The node on which a pod runs, or for which it was made."""
     if pod["spec"].get("nodeName"):
         return str(pod["spec"]["nodeName"])
     terms = objects.get(pod, f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms", ())
@@ -56,7 +59,7 @@ def node_of(pod: Object) -> str:
 
 
 def wants(owner: Object, node: Object) -> bool:
-    """Whether a pod belongs on a node."""
+    """Whether the node should run a pod."""
     return not scheduling.keeps_away(pod_of(owner, node["metadata"]["name"], ""), node)
 
 
@@ -64,15 +67,15 @@ def generation_hash(pod: Object) -> str:
     return str((pod["metadata"].get("labels") or {}).get(revisions.LABEL, ""))
 
 
-class Plan(Struct):
-    """The nodes on which pods are missing, and the pods to delete."""
+class DaemonSetPlan(Struct):
+    """The nodes without a pod, and the pods to delete."""
 
     make: list[str] = field(default_factory=list)
     delete: list[Object] = field(default_factory=list)
 
 
-class Situation(Struct, frozen=True):
-    """A daemon set, its pods by node, the nodes that it wants, and the hash of its template."""
+class DaemonSetSituation(Struct, frozen=True):
+    """A daemon set, its pods by node, the names of the nodes that should run a pod, and the hash of its template."""
 
     owner: Object
     pods: Mapping[str, Sequence[Object]]
@@ -87,9 +90,9 @@ class Situation(Struct, frozen=True):
     def is_available(self, pod: Object) -> bool:
         return pods.is_active(pod) and pods.is_available(pod, self.minimum, now=self.now)
 
-    def plan(self) -> Plan:
-        """The next steps: what is missing or too much, then the update."""
-        plan = Plan()
+    def plan(self) -> DaemonSetPlan:
+        """The next steps: missing and surplus pods first, then the update."""
+        plan = DaemonSetPlan()
         for node in sorted(self.nodes):
             there = self.pods.get(node, ())
             plan.delete += [pod for pod in there if pods.is_finished(pod) and not pods.is_ending(pod)]
@@ -105,7 +108,7 @@ class Situation(Struct, frozen=True):
         return plan
 
     def _surplus(self, active: Sequence[Object]) -> Sequence[Object]:
-        """All but one; while a pod is being replaced by a surge, the new one may stand beside it."""
+        """All active pods of a node but one. During a surge, the new pod may run beside the old one."""
         new = [pod for pod in active if generation_hash(pod) == self.revision]
         old = [pod for pod in active if generation_hash(pod) != self.revision]
         if self.surge and new and old:
@@ -120,7 +123,7 @@ class Situation(Struct, frozen=True):
         value = objects.get(self.owner, f"spec.updateStrategy.rollingUpdate.{name}", usual)
         return scaled(value, len(self.nodes), up=True)
 
-    def _update(self, plan: Plan) -> None:
+    def _update(self, plan: DaemonSetPlan) -> None:
         old, unavailable, replaced = [], 0, 0
         for node in sorted(self.nodes):
             active = [pod for pod in self.pods.get(node, ()) if pods.is_active(pod)]
@@ -138,11 +141,11 @@ class Situation(Struct, frozen=True):
         plan.delete += [*broken, *working[:room]]
 
     def status(self) -> Object:
-        """What the daemon set says of itself."""
+        """The status of the daemon set."""
         scheduled = [self._oldest(node) for node in self.nodes]
         there = [pod for pod in scheduled if pod is not None]
         available = sum(1 for pod in there if self.is_available(pod))
-        told: Object = {
+        result: Object = {
             "currentNumberScheduled": len(there),
             "numberMisscheduled": sum(1 for node, some in self.pods.items() if some and node not in self.nodes),
             "desiredNumberScheduled": len(self.nodes),
@@ -155,10 +158,10 @@ class Situation(Struct, frozen=True):
             ("numberAvailable", available),
             ("numberUnavailable", len(self.nodes) - available),
         )
-        told.update({name: number for name, number in extra if number})
+        result.update({name: number for name, number in extra if number})
         before = self.owner.get("status") or {}
-        told.update({name: before[name] for name in ("collisionCount", "conditions") if before.get(name)})
-        return told
+        result.update({name: before[name] for name in ("collisionCount", "conditions") if before.get(name)})
+        return result
 
     def _oldest(self, node: str) -> Object | None:
         some: Iterable[Object] = (pod for pod in self.pods.get(node, ()) if not pods.is_ending(pod))
@@ -169,7 +172,7 @@ class Situation(Struct, frozen=True):
 
 def situation(
     owner: Object, by_node: Mapping[str, Sequence[Object]], nodes: Iterable[Object], revision: str, *, now: float
-) -> Situation:
-    """How a daemon set stands on these nodes."""
+) -> DaemonSetSituation:
+    """The situation of a daemon set on these nodes."""
     wanted = frozenset(node["metadata"]["name"] for node in nodes if wants(owner, node))
-    return Situation(owner, by_node, wanted, revision, now)
+    return DaemonSetSituation(owner, by_node, wanted, revision, now)

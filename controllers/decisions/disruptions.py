@@ -1,4 +1,7 @@
-"""What a pod disruption budget allows now. Pure."""
+"""Disruptions: how many pods a pod disruption budget allows to evict.
+
+Pure.
+"""
 
 from collections.abc import Iterable
 
@@ -9,19 +12,19 @@ from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 _SOON_SECONDS = 120.0
-"""How long a pod that was evicted counts as about to go."""
+"""The seconds for which an evicted pod counts as disrupted."""
 _KIND = "DisruptionAllowed"
 
 
 def disrupted(budget: Object, members: Iterable[Object], *, now: float) -> dict[str, str]:
-    """The pods that were evicted and are not gone yet."""
+    """The evicted pods that still exist."""
     there = {pod["metadata"]["name"] for pod in members if not pods.is_ending(pod)}
     noted: dict[str, str] = objects.get(budget, "status.disruptedPods", {})
     return {name: time for name, time in noted.items() if name in there and pods.seconds(time) + _SOON_SECONDS > now}
 
 
 def amounts(budget: Object, pod_count: int, expected: int) -> tuple[int, int]:
-    """How many pods are expected, and how many have to be healthy. `expected` is what their owners want."""
+    """The expected and the required healthy number of pods. `expected`: the replicas of their owners."""
     spec = budget["spec"]
     if spec.get("maxUnavailable") is not None:
         return expected, max(0, expected - scaled(spec["maxUnavailable"], expected, up=True))
@@ -40,7 +43,7 @@ def status(budget: Object, members: list[Object], expected: int, *, now: float, 
     count, desired = amounts(budget, len(members), expected)
     allowed = max(0, healthy - desired) if count > 0 else 0
     generation = budget["metadata"].get("generation", 0)
-    told: Object = {
+    result: Object = {
         "currentHealthy": healthy,
         "desiredHealthy": desired,
         "expectedPods": count,
@@ -49,10 +52,10 @@ def status(budget: Object, members: list[Object], expected: int, *, now: float, 
         "conditions": [dict(one) for one in objects.get(budget, "status.conditions", ())],
     }
     if going:
-        told["disruptedPods"] = going
+        result["disruptedPods"] = going
     value, reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
-    conditions.report(told, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
-    condition = conditions.find(told, _KIND)
+    conditions.report(result, _KIND, value, now=shown, reason=reason, message="", observedGeneration=generation)
+    condition = conditions.find(result, _KIND)
     assert condition is not None
     condition["observedGeneration"] = generation
-    return told
+    return result

@@ -1,7 +1,6 @@
-"""Where a service's pods are: its Endpoints and EndpointSlices. Pure.
+"""Endpoints: the Endpoints and EndpointSlices of a service and its pods.
 
-Must hold: what is there already in the wanted form is kept under its name; a slice has at most 100 endpoints, all with
-the same ports.
+Pure. Must hold: an unchanged slice keeps its name. A slice has at most 100 endpoints, all with the same ports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +28,7 @@ def has_selector(service: Object) -> bool:
 
 
 def selects(service: Object, pod: Object) -> bool:
-    """Whether a pod belongs to a service with a selector."""
+    """Whether a service with a selector selects a pod."""
     labels = pod["metadata"].get("labels") or {}
     return has_selector(service) and service["spec"]["selector"].items() <= labels.items()
 
@@ -39,7 +38,7 @@ def is_headless(service: Object) -> bool:
 
 
 def ports_of(service: Object, pod: Object) -> tuple[Port, ...]:
-    """The ports of a pod behind those of the service; those that it does not have are left out."""
+    """The ports of a pod for the ports of the service. Named ports that the pod does not have are left out."""
     found = []
     for port in service["spec"].get("ports") or ():
         number = _target(port, pod)
@@ -62,7 +61,7 @@ def _target(port: Mapping[str, Any], pod: Object) -> int | None:
 
 
 def _addresses(pod: Object, family: str) -> list[str]:
-    """The first of a pod's addresses that is of a family."""
+    """The first address of a pod in an address family."""
     given = [one["ip"] for one in (pod.get("status") or {}).get("podIPs") or ()]
     version = 6 if family == "IPv6" else 4
     return [one for one in given if ip_address(one).version == version][:1]
@@ -96,7 +95,7 @@ def _endpoint(service: Object, pod: Object, addresses: list[str], node: Object |
 
 
 def _has_name(service: Object, pod: Object) -> bool:
-    """Whether the pod is found by a name of its own below the service's."""
+    """Whether the pod has a DNS name of its own below the service's."""
     spec = pod["spec"]
     return bool(spec.get("hostname")) and spec.get("subdomain") == service["metadata"]["name"]
 
@@ -104,7 +103,7 @@ def _has_name(service: Object, pod: Object) -> bool:
 def slices(
     service: Object, pods: Iterable[Object], nodes: Mapping[str, Object], present: Sequence[Object]
 ) -> list[Object]:
-    """All slices of a service; those that change keep the name of one that was there."""
+    """All slices of a service. Changed slices reuse the names of present ones."""
     every = list(pods)
     names = {_signature(one): one["metadata"]["name"] for one in reversed(present)}
     spare = [one["metadata"]["name"] for one in present]
@@ -163,8 +162,8 @@ def _slice(service: Object, family: str, ports: Sequence[Port], endpoints: list[
 
 def _port(port: Port) -> Object:
     name, protocol, number, application = port
-    told: Object = {"name": name, "protocol": protocol, "port": number}
-    return {**told, "appProtocol": application} if application else told
+    result: Object = {"name": name, "protocol": protocol, "port": number}
+    return {**result, "appProtocol": application} if application else result
 
 
 def endpoints(service: Object, pods: Iterable[Object]) -> Object:
@@ -182,35 +181,35 @@ def endpoints(service: Object, pods: Iterable[Object]) -> Object:
     labels.pop(_HEADLESS, None)
     if is_headless(service):
         labels[_HEADLESS] = ""
-    told = [
+    result = [
         {**kinds, **({"ports": [_named(one) for one in ports]} if ports else {})} for ports, kinds in subsets.items()
     ]
-    return {"metadata": {"name": metadata["name"], "labels": labels}, "subsets": told}
+    return {"metadata": {"name": metadata["name"], "labels": labels}, "subsets": result}
 
 
 def _named(port: Port) -> Object:
-    told = _port(port)
-    if not told["name"]:
-        del told["name"]
-    return told
+    result = _port(port)
+    if not result["name"]:
+        del result["name"]
+    return result
 
 
 def _address(service: Object, pod: Object, address: str) -> Object:
-    told: Object = {"ip": address, "targetRef": _reference(pod)}
+    result: Object = {"ip": address, "targetRef": _reference(pod)}
     if pod["spec"].get("nodeName"):
-        told["nodeName"] = pod["spec"]["nodeName"]
+        result["nodeName"] = pod["spec"]["nodeName"]
     if _has_name(service, pod):
-        told["hostname"] = pod["spec"]["hostname"]
-    return told
+        result["hostname"] = pod["spec"]["hostname"]
+    return result
 
 
 def is_own(present: Object) -> bool:
-    """Whether Endpoints were made here."""
+    """Whether this controller has made the Endpoints."""
     return _ENDPOINTS_MANAGED_BY in (present["metadata"].get("labels") or {})
 
 
 def is_same(wanted: Object, present: Object, *members: str) -> bool:
-    """Whether an object says already what is wanted of it."""
+    """Whether an object has the wanted labels and members already."""
     labels = present["metadata"].get("labels") or {}
     return bool(wanted["metadata"]["labels"] == labels) and all(
         (wanted.get(name) or []) == (present.get(name) or []) for name in members

@@ -1,9 +1,9 @@
-"""Events about objects: how they are written, and when one of them stands for many. Pure.
+"""Events: makes Event objects, and correlates repeated ones as client-go's recorder.
 
-As recorders of client-go do it: what is said again counts up the event that says it; of more than ten that differ in
-their text alone within ten minutes the next ones count as one; who says too much about one object is not heard for a
-while.
-Must hold: names differ, also at one moment of a clock that stands still; what is remembered is bounded.
+Pure. A repeated event increases the count of the first one. Of more than ten events within ten minutes that differ in
+their message alone, the later ones become one. Above a rate limit for each object, events are dropped.
+
+Must hold: the names of events differ, also when the clock stands still. The memory of the correlator is bounded.
 """
 
 import itertools
@@ -23,7 +23,7 @@ _BURST = 25.0
 _REFILL_SECONDS = 300.0
 _MOST_REMEMBERED = 4096
 _LONGEST_NAME = 236
-"""So that a number of sixteen digits behind it still fits."""
+"""The name with a number of sixteen digits behind it must fit into the limit for names."""
 
 _numbers = itertools.count()
 
@@ -31,7 +31,7 @@ V = TypeVar("V")
 
 
 def reference(obj: Object, api_version: str, kind: str, field_path: str = "") -> Object:
-    """Whom an event is about."""
+    """The reference to the object of an event."""
     metadata = obj["metadata"]
     about = {"apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
     about["resourceVersion"] = metadata.get("resourceVersion", "")
@@ -43,7 +43,7 @@ def reference(obj: Object, api_version: str, kind: str, field_path: str = "") ->
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """What is said about an object. `action`: in the newer form, which has one; `host`: the node it is said on."""
+    """An event before correlation. `action`: for series of events.k8s.io; `host`: the node that reports it."""
 
     about: Object
     type: str
@@ -55,7 +55,7 @@ class Said(Struct, frozen=True, kw_only=True):
 
 
 def make(said: Said, *, now: float) -> Object:
-    """The event that says it for the first time."""
+    """The Event object for the first occurrence."""
     namespace = said.about.get("namespace") or "default"
     event = {
         "metadata": {"name": _name(said.about["name"], now), "namespace": namespace},
@@ -73,7 +73,7 @@ def make(said: Said, *, now: float) -> Object:
 
 
 def repeat(event: Object, said: Said, *, now: float) -> None:
-    """Let an event say it once more."""
+    """Count one more occurrence in an Event object."""
     event["message"] = said.message
     if said.action:
         count = (event.get("series") or {}).get("count", 1)
@@ -84,7 +84,7 @@ def repeat(event: Object, said: Said, *, now: float) -> None:
 
 
 class Correlator:
-    """Remembers what one component has said."""
+    """The memory of one component's events."""
 
     def __init__(self) -> None:
         self._names: _Memory[str] = _Memory()
@@ -92,7 +92,7 @@ class Correlator:
         self._budgets: _Memory[tuple[float, float]] = _Memory()
 
     def hear(self, said: Said, *, now: float) -> tuple[Said, str] | None:
-        """What to write, and the name of the event that has said it before; None when it is too much."""
+        """The event to write, and the name of the earlier Event object, if any; None when the rate limit drops it."""
         if not self._has_budget(said, now):
             return None
         kind, text = _kind(said), said.message
@@ -106,7 +106,7 @@ class Correlator:
         return said, self._names.get((kind, text)) or ""
 
     def wrote(self, said: Said, name: str) -> None:
-        """An event of this name says it now."""
+        """Remember the name of a written Event object."""
         self._names.put((_kind(said), "" if said.message.startswith(_COMBINED) else said.message), name)
 
     def _has_budget(self, said: Said, now: float) -> bool:
@@ -118,7 +118,7 @@ class Correlator:
 
 
 class _Memory(Generic[V]):
-    """The newest entries."""
+    """A map of the newest entries."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[object, V] = OrderedDict()
@@ -134,7 +134,7 @@ class _Memory(Generic[V]):
 
 
 def _kind(said: Said) -> tuple[object, ...]:
-    """What is the same about events that differ in their text alone."""
+    """The parts that similar events share: all but the message."""
     about = tuple(sorted((name, value) for name, value in said.about.items() if name != "resourceVersion"))
     return about, said.type, said.reason
 

@@ -1,4 +1,7 @@
-"""How long a finished job is kept. Pure."""
+"""Finished jobs: when the TTL of a finished job is over.
+
+Pure.
+"""
 
 from aio_apiserver.controllers.decisions.pods import is_ending, seconds
 from aio_apiserver.registry.base import conditions
@@ -6,7 +9,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def seconds_left(job: Object, *, now: float) -> float | None:
-    """Until a job has to go; None when it has not finished, or stays."""
+    """The seconds until a job is deleted; None for an unfinished job, or one without a TTL."""
     ttl = job["spec"].get("ttlSecondsAfterFinished")
     status = job.get("status") or {}
     ends = [conditions.find(status, kind) for kind in ("Complete", "Failed")]

@@ -1,10 +1,13 @@
-"""Numbers written as ranges: 1,3-5. Pure."""
+"""Indexes: lists of numbers with ranges, such as 1,3-5, in the status of indexed jobs.
+
+Pure.
+"""
 
 from collections.abc import Iterable
 
 
 def parse(given: str) -> set[int]:
-    """The numbers in a list such as 1,3-5."""
+    """The numbers of a list such as 1,3-5."""
     found: set[int] = set()
     for part in filter(None, given.split(",")):
         first, _, last = part.partition("-")
@@ -13,7 +16,7 @@ def parse(given: str) -> set[int]:
 
 
 def text(numbers: Iterable[int]) -> str:
-    """The list of some numbers."""
+    """The list of these numbers."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:
@@ -24,5 +27,5 @@ def text(numbers: Iterable[int]) -> str:
 
 
 def _apart(first: int, last: int) -> str:
-    """One number, or two in a row."""
+    """One number, or two consecutive ones."""
     return str(first) if first == last else f"{first},{last}"

@@ -1,7 +1,7 @@
-"""Jobs whose parts fail each for itself (backoffLimitPerIndex): which have failed, and how often one was tried. Pure.
+"""Job indexes: failures and retries of each index of a Job with backoffLimitPerIndex.
 
-How often is noted on the pods: each new one for a part carries the failures of those before it. Must hold: a part that
-has failed once and for all stays failed.
+Pure. Each new pod of an index carries the count of earlier failures in its annotations. Must hold: a failed index stays
+failed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,18 +17,18 @@ _LONGEST_BACKOFF_SECONDS = 600.0
 
 
 def index_of(pod: Object) -> int | None:
-    """The part of the work that a pod does."""
+    """The completion index of a pod."""
     text = (pod["metadata"].get("annotations") or {}).get(INDEX, "")
     return int(text) if text.isdigit() else None
 
 
 def are_independent(job: Object) -> bool:
-    """Whether each part has a limit of its own."""
+    """Whether each index has its own backoff limit."""
     return job["spec"].get("backoffLimitPerIndex") is not None
 
 
 def failed(job: Object, failing: Iterable[Object]) -> set[int]:
-    """The parts that are given up, with those of the pods that failed now."""
+    """The failed indexes, including those of pods that failed now."""
     if not are_independent(job):
         return set()
     completions = job["spec"].get("completions") or 0
@@ -45,7 +45,7 @@ def _is_last_try(job: Object, pod: Object) -> bool:
 
 
 def last_tries(owned: Iterable[Object]) -> Mapping[int, Object]:
-    """The newest pod of each part that has failed."""
+    """The newest failed pod of each index."""
     found: dict[int, Object] = {}
     for pod in owned:
         index = index_of(pod)
@@ -57,7 +57,7 @@ def last_tries(owned: Iterable[Object]) -> Mapping[int, Object]:
 
 
 def pause(pod: Object | None, *, now: float) -> float:
-    """How long to wait before a part whose last try was this pod is tried again."""
+    """The seconds before an index is retried whose last pod is this one."""
     if pod is None:
         return 0.0
     wait = min(_BACKOFF_SECONDS * 2.0 ** min(_tries(pod), 16), _LONGEST_BACKOFF_SECONDS)
@@ -65,14 +65,14 @@ def pause(pod: Object | None, *, now: float) -> float:
 
 
 def ends(pod: Object) -> Sequence[float]:
-    """When the containers of a pod ended."""
+    """The times at which the containers of a pod ended."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     ended = [((one.get("state") or {}).get("terminated") or {}).get("finishedAt") for one in statuses]
     return [pods.seconds(one) for one in ended if one]
 
 
 def annotations(job: Object, before: Object | None) -> Mapping[str, str]:
-    """What the next pod of a part carries."""
+    """The annotations of the next pod of an index."""
     if not are_independent(job):
         return {}
     failures, ignored = (_noted(before, name) if before is not None else 0 for name in (_FAILURES, _IGNORED))

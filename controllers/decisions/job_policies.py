@@ -1,4 +1,7 @@
-"""What a job says of single pods: whose failure ends it, whose does not count, and which successes are enough. Pure."""
+"""Job policies: the pod failure policy and the success policy of a Job.
+
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +14,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class Match(Struct, frozen=True):
-    """The rule that a failed pod meets, and how that is told."""
+    """The action for a failed pod, and the message about it."""
 
     action: str
     message: str = ""
@@ -21,7 +24,7 @@ _NO_RULE = Match("Count")
 
 
 def match(job: Object, pod: Object) -> Match:
-    """The first rule of the failure policy that a pod meets; failures count where there is none."""
+    """The first matching rule of the pod failure policy; `Count` when none matches."""
     for index, rule in enumerate((job["spec"].get("podFailurePolicy") or {}).get("rules") or ()):
         action = rule["action"]
         end = f"matching {action} rule at index {index}"
@@ -59,12 +62,12 @@ def _with_condition(pod: Object, patterns: Iterable[Mapping[str, str]]) -> str:
 
 
 def is_ignored(job: Object, pod: Object) -> bool:
-    """Whether the failure of a pod does not count."""
+    """Whether the failure policy ignores the failure of a pod."""
     return pods.phase(pod) == "Failed" and match(job, pod).action == "Ignore"
 
 
 def failure(job: Object, owned: Iterable[Object]) -> str:
-    """Why the failure of one of its pods ends a job; empty when none does."""
+    """The message when the failure of one pod fails the job; empty otherwise."""
     for pod in owned:
         found = match(job, pod) if pods.phase(pod) == "Failed" else _NO_RULE
         if found.action == "FailJob":
@@ -73,7 +76,7 @@ def failure(job: Object, owned: Iterable[Object]) -> str:
 
 
 def success(job: Object, done: frozenset[int]) -> str:
-    """Why some indexes are enough; empty when they are not."""
+    """The message when the succeeded indexes satisfy the success policy; empty otherwise."""
     for number, rule in enumerate((job["spec"].get("successPolicy") or {}).get("rules") or () if done else ()):
         wanted, enough = rule.get("succeededIndexes"), rule.get("succeededCount")
         among = done & parse(wanted) if wanted is not None else done

@@ -1,7 +1,7 @@
-"""What a job says of its pods and of its end, before and after finished pods are counted. Pure.
+"""Job reports: the status of a Job, before and after its finished pods are counted.
 
-Must hold: numbers never go back; a job that has failed or succeeded says so first, and ends when none of its pods is
-left.
+Pure. Must hold: totals do not decrease. A job first reports that it will fail or succeed, and ends when all its pods
+are gone.
 """
 
 from typing import Any
@@ -12,57 +12,59 @@ from aio_apiserver.registry.groups.core.pod_conditions import is_ready
 from aio_apiserver.storage.stored_object import Object
 
 
-def status(found: jobs.Count, end: jobs.Outcome | None, *, now: str, active: int) -> Object:
-    """The status after a look, with what has to be counted in `uncountedTerminatedPods`."""
-    told = dict(found.status)
-    told["conditions"] = [dict(one) for one in told.get("conditions") or ()]
+def status(found: jobs.Count, end: jobs.JobOutcome | None, *, now: str, active: int) -> Object:
+    """The status before counting, with new finished pods in `uncountedTerminatedPods`."""
+    result = dict(found.status)
+    result["conditions"] = [dict(one) for one in result.get("conditions") or ()]
     waiting = {name: uids for name, uids in found.waiting.items() if uids}
-    told["uncountedTerminatedPods"] = waiting
+    result["uncountedTerminatedPods"] = waiting
     ready = sum(1 for pod in found.active if is_ready(pod)) if active else 0
-    told.update({"active": active, "ready": ready, "terminating": found.ending})
+    result.update({"active": active, "ready": ready, "terminating": found.ending})
     if not active:
-        del told["active"]
+        del result["active"]
     if jobs.is_indexed(found.job):
-        told["completedIndexes"] = indexes.text(found.done_indexes)
+        result["completedIndexes"] = indexes.text(found.done_indexes)
     if job_indexes.are_independent(found.job):
-        told["failedIndexes"] = indexes.text(found.failed_indexes)
-    _tell_suspension(told, found.job, now=now)
+        result["failedIndexes"] = indexes.text(found.failed_indexes)
+    _report_suspension(result, found.job, now=now)
     if end is not None:
-        _put(told, end.target, end, now=now)
-    return told
+        _put(result, end.target, end, now=now)
+    return result
 
 
-def _tell_suspension(told: Object, job: Object, *, now: str) -> None:
+def _report_suspension(result: Object, job: Object, *, now: str) -> None:
     if jobs.is_suspended(job):
-        told.pop("startTime", None)
+        result.pop("startTime", None)
         conditions.report(
-            told, "Suspended", "True", now=now, reason="JobSuspended", message="Job suspended", lastProbeTime=now
+            result, "Suspended", "True", now=now, reason="JobSuspended", message="Job suspended", lastProbeTime=now
         )
         return
-    told.setdefault("startTime", now)
-    if conditions.is_true(told, "Suspended"):
+    result.setdefault("startTime", now)
+    if conditions.is_true(result, "Suspended"):
         conditions.report(
-            told, "Suspended", "False", now=now, reason="JobResumed", message="Job resumed", lastProbeTime=now
+            result, "Suspended", "False", now=now, reason="JobResumed", message="Job resumed", lastProbeTime=now
         )
 
 
-def _put(told: Object, kind: str, end: jobs.Outcome, *, now: str) -> None:
-    conditions.report(told, kind, "True", now=now, reason=end.reason, message=end.message, lastProbeTime=now)
+def _put(result: Object, kind: str, end: jobs.JobOutcome, *, now: str) -> None:
+    conditions.report(result, kind, "True", now=now, reason=end.reason, message=end.message, lastProbeTime=now)
 
 
-def settled(status: Object, end: jobs.Outcome | None, *, now: str) -> Object:
-    """The status once the finalizers are off: what waited is in the totals; without pods, an end is final."""
-    told: Object = {**status, "conditions": [dict(one) for one in status.get("conditions") or ()]}
-    waiting: dict[str, Any] = told.pop("uncountedTerminatedPods", None) or {}
-    told["uncountedTerminatedPods"] = {}
+def settled(status: Object, end: jobs.JobOutcome | None, *, now: str) -> Object:
+    """The status after the finalizers are removed: uncounted pods are in the totals. Without active pods the end is
+    final.
+    """
+    result: Object = {**status, "conditions": [dict(one) for one in status.get("conditions") or ()]}
+    waiting: dict[str, Any] = result.pop("uncountedTerminatedPods", None) or {}
+    result["uncountedTerminatedPods"] = {}
     for name in ("succeeded", "failed"):
-        total = int(told.get(name) or 0) + len(waiting.get(name, ()))
-        if name == "succeeded" and "completedIndexes" in told:
-            total = len(indexes.parse(told["completedIndexes"]))
+        total = int(result.get(name) or 0) + len(waiting.get(name, ()))
+        if name == "succeeded" and "completedIndexes" in result:
+            total = len(indexes.parse(result["completedIndexes"]))
         if total:
-            told[name] = total
-    if end is not None and not told.get("active") and not told.get("terminating"):
-        _put(told, end.kind, end, now=now)
+            result[name] = total
+    if end is not None and not result.get("active") and not result.get("terminating"):
+        _put(result, end.kind, end, now=now)
         if end.kind == "Complete":
-            told["completionTime"] = now
-    return told
+            result["completionTime"] = now
+    return result

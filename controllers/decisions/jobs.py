@@ -1,7 +1,8 @@
-"""Jobs: which pods are done, how many are still to come, and when a job has to end. Pure.
+"""Jobs: the finished pods of a Job, the pods to make, and whether the job has to end.
 
-Finished pods are counted once: their uids stand in `uncountedTerminatedPods` until the finalizer is off them.
-Must hold: no pod counts twice; what a job has said of its end once stays.
+Pure. Each finished pod is counted once: its uid is in `uncountedTerminatedPods` until its finalizer is removed.
+
+Must hold: no pod counts twice. An end that was reported once stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ _LATE_TEXT = "Job was active longer than specified deadline"
 
 
 def is_over(job: Object) -> bool:
-    """Whether nothing is left to do."""
+    """Whether the job has ended."""
     status = job.get("status") or {}
     return conditions.is_true(status, "Complete") or conditions.is_true(status, "Failed")
 
@@ -35,21 +36,21 @@ def is_indexed(job: Object) -> bool:
 
 
 class Count(Struct):
-    """What a look at the pods of a job has found."""
+    """The pods of a job, sorted."""
 
     job: Object
     active: list[Object] = field(default_factory=list)
     ending: int = 0
     succeeded: list[Object] = field(default_factory=list)
-    """Those that are to be counted now."""
+    """The pods to count now."""
     failed: list[Object] = field(default_factory=list)
     ignored: list[Object] = field(default_factory=list)
-    """Those that failed, which the job does not mind."""
+    """The failed pods that the failure policy ignores."""
     why_failed: str = ""
-    """Why the failure of one pod ends the job."""
+    """The message when one pod fails the job."""
     failed_indexes: set[int] = field(default_factory=set)
     last_tries: Mapping[int, Object] = field(default_factory=dict)
-    """By the part that they tried."""
+    """The newest failed pods by index."""
 
     @property
     def status(self) -> Object:
@@ -58,7 +59,7 @@ class Count(Struct):
 
     @property
     def waiting(self) -> dict[str, list[str]]:
-        """The uids of pods that are not in the totals yet, those of now included."""
+        """The uids of pods that are not in the totals, including the new ones."""
         before = self.status.get("uncountedTerminatedPods") or {}
         new = {"succeeded": self.succeeded, "failed": self.failed}
         return {name: [*before.get(name, ()), *(pod["metadata"]["uid"] for pod in new[name])] for name in new}
@@ -85,7 +86,7 @@ class Count(Struct):
 
 
 def count(job: Object, owned: Iterable[Object]) -> Count:
-    """Sort a job's pods."""
+    """Sort the pods of a job."""
     found = Count(job)
     known = found.status.get("uncountedTerminatedPods") or {}
     counted = {*known.get("succeeded", ()), *known.get("failed", ())}
@@ -110,26 +111,26 @@ def count(job: Object, owned: Iterable[Object]) -> Count:
 
 
 class Judged(NamedTuple):
-    """What a look at a job comes to. pause: the seconds before it may get more pods."""
+    """The result of one reconciliation. pause: the seconds before new pods may be made."""
 
     found: Count
-    end: "Outcome | None"
+    end: "JobOutcome | None"
     pause: float
 
 
 def judged(job: Object, owned: Sequence[Object], *, now: float) -> Judged:
-    """What to do about a job with these pods."""
+    """The result for a job with these pods."""
     found = count(job, owned)
     return Judged(found, outcome(found, now=now), pause(found, owned, now=now))
 
 
 def _counts_as_failed(job: Object) -> bool:
-    """Whether a pod that is being deleted has failed already."""
+    """Whether a terminating pod counts as failed already."""
     return bool(job["spec"].get("podReplacementPolicy") != "Failed")
 
 
-class Outcome(Struct, frozen=True):
-    """How a job ends."""
+class JobOutcome(Struct, frozen=True):
+    """The end of a job."""
 
     kind: str
     reason: str
@@ -140,34 +141,34 @@ class Outcome(Struct, frozen=True):
         return "SuccessCriteriaMet" if self.kind == "Complete" else "FailureTarget"
 
 
-def outcome(found: Count, *, now: float) -> Outcome | None:
-    """Whether a job has to end, and how: what was said before counts first."""
+def outcome(found: Count, *, now: float) -> JobOutcome | None:
+    """The end of a job; None while it goes on. An earlier report wins."""
     job, status = found.job, found.status
     for kind, target in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
         said = conditions.find(status, target)
         if said is not None and said["status"] == "True":
-            return Outcome(kind, said.get("reason", ""), said.get("message", ""))
+            return JobOutcome(kind, said.get("reason", ""), said.get("message", ""))
     if found.why_failed:
-        return Outcome("Failed", "PodFailurePolicy", found.why_failed)
+        return JobOutcome("Failed", "PodFailurePolicy", found.why_failed)
     if found.failures > _backoff_limit(job) or _restarts_too_often(found):
-        return Outcome("Failed", "BackoffLimitExceeded", _FAILED_TEXT)
+        return JobOutcome("Failed", "BackoffLimitExceeded", _FAILED_TEXT)
     left = seconds_left(job, now=now)
     if left is not None and left <= 0:
-        return Outcome("Failed", "DeadlineExceeded", _LATE_TEXT)
+        return JobOutcome("Failed", "DeadlineExceeded", _LATE_TEXT)
     if found.failed_indexes and (failure := _failure_of_indexes(found)) is not None:
         return failure
     if enough := job_policies.success(job, frozenset(found.done_indexes)):
-        return Outcome("Complete", "SuccessPolicy", enough)
-    return Outcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
+        return JobOutcome("Complete", "SuccessPolicy", enough)
+    return JobOutcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
 
 
-def _failure_of_indexes(found: Count) -> Outcome | None:
-    """How a job ends of whose parts some have failed: at once when they are too many, or with the last one."""
+def _failure_of_indexes(found: Count) -> JobOutcome | None:
+    """The end of a job with failed indexes: at once above maxFailedIndexes, else when all indexes are finished."""
     spec, number = found.job["spec"], len(found.failed_indexes)
     if spec.get("maxFailedIndexes") is not None and number > int(spec["maxFailedIndexes"]):
-        return Outcome("Failed", "MaxFailedIndexesExceeded", _TOO_MANY_INDEXES_TEXT)
+        return JobOutcome("Failed", "MaxFailedIndexesExceeded", _TOO_MANY_INDEXES_TEXT)
     if number + found.successes >= int(spec["completions"]):
-        return Outcome("Failed", "FailedIndexes", _INDEXES_TEXT)
+        return JobOutcome("Failed", "FailedIndexes", _INDEXES_TEXT)
     return None
 
 
@@ -200,7 +201,7 @@ def is_suspended(job: Object) -> bool:
 
 
 def seconds_left(job: Object, *, now: float) -> float | None:
-    """Until the deadline of a job that has one."""
+    """The seconds until the activeDeadlineSeconds are over."""
     deadline, start = job["spec"].get("activeDeadlineSeconds"), (job.get("status") or {}).get("startTime")
     if deadline is None or start is None or is_suspended(job):
         return None
@@ -208,7 +209,9 @@ def seconds_left(job: Object, *, now: float) -> float | None:
 
 
 def pause(found: Count, owned: Iterable[Object], *, now: float) -> float:
-    """How long to wait before pods are made again after failures; parts that fail each for itself wait so, too."""
+    """The backoff before new pods, after failures. With limits for each index, it is the shortest one of the open
+    indexes.
+    """
     if job_indexes.are_independent(found.job):
         waits = [job_indexes.pause(found.last_tries.get(index), now=now) for index in _open_indexes(found)]
         return min(waits, default=0.0)
@@ -221,7 +224,7 @@ def pause(found: Count, owned: Iterable[Object], *, now: float) -> float:
 
 
 def missing(found: Count) -> int:
-    """How many pods to make, or to delete when it is negative."""
+    """The number of pods to make; negative for pods to delete."""
     job = found.job
     parallelism = job["spec"].get("parallelism")
     most = 1 if parallelism is None else int(parallelism)
@@ -238,7 +241,7 @@ def missing(found: Count) -> int:
 
 
 def free_indexes(found: Count, number: int, *, now: float) -> list[int]:
-    """The parts of the work that nobody does, that are not done and that need not wait."""
+    """The open indexes without an active pod and without a backoff."""
     first = _open_indexes(found)[:number]
     if not job_indexes.are_independent(found.job):
         return first
@@ -252,7 +255,7 @@ def _open_indexes(found: Count) -> list[int]:
 
 
 def pod_of(job: Object, index: int | None, before: Object | None = None) -> Object:
-    """A new pod; with an index, for that part of the work, which the pod before has tried in vain."""
+    """A new pod; with an index, `before` is its last failed pod."""
     pod = pods.from_template(job["spec"]["template"], job, "batch/v1", "Job")
     metadata = pod["metadata"]
     metadata["finalizers"] = [*metadata.get("finalizers", ()), TRACKING]
@@ -279,5 +282,5 @@ def _with_index(container: Object, source: Object) -> Object:
 
 
 def surplus(found: Count, number: int) -> Sequence[Object]:
-    """The pods to delete first."""
+    """The pods to delete, in kube-controller-manager's order."""
     return sorted(found.active, key=pods.deletion_rank)[:number]

@@ -1,4 +1,7 @@
-"""What a namespace says about its end: what was deleted, what remains, and who holds it. Pure."""
+"""Namespace conditions: the conditions of a terminating namespace: failures, remaining objects and finalizers.
+
+Pure.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,14 +27,14 @@ _FINE = {
 
 
 class Remains(Struct):
-    """What a look at all that a namespace holds has found. `resources` are by `plural.group`."""
+    """The remaining objects of a namespace. `resources`: by `plural.group`."""
 
     resources: Counter[str] = field(default_factory=Counter)
     finalizers: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
     def count(self, resource: str, objects: Sequence[Object]) -> None:
-        """Take in what is left of a resource."""
+        """Add the remaining objects of a resource."""
         if objects:
             self.resources[resource] += len(objects)
         for obj in objects:
@@ -42,32 +45,32 @@ class Remains(Struct):
         return not self.resources and not self.failures
 
     def _troubles(self) -> dict[str, tuple[str, str]]:
-        """The conditions that are not as they should be: reasons and messages."""
+        """The reasons and messages of conditions that are not fine."""
         troubles = {}
         if self.failures:
             text = f"Failed to delete all resource types, {len(self.failures)} remaining: {', '.join(self.failures)}"
             troubles["NamespaceDeletionContentFailure"] = ("ContentDeletionFailed", text)
         if self.resources:
-            told = (f"{name} has {number} resource instances" for name, number in sorted(self.resources.items()))
-            text = f"Some resources are remaining: {', '.join(told)}"
+            result = (f"{name} has {number} resource instances" for name, number in sorted(self.resources.items()))
+            text = f"Some resources are remaining: {', '.join(result)}"
             troubles["NamespaceContentRemaining"] = ("SomeResourcesRemain", text)
         if self.finalizers:
-            told = (f"{name} in {number} resource instances" for name, number in sorted(self.finalizers.items()))
-            text = f"Some content in the namespace has finalizers remaining: {', '.join(told)}"
+            result = (f"{name} in {number} resource instances" for name, number in sorted(self.finalizers.items()))
+            text = f"Some content in the namespace has finalizers remaining: {', '.join(result)}"
             troubles["NamespaceFinalizersRemaining"] = ("SomeFinalizersRemain", text)
         return troubles
 
     def conditions(self, present: Sequence[Mapping[str, Any]], *, now: str) -> list[Object]:
-        """The conditions of the namespace; those of other kinds stay."""
+        """The conditions of the namespace. Conditions of other types stay."""
         troubles = self._troubles()
         before = {one["type"]: one for one in present}
-        told = [one for one in present if one["type"] not in _FINE]
+        result = [one for one in present if one["type"] not in _FINE]
         for kind, fine in _FINE.items():
             status = "True" if kind in troubles else "False"
             reason, message = troubles.get(kind, fine)
             old = before.get(kind, {})
             since = old["lastTransitionTime"] if old.get("status") == status else now
-            told.append(
+            result.append(
                 {"type": kind, "status": status, "lastTransitionTime": since, "reason": reason, "message": message}
             )
-        return [dict(one) for one in told]
+        return [dict(one) for one in result]

@@ -1,4 +1,7 @@
-"""What a node that is not there looks like. Pure."""
+"""Nodes: the simulated nodes of --simulate.
+
+Pure.
+"""
 
 from collections.abc import Container
 from ipaddress import ip_address, ip_network
@@ -7,10 +10,10 @@ from aio_apiserver.storage.stored_object import Object
 
 _POD_NETWORK = ip_address("10.128.0.0")
 _ADDRESSES = 1024
-"""How many each node has for its pods."""
+"""The number of pod addresses of each node."""
 _NODE_NETWORK = ip_address("172.16.0.1")
 MARK = "simulate.aio-apiserver/node"
-"""The annotation of nodes whose pods are simulated."""
+"""The annotation of simulated nodes."""
 _AMOUNTS = {"cpu": "32", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "1000"}
 _NOT_READY = "node.kubernetes.io/not-ready"
 _CONDITIONS = (
@@ -41,13 +44,13 @@ def is_simulated(node: Object) -> bool:
 
 
 def address(node: Object) -> str:
-    """The node's address; empty before it has one."""
+    """The internal address of a node; empty before it has one."""
     addresses = (node.get("status") or {}).get("addresses") or ()
     return next((str(one["address"]) for one in addresses if one["type"] == "InternalIP"), "")
 
 
 def free_address(node: Object, taken: Container[str], start: int) -> str:
-    """An address for a pod, the first one that is free from a number on; the last one tried when none is."""
+    """A pod address: the first free one from `start` on; the last one tried when none is free."""
     network = ip_network(node["spec"].get("podCIDR") or f"{_POD_NETWORK}/22")
     address = ""
     for number in range(start, start + network.num_addresses):
@@ -63,7 +66,7 @@ def is_ready(node: Object) -> bool:
 
 
 def status(number: int, version: str, *, now: str) -> Object:
-    """The status of a node that works."""
+    """The status of a ready node."""
     return {
         "capacity": dict(_AMOUNTS),
         "allocatable": dict(_AMOUNTS),
@@ -98,12 +101,12 @@ def status(number: int, version: str, *, now: str) -> Object:
 
 
 def is_tainted(node: Object) -> bool:
-    """Whether a node has the taint of those that are not ready."""
+    """Whether a node has the taint for nodes that are not ready."""
     return any(one["key"] == _NOT_READY for one in node["spec"].get("taints") or ())
 
 
-def welcome(node: Object) -> bool:
-    """Take off the taint of nodes that are not ready; whether it was there."""
+def remove_not_ready_taint(node: Object) -> bool:
+    """Remove the taint for nodes that are not ready. Returns whether it was there."""
     taints = node["spec"].get("taints") or []
     kept = [one for one in taints if one["key"] != _NOT_READY]
     if kept:

@@ -1,7 +1,7 @@
-"""The graph of owners: who depends on whom, over all kinds, and what becomes of an object whose owners go.
+"""Ownership: the graph of owners and dependents over all kinds, and the fate of objects without owners.
 
-Pure. Must hold: an object is deleted only when every owner that it names is gone or waits for its dependents; who has
-an owner left only loses the references to those that are gone.
+Pure. Must hold: an object is deleted when every owner is gone or waits for its dependents. An object with another owner
+loses just the references to missing ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +15,11 @@ from aio_apiserver.storage.stored_object import Object
 
 Reference = Mapping[str, Any]
 Change = Callable[[Object], bool]
-"""Changes an object in place; whether there was something to change."""
+"""Changes an object in place. Returns whether it changed."""
 
 
-class Node(Struct, frozen=True):
-    """An object as far as its owners matter. `place` is a number that the graph's user understands."""
+class ObjectNode(Struct, frozen=True):
+    """An object in the graph. `place`: a number that the caller of the graph assigns to its resource."""
 
     uid: str
     place: int
@@ -37,14 +37,14 @@ class Node(Struct, frozen=True):
         return self.is_ending and ORPHAN_DEPENDENTS in self.finalizers
 
     def blocks(self, owner: str) -> bool:
-        """Whether an owner that waits for its dependents waits for this one."""
+        """Whether this object blocks the foreground deletion of an owner."""
         return any(one["uid"] == owner and one.get("blockOwnerDeletion") for one in self.owners)
 
 
-def node_of(obj: Object, place: int, key: str) -> Node:
+def node_of(obj: Object, place: int, key: str) -> ObjectNode:
     """The node of an object."""
     metadata = obj["metadata"]
-    return Node(
+    return ObjectNode(
         metadata["uid"],
         place,
         key,
@@ -55,13 +55,13 @@ def node_of(obj: Object, place: int, key: str) -> Node:
 
 
 class Graph(Struct):
-    """Everything that was seen, by uid."""
+    """All known objects by uid."""
 
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, ObjectNode] = field(default_factory=dict)
     dependents: dict[str, set[str]] = field(default_factory=dict)
 
-    def put(self, node: Node) -> set[str]:
-        """Take in what was seen; the uids of what has to be looked at because of it."""
+    def put(self, node: ObjectNode) -> set[str]:
+        """Add or replace an object. Returns the uids of objects to reconcile."""
         before = self.nodes.get(node.uid)
         self._unlink(before)
         self.nodes[node.uid] = node
@@ -71,20 +71,20 @@ class Graph(Struct):
         return concerned | self._waiting_owners(before) | self._waiting_owners(node)
 
     def remove(self, uid: str) -> set[str]:
-        """Forget what is gone."""
+        """Remove an object. Returns the uids of objects to reconcile."""
         node = self.nodes.pop(uid, None)
         self._unlink(node)
         return self.dependents.get(uid, set()) | self._waiting_owners(node)
 
-    def dependents_of(self, uid: str) -> list[Node]:
+    def dependents_of(self, uid: str) -> list[ObjectNode]:
         return [self.nodes[one] for one in self.dependents.get(uid, ())]
 
-    def _waiting_owners(self, node: Node | None) -> set[str]:
-        """Those of an object's owners that wait for what depends on them."""
+    def _waiting_owners(self, node: ObjectNode | None) -> set[str]:
+        """The owners of an object that wait for their dependents."""
         owners = (self.nodes.get(one["uid"]) for one in (node.owners if node is not None else ()))
         return {one.uid for one in owners if one is not None and one.waits_for_dependents}
 
-    def _unlink(self, node: Node | None) -> None:
+    def _unlink(self, node: ObjectNode | None) -> None:
         for owner in node.owners if node is not None else ():
             others = self.dependents.get(owner["uid"], set())
             others.discard(node.uid if node is not None else "")
@@ -93,36 +93,36 @@ class Graph(Struct):
 
 
 class Fate(Enum):
-    """What is known of an owner that an object names."""
+    """The state of an owner in a reference."""
 
     THERE = "there"
     GONE = "gone"
     WAITING = "waits for its dependents"
 
 
-class Verdict(Struct, frozen=True):
-    """What to do with an object: delete it in some way, or take references off it, or neither."""
+class GarbageVerdict(Struct, frozen=True):
+    """The action for an object: a deletion with this propagation policy, or removal of owner references, or none."""
 
     delete: str = ""
     drop: frozenset[str] = frozenset()
     unblock: bool = False
 
 
-def judge(fates: Mapping[str, Fate], node: Node, dependents: Sequence[Node]) -> Verdict:
-    """What becomes of an object with owners."""
+def judge(fates: Mapping[str, Fate], node: ObjectNode, dependents: Sequence[ObjectNode]) -> GarbageVerdict:
+    """The verdict for an object with owners."""
     lost = frozenset(uid for uid, fate in fates.items() if fate is not Fate.THERE)
     if len(lost) < len(fates):
-        return Verdict(drop=lost)
+        return GarbageVerdict(drop=lost)
     if Fate.WAITING in fates.values() and dependents:
         is_cycle = any(one.waits_for_dependents for one in dependents)
-        return Verdict(delete="Foreground", unblock=is_cycle)
+        return GarbageVerdict(delete="Foreground", unblock=is_cycle)
     if ORPHAN_DEPENDENTS in node.finalizers:
-        return Verdict(delete="Orphan")
-    return Verdict(delete="Foreground" if FOREGROUND_DELETION in node.finalizers else "Background")
+        return GarbageVerdict(delete="Orphan")
+    return GarbageVerdict(delete="Foreground" if FOREGROUND_DELETION in node.finalizers else "Background")
 
 
 def drop_owners(obj: Object, uids: frozenset[str]) -> bool:
-    """Take references off an object; whether there were any."""
+    """Remove owner references. Returns whether there were any."""
     metadata = obj["metadata"]
     owners = metadata.get("ownerReferences") or []
     kept = [one for one in owners if one["uid"] not in uids]
@@ -134,7 +134,7 @@ def drop_owners(obj: Object, uids: frozenset[str]) -> bool:
 
 
 def unblock_owners(obj: Object) -> bool:
-    """Let no owner wait for an object; whether one did."""
+    """Set blockOwnerDeletion to false in all owner references. Returns whether one was true."""
     owners = obj["metadata"].get("ownerReferences") or ()
     blocking = [one for one in owners if one.get("blockOwnerDeletion")]
     for one in blocking:
@@ -143,7 +143,7 @@ def unblock_owners(obj: Object) -> bool:
 
 
 def drop_finalizer(obj: Object, name: str) -> bool:
-    """Take a finalizer off an object; whether it was there."""
+    """Remove a finalizer. Returns whether it was there."""
     metadata = obj["metadata"]
     finalizers = metadata.get("finalizers") or []
     kept = [one for one in finalizers if one != name]

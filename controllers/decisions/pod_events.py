@@ -1,4 +1,7 @@
-"""What a kubelet says of a pod when its status changes. Pure."""
+"""Pod events: the events of a kubelet for the changes of a pod's status.
+
+Pure.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +13,7 @@ _LISTS = (("initContainers", "initContainerStatuses"), ("containers", "container
 
 
 class PodEvent(Struct, frozen=True):
-    """One event; `field_path` is of the container that it is about."""
+    """One event. `field_path`: of its container."""
 
     reason: str
     message: str
@@ -19,7 +22,7 @@ class PodEvent(Struct, frozen=True):
 
 
 def between(pod: Object, before: Object, after: Object) -> Sequence[PodEvent]:
-    """What happened from one status to the next."""
+    """The events for the change from one status to the next."""
     return [
         event
         for member, statuses in _LISTS
@@ -35,7 +38,7 @@ def between(pod: Object, before: Object, after: Object) -> Sequence[PodEvent]:
 
 
 def ending(pod: Object) -> Sequence[PodEvent]:
-    """What is said of a pod that is being stopped."""
+    """The events for a pod that is being stopped."""
     running = {one["name"] for one in (pod.get("status") or {}).get("containerStatuses") or () if _is(one, "running")}
     return [
         PodEvent("Killing", f"Stopping container {name}", f"spec.containers{{{name}}}")
@@ -53,7 +56,7 @@ def _is(shown: Object, state: str) -> bool:
 
 
 def _waits(shown: Object) -> str:
-    """What a container waits for."""
+    """The waiting reason of a container."""
     return str(((shown.get("state") or {}).get("waiting") or {}).get("reason", ""))
 
 

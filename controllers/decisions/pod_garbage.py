@@ -1,4 +1,7 @@
-"""Which pods nobody looks after any more. Pure."""
+"""Pod garbage: which pods the garbage collector deletes.
+
+Pure.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -9,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 MOST_FINISHED = 12_500
 """kube-controller-manager's --terminated-pod-gc-threshold."""
 QUARANTINE_SECONDS = 40.0
-"""How long a node may be missing before its pods are lost."""
+"""The time for which a node may be missing before its pods are deleted."""
 _OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
@@ -18,7 +21,7 @@ def node_of(pod: Object) -> str:
 
 
 def is_stuck(pod: Object, node: Object | None) -> bool:
-    """Whether a pod ends and there is no kubelet that could tell its end."""
+    """Whether a terminating pod has no kubelet that could finish it."""
     if not pods.is_ending(pod):
         return False
     return not node_of(pod) or (node is not None and _is_out_of_service(node))
@@ -29,7 +32,7 @@ def _is_out_of_service(node: Object) -> bool:
 
 
 def superfluous(finished: Collection[Object], most: int = MOST_FINISHED) -> Sequence[Object]:
-    """The finished pods beyond as many as are kept: first those that were evicted, then the oldest."""
+    """The finished pods above the limit: evicted ones first, then the oldest."""
     excess = len(finished) - most
     return sorted(finished, key=_rank)[:excess] if excess > 0 else ()
 
@@ -41,7 +44,7 @@ def _rank(pod: Object) -> tuple[bool, str, str]:
 
 
 def fail(pod: Object, *, is_lost: bool, now: str) -> bool:
-    """Mark a pod as failed, in place; whether that was to be done."""
+    """Mark a pod as failed, in place. Returns whether it changed."""
     if pods.is_finished(pod):
         return False
     status = dict(pod.get("status") or {})

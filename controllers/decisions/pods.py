@@ -1,4 +1,7 @@
-"""What controllers see in pods: whether one counts, is ready, is available; which goes first. Pure."""
+"""Pods: readiness, availability, deletion order and owners of pods, for controllers.
+
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -16,7 +19,7 @@ def phase(pod: Object) -> str:
 
 
 def is_finished(pod: Object) -> bool:
-    """Whether it has come to its end."""
+    """Whether it has succeeded or failed."""
     return phase(pod) in _FINISHED
 
 
@@ -25,17 +28,17 @@ def is_ending(obj: Object) -> bool:
 
 
 def is_active(pod: Object) -> bool:
-    """Whether it is one of those that its owner wants: neither finished nor ending."""
+    """Whether it is neither finished nor terminating."""
     return not is_finished(pod) and not is_ending(pod)
 
 
 def seconds(text: str) -> float:
-    """A time of metadata, in seconds since the epoch."""
+    """A timestamp of metadata, in seconds since the epoch."""
     return datetime.fromisoformat(text).timestamp()
 
 
 def ready_since(pod: Object) -> float | None:
-    """When it became ready; None when it is not."""
+    """The time since which it is ready; None when it is not ready."""
     for one in (pod.get("status") or {}).get("conditions") or ():
         if one.get("type") == "Ready" and one.get("status") == "True":
             return seconds(one["lastTransitionTime"]) if one.get("lastTransitionTime") else 0.0
@@ -43,19 +46,19 @@ def ready_since(pod: Object) -> float | None:
 
 
 def is_available(pod: Object, min_ready_seconds: int, *, now: float) -> bool:
-    """Whether it has been ready for long enough."""
+    """Whether it has been ready for minReadySeconds."""
     since = ready_since(pod)
     return since is not None and (not min_ready_seconds or since + min_ready_seconds <= now)
 
 
 def counts(pods: Iterable[Object], min_ready_seconds: int, *, now: float) -> tuple[int, int]:
-    """How many are ready, and available."""
+    """The numbers of ready and of available pods."""
     ready = [pod for pod in pods if is_ready(pod)]
     return len(ready), sum(1 for pod in ready if is_available(pod, min_ready_seconds, now=now))
 
 
 def deletion_rank(pod: Object) -> tuple[object, ...]:
-    """The smallest goes first: unscheduled, pending, not ready, of low deletion cost, young."""
+    """The sort key for deletion: unscheduled, pending, not ready, low deletion cost and young pods come first."""
     metadata = pod["metadata"]
     cost = (metadata.get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost", "0")
     since = ready_since(pod)
@@ -71,7 +74,7 @@ def deletion_rank(pod: Object) -> tuple[object, ...]:
 
 
 def controller_reference(owner: Object, api_version: str, kind: str) -> Object:
-    """The reference that makes an object the controller of another."""
+    """The owner reference of a controller."""
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -83,7 +86,7 @@ def controller_reference(owner: Object, api_version: str, kind: str) -> Object:
 
 
 def controller_of(obj: Object) -> Mapping[str, Any]:
-    """The reference to what controls an object; empty when nothing does."""
+    """The reference to the controller of an object; empty without one."""
     for owner in obj["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
             return dict(owner)
@@ -91,7 +94,7 @@ def controller_of(obj: Object) -> Mapping[str, Any]:
 
 
 def from_template(template: Mapping[str, Any], owner: Object, api_version: str, kind: str) -> Object:
-    """A pod as a template wants it, which its owner controls."""
+    """A pod from a template, with its owner as controller."""
     given = template.get("metadata") or {}
     metadata: Object = {
         "generateName": f"{owner['metadata']['name']}-",

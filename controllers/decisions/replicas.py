@@ -1,4 +1,7 @@
-"""What a replica set or replication controller says of its pods. Pure."""
+"""Replicas: the active pods and the status of a ReplicaSet or ReplicationController.
+
+Pure.
+"""
 
 from collections.abc import Sequence
 
@@ -9,35 +12,35 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def sort(claimed: Sequence[Object]) -> tuple[Sequence[Object], int]:
-    """The pods of an owner that count, and how many are about to go; those that have come to their end are neither."""
+    """The active pods of an owner, and the number of terminating ones. Finished pods are neither."""
     unfinished = [pod for pod in claimed if not pods.is_finished(pod)]
     active = [pod for pod in unfinished if not pods.is_ending(pod)]
     return active, len(unfinished) - len(active)
 
 
 def status(owner: Object, active: Sequence[Object], ending: int, *, now: float) -> Object:
-    """The status; conditions stay as they are. `ending` pods are those that are about to go."""
+    """The status, without changes of conditions. `ending`: the number of terminating pods."""
     template = (owner["spec"]["template"].get("metadata") or {}).get("labels") or {}
     labelled = [pod for pod in active if template.items() <= (pod["metadata"].get("labels") or {}).items()]
     ready, available = pods.counts(active, owner["spec"].get("minReadySeconds") or 0, now=now)
     before = owner.get("status") or {}
-    told: Object = {
+    result: Object = {
         "replicas": len(active),
         "fullyLabeledReplicas": len(labelled),
         "readyReplicas": ready,
         "availableReplicas": available,
         "observedGeneration": owner["metadata"].get("generation", 0),
     }
-    told = {name: number for name, number in told.items() if number or name == "replicas"}
+    result = {name: number for name, number in result.items() if number or name == "replicas"}
     if "selector" in owner["spec"] and "matchLabels" in owner["spec"]["selector"]:
-        told["terminatingReplicas"] = ending
+        result["terminatingReplicas"] = ending
     if before.get("conditions"):
-        told["conditions"] = [dict(one) for one in before["conditions"]]
-    return told
+        result["conditions"] = [dict(one) for one in before["conditions"]]
+    return result
 
 
-def tell_failure(status: Object, owner: Object, active: int, why: str, *, now: str) -> None:
-    """Say in a status that pods could not be made or deleted, or that this is over."""
+def report_failure(status: Object, owner: Object, active: int, why: str, *, now: str) -> None:
+    """Set or remove the condition ReplicaFailure."""
     if not why:
         conditions.remove(status, "ReplicaFailure")
     elif conditions.find(status, "ReplicaFailure") is None:

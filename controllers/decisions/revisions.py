@@ -1,4 +1,7 @@
-"""Controller revisions: the past of a template, for kinds that do not keep it in replica sets. Pure."""
+"""Revisions: the ControllerRevisions of a StatefulSet or DaemonSet, which keep old templates.
+
+Pure.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +13,7 @@ LABEL = "controller-revision-hash"
 
 
 def data_of(owner: Object) -> Object:
-    """What a revision keeps of an owner: its template."""
+    """The data of a revision: the template of the owner."""
     return {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
 
 
@@ -41,7 +44,7 @@ def make(owner: Object, every: Iterable[Object], api_version: str, kind: str) ->
 
 
 def superfluous(owner: Object, every: Sequence[Object], live: Iterable[str]) -> list[Object]:
-    """The revisions that nobody uses and that are beyond the history to keep."""
+    """The unused revisions above the history limit."""
     used = set(live)
     idle = sorted(
         (
@@ -56,7 +59,7 @@ def superfluous(owner: Object, every: Sequence[Object], live: Iterable[str]) -> 
 
 
 def template_of(revision: Object) -> Object:
-    """The template that a revision keeps."""
+    """The template in a revision."""
     template = dict(revision["data"]["spec"]["template"])
     template.pop("$patch", None)
     return template

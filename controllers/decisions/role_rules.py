@@ -1,4 +1,7 @@
-"""What an aggregated cluster role allows: what those that its selectors name allow, by name, each rule once. Pure."""
+"""Role rules: the rules of an aggregated ClusterRole: those of all selected roles, by name, each rule once.
+
+Pure.
+"""
 
 from collections.abc import Iterable
 
@@ -7,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def gathered(role: Object, every: Iterable[Object]) -> list[Object]:
-    """The rules of a role with an aggregation rule."""
+    """The rules of a role with an aggregationRule."""
     rules: list[Object] = []
     others = sorted(every, key=lambda one: str(one["metadata"]["name"]))
     for selector in role["aggregationRule"].get("clusterRoleSelectors") or ():

@@ -1,4 +1,7 @@
-"""What a deployment says of itself: its pods, whether enough of them work, and how its rollout goes. Pure."""
+"""Rollout status: the status of a Deployment: replicas, availability and progress.
+
+Pure.
+"""
 
 from collections.abc import Sequence
 
@@ -15,15 +18,15 @@ _PAUSED = "DeploymentPaused"
 _TIMED_OUT = "ProgressDeadlineExceeded"
 
 
-class Progress(Struct, frozen=True):
-    """What is known of a deployment when its status is made."""
+class RolloutProgress(Struct, frozen=True):
+    """The facts for the status of a deployment."""
 
     deployment: Object
     new: Object | None
     old: Sequence[Object]
     now: float
     shown: str
-    """Now, as text."""
+    """The time `now` as a timestamp."""
 
     @property
     def deadline(self) -> int | None:
@@ -31,20 +34,20 @@ class Progress(Struct, frozen=True):
         return None if value is None or value >= _NO_DEADLINE else int(value)
 
     def status(self, *, is_observing: bool) -> Object:
-        """The status; with is_observing, the progress of the rollout is judged."""
+        """The status. `is_observing`: also judge the progress of the rollout."""
         before = self.deployment.get("status") or {}
         status = self._counts()
         status["conditions"] = [dict(one) for one in before.get("conditions") or ()]
         if "collisionCount" in before:
             status["collisionCount"] = before["collisionCount"]
-        self._tell_availability(status)
+        self._report_availability(status)
         if self.deadline is None:
             conditions.remove(status, "Progressing")
         else:
-            self._tell_pause(status)
+            self._report_pause(status)
             if is_observing:
-                self._tell_progress(status, before)
-        self._tell_failure(status)
+                self._report_progress(status, before)
+        self._report_failure(status)
         return status
 
     def _counts(self) -> Object:
@@ -58,18 +61,18 @@ class Progress(Struct, frozen=True):
             "availableReplicas": available,
             "unavailableReplicas": max(0, total(sets) - available),
         }
-        told: Object = {"observedGeneration": self.deployment["metadata"].get("generation", 0)}
-        told.update({name: number for name, number in counts.items() if number})
+        result: Object = {"observedGeneration": self.deployment["metadata"].get("generation", 0)}
+        result.update({name: number for name, number in counts.items() if number})
         if any("terminatingReplicas" in (one.get("status") or {}) for one in sets):
-            told["terminatingReplicas"] = reported(sets, "terminatingReplicas")
-        return told
+            result["terminatingReplicas"] = reported(sets, "terminatingReplicas")
+        return result
 
     def _put(self, status: Object, kind: str, value: str, reason: str, message: str) -> None:
         conditions.report(
             status, kind, value, now=self.shown, reason=reason, message=message, lastUpdateTime=self.shown
         )
 
-    def _tell_availability(self, status: Object) -> None:
+    def _report_availability(self, status: Object) -> None:
         least = replicas(self.deployment) - max_unavailable(self.deployment)
         if status.get("availableReplicas", 0) >= least:
             text = "Deployment has minimum availability."
@@ -78,7 +81,7 @@ class Progress(Struct, frozen=True):
             text = "Deployment does not have minimum availability."
             self._put(status, "Available", "False", "MinimumReplicasUnavailable", text)
 
-    def _tell_pause(self, status: Object) -> None:
+    def _report_pause(self, status: Object) -> None:
         reason = (conditions.find(status, "Progressing") or {}).get("reason")
         is_paused = bool(self.deployment["spec"].get("paused"))
         if is_paused and reason not in (_PAUSED, _TIMED_OUT):
@@ -86,7 +89,7 @@ class Progress(Struct, frozen=True):
         elif not is_paused and reason == _PAUSED:
             self._put(status, "Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed")
 
-    def _tell_progress(self, status: Object, before: Object) -> None:
+    def _report_progress(self, status: Object, before: Object) -> None:
         present = conditions.find(status, "Progressing")
         is_settled = status.get("replicas", 0) == status.get("updatedReplicas", 0)
         if is_settled and present is not None and present.get("reason") == _AVAILABLE:
@@ -120,12 +123,12 @@ class Progress(Struct, frozen=True):
         return present.get("reason") == _TIMED_OUT or self.seconds_left(present) < 0
 
     def seconds_left(self, present: Object) -> float:
-        """Until the rollout counts as stuck."""
+        """The seconds until the progress deadline."""
         assert self.deadline is not None
         since = present.get("lastUpdateTime") or present["lastTransitionTime"]
         return seconds(since) + self.deadline - self.now
 
-    def _tell_failure(self, status: Object) -> None:
+    def _report_failure(self, status: Object) -> None:
         sets = [self.new, *self.old] if self.new is not None else list(self.old)
         for one in sets:
             failure = conditions.find(one.get("status") or {}, "ReplicaFailure")

@@ -1,7 +1,7 @@
-"""Deployments: which replica set is the present one, and how large each has to be next.
+"""Rollouts: which ReplicaSet of a Deployment is the present one, and the next size of each.
 
-Pure. Replica sets are plain objects. Must hold: while a rolling update runs, no more than replicas + maxSurge pods are
-wanted, and none is taken away that would leave fewer than replicas - maxUnavailable available.
+Pure. Must hold: during a rolling update, at most replicas + maxSurge pods are wanted. No step leaves fewer than
+replicas - maxUnavailable pods available.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def fnv32a(data: bytes) -> int:
-    """The hash FNV-1a of 32 bits."""
+    """The 32-bit FNV-1a hash."""
     value = 0x811C9DC5
     for byte in data:
         value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
@@ -40,20 +40,20 @@ def fnv32a(data: bytes) -> int:
 
 
 def template_hash(template: Object, collisions: int | None) -> str:
-    """A short name for a template, of characters that spell nothing bad."""
+    """A short hash of a template, in an alphabet without vowels."""
     data = orjson.dumps([template, collisions], option=orjson.OPT_SORT_KEYS)
     return "".join(_ALPHABET[ord(char) % len(_ALPHABET)] for char in str(fnv32a(data)))
 
 
 def without_hash(template: Object) -> Object:
-    """A template without the label that a deployment puts on it."""
+    """A template without the pod-template-hash label."""
     metadata = dict(template.get("metadata") or {})
     labels = {name: value for name, value in (metadata.get("labels") or {}).items() if name != HASH}
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
 def replicas(obj: Object) -> int:
-    """How many are wanted."""
+    """The wanted number of replicas."""
     value = obj["spec"].get("replicas")
     return 1 if value is None else int(value)
 
@@ -71,7 +71,7 @@ def created(obj: Object) -> tuple[str, str]:
 
 
 def find_new(deployment: Object, sets: Iterable[Object]) -> Object | None:
-    """The oldest replica set with the deployment's template."""
+    """The oldest replica set with the template of the deployment."""
     wanted = without_hash(deployment["spec"]["template"])
     for one in sorted(sets, key=created):
         if without_hash(one["spec"]["template"]) == wanted:
@@ -89,7 +89,7 @@ def is_rolling(deployment: Object) -> bool:
 
 
 def scaled(value: Any, whole: int, *, up: bool) -> int:
-    """A number, or a percentage of a whole."""
+    """A number, or a percentage of `whole`."""
     if isinstance(value, str) and value.endswith("%"):
         hundredths = int(value[:-1]) * whole
         return -(-hundredths // 100) if up else hundredths // 100
@@ -97,7 +97,7 @@ def scaled(value: Any, whole: int, *, up: bool) -> int:
 
 
 def fenceposts(deployment: Object) -> tuple[int, int]:
-    """How many pods may be too many, and how many may be unavailable."""
+    """The values of maxSurge and maxUnavailable as numbers."""
     rolling = objects.get(deployment, "spec.strategy.rollingUpdate", {})
     whole = replicas(deployment)
     surge = scaled(rolling.get("maxSurge", 0), whole, up=True)
@@ -116,7 +116,7 @@ def max_unavailable(deployment: Object) -> int:
 
 
 def new_size(deployment: Object, sets: Sequence[Object], new: Object) -> int:
-    """How large the present replica set may be now."""
+    """The next size of the present replica set."""
     wanted = replicas(deployment)
     if not is_rolling(deployment) or replicas(new) > wanted:
         return wanted
@@ -125,11 +125,13 @@ def new_size(deployment: Object, sets: Sequence[Object], new: Object) -> int:
 
 
 Sizes = dict[str, int]
-"""What to change: replicas by the name of a replica set."""
+"""The new replicas by the name of the replica set."""
 
 
 def roll(deployment: Object, new: Object, old: Sequence[Object]) -> Sizes:
-    """The next step of a rolling update: up if there is room, else down as far as enough stay available."""
+    """The next step of a rolling update: scale up while there is room, else scale down while enough pods stay
+    available.
+    """
     size = new_size(deployment, [*old, new], new)
     if size != replicas(new):
         return {new["metadata"]["name"]: size}
@@ -142,7 +144,7 @@ def _shrink(deployment: Object, new: Object, old: Sequence[Object]) -> Sizes:
     room = total([*old, new]) - least - missing
     sizes = {one["metadata"]["name"]: replicas(one) for one in old}
     before = dict(sizes)
-    for one in old if room > 0 else ():  # those that do not work go first: nobody misses them
+    for one in old if room > 0 else ():  # unhealthy replicas go first
         unhealthy = max(0, replicas(one) - reported([one], "availableReplicas"))
         gone = min(room, unhealthy)
         sizes[one["metadata"]["name"]] -= gone
@@ -156,7 +158,7 @@ def _shrink(deployment: Object, new: Object, old: Sequence[Object]) -> Sizes:
 
 
 def rescale(deployment: Object, new: Object | None, old: Sequence[Object]) -> Sizes:
-    """What follows when only the number of replicas has changed: each active replica set gets its share."""
+    """The sizes after a change of the replicas alone: each active replica set gets its share."""
     wanted = replicas(deployment)
     everything = [*old, *([new] if new is not None else [])]
     active = [one for one in everything if replicas(one) > 0]
@@ -190,21 +192,21 @@ def _shares(deployment: Object, active: Sequence[Object]) -> Sizes:
 
 
 def is_scaling(deployment: Object, sets: Iterable[Object]) -> bool:
-    """Whether the number of replicas has changed since the replica sets heard of it."""
+    """Whether the replicas of the deployment differ from the annotation of a replica set."""
     heard = [(one["metadata"].get("annotations") or {}).get(DESIRED) for one in sets if replicas(one) > 0]
     wanted = str(replicas(deployment))
     return any(text is not None and text != wanted for text in heard)
 
 
 def mark_sizes(deployment: Object, one: Object) -> None:
-    """Tell a replica set what its deployment wants."""
+    """Write the wanted and the largest number of replicas into the annotations of a replica set."""
     annotations = one["metadata"].setdefault("annotations", {})
     annotations[DESIRED] = str(replicas(deployment))
     annotations[MAX] = str(replicas(deployment) + max_surge(deployment))
 
 
 def mark_new(deployment: Object, one: Object, number: int) -> bool:
-    """Give the present replica set its revision and its deployment's annotations; whether that changes it."""
+    """Write the revision and the deployment's annotations to the present replica set. Returns whether it changed."""
     annotations = one["metadata"].setdefault("annotations", {})
     before = dict(annotations)
     given = deployment["metadata"].get("annotations") or {}
@@ -225,7 +227,7 @@ def mark_new(deployment: Object, one: Object, number: int) -> bool:
 
 
 def make_new(deployment: Object, old: Sequence[Object]) -> Object:
-    """The replica set for a template that has none yet."""
+    """The replica set for a new template."""
     spec = deployment["spec"]
     name = template_hash(spec["template"], (deployment.get("status") or {}).get("collisionCount"))
     metadata = dict(spec["template"].get("metadata") or {})
@@ -246,7 +248,7 @@ def make_new(deployment: Object, old: Sequence[Object]) -> Object:
 
 
 def superfluous(deployment: Object, old: Iterable[Object]) -> list[Object]:
-    """The old replica sets that are beyond the history to keep."""
+    """The old replica sets above the history limit."""
     limit = deployment["spec"].get("revisionHistoryLimit")
     if limit is None:
         return []

@@ -1,4 +1,7 @@
-"""Where a pod may run: node selectors and affinity, taints, room. Pure, and roughly what kube-scheduler does."""
+"""Scheduling: whether a pod fits a node: node selector and affinity, taints, resources.
+
+Pure. It has a part of kube-scheduler's filters.
+"""
 
 import heapq
 from collections import Counter
@@ -14,7 +17,7 @@ _UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 
 
 def tolerates(pod: Object, taint: Mapping[str, Any]) -> bool:
-    """Whether a pod puts up with a taint."""
+    """Whether a pod tolerates a taint."""
     return any(_covers(one, taint) for one in pod["spec"].get("tolerations") or ())
 
 
@@ -38,7 +41,7 @@ def _is_untolerated(pod: Object, node: Object) -> str:
 
 
 def matches_node(pod: Object, node: Object) -> bool:
-    """Whether the pod's own demands on nodes are met."""
+    """Whether a node matches the node selector and affinity of a pod."""
     labels = node["metadata"].get("labels") or {}
     if not (pod["spec"].get("nodeSelector") or {}).items() <= labels.items():
         return False
@@ -66,7 +69,7 @@ _COMPARISONS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
 
 
 def _number(text: str | None) -> float:
-    """What is no number compares with nothing."""
+    """NaN for a text that is not a number, since it compares as false."""
     return int(text) if text is not None and text.lstrip("+-").isdigit() else float("nan")
 
 
@@ -92,7 +95,7 @@ def _lacks(pod: Object, node: Object, there: Collection[Object]) -> str:
 
 
 def keeps_away(pod: Object, node: Object) -> str:
-    """Why a pod may not run on a node, however much room there is; empty when it may."""
+    """The reason why a node does not accept a pod, apart from resources; empty when it does."""
     reason = _is_untolerated(pod, node)
     if not reason and not matches_node(pod, node):
         reason = "node(s) didn't match Pod's node affinity/selector"
@@ -100,12 +103,12 @@ def keeps_away(pod: Object, node: Object) -> str:
 
 
 def why_not(pod: Object, node: Object, there: Collection[Object]) -> str:
-    """Why a pod cannot run on a node with these pods; empty when it can."""
+    """The reason why a pod does not fit a node with these pods; empty when it fits."""
     return keeps_away(pod, node) or _lacks(pod, node, there)
 
 
 def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collection[Object]]) -> tuple[str, str]:
-    """The node for a pod: the emptiest of those that are possible; or nothing, and why."""
+    """The node for a pod: of those that fit, the one with the fewest pods. Without one, the reason."""
     reasons: Counter[str] = Counter()
     by_name = {node["metadata"]["name"]: node for node in nodes}
     emptiest = [(len(pods_on.get(name, ())), name) for name in by_name]
@@ -116,8 +119,8 @@ def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collectio
         if not reason:
             return name, ""
         reasons[reason] += 1
-    told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+    why = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
     return (
         "",
-        f"0/{sum(reasons.values())} nodes are available: {told}." if told else "no nodes available to schedule pods",
+        f"0/{sum(reasons.values())} nodes are available: {why}." if why else "no nodes available to schedule pods",
     )

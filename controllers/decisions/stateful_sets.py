@@ -1,7 +1,7 @@
-"""Stateful sets: pods with a number, made in order, updated from the last to the first. Pure.
+"""Stateful sets: the next pods to make, update and delete of a StatefulSet, and its status.
 
-Must hold: with the policy OrderedReady, nothing is made or deleted while a pod with a lower (for deletions: any other)
-number is not available; pods below the partition keep their revision.
+Pure. Must hold: with OrderedReady, no pod is made while one with a lower ordinal is not available. No pod is deleted
+while any other one is not available. Pods below the partition keep their revision.
 """
 
 import re
@@ -21,13 +21,13 @@ _NUMBERED = re.compile("(.*)-([0-9]+)")
 
 
 def ordinal(pod: Object) -> int:
-    """The number of a pod; -1 without one."""
+    """The ordinal of a pod; -1 without one."""
     match = _NUMBERED.fullmatch(pod["metadata"]["name"])
     return int(match[2]) if match else -1
 
 
 def is_member(owner: Object, pod: Object) -> bool:
-    """Whether a pod is named after a set."""
+    """Whether the name of a pod belongs to a set."""
     match = _NUMBERED.fullmatch(pod["metadata"]["name"])
     return match is not None and match[1] == owner["metadata"]["name"]
 
@@ -45,7 +45,7 @@ def revision_of(pod: Object) -> str:
 
 
 def claims(owner: Object, number: int) -> dict[str, Object]:
-    """The volume claims of one pod, by the names of their templates."""
+    """The volume claims of one pod, by template name."""
     made = {}
     for template in owner["spec"].get("volumeClaimTemplates") or ():
         name = template["metadata"]["name"]
@@ -58,7 +58,7 @@ def claims(owner: Object, number: int) -> dict[str, Object]:
 
 
 def pod_of(owner: Object, number: int, revision: Object) -> Object:
-    """The pod of a number, as a revision wants it."""
+    """The pod with an ordinal, from the template of a revision."""
     template = objects.clone(revisions.template_of(revision))
     pod = pods.from_template(template, owner, "apps/v1", "StatefulSet")
     name = f"{owner['metadata']['name']}-{number}"
@@ -80,15 +80,15 @@ def pod_of(owner: Object, number: int, revision: Object) -> Object:
     return pod
 
 
-class Plan(Struct):
-    """What to do next: numbers of pods to make, with the revision of each, and pods to delete."""
+class StatefulSetPlan(Struct):
+    """The ordinals of pods to make, each with its revision, and the pods to delete."""
 
     make: dict[int, str] = field(default_factory=dict)
     delete: list[Object] = field(default_factory=list)
 
 
-class Situation(Struct, frozen=True):
-    """A set, its pods, and its two revisions by name: that of before and that of now."""
+class StatefulSetSituation(Struct, frozen=True):
+    """A set, its pods, and the names of its current and update revisions."""
 
     owner: Object
     pods: Sequence[Object]
@@ -112,9 +112,9 @@ class Situation(Struct, frozen=True):
         minimum = int(self.owner["spec"].get("minReadySeconds") or 0)
         return pod is not None and pods.is_active(pod) and pods.is_available(pod, minimum, now=self.now)
 
-    def plan(self) -> Plan:
+    def plan(self) -> StatefulSetPlan:
         """The next steps."""
-        plan, there, ordered = Plan(), self.by_number, not is_parallel(self.owner)
+        plan, there, ordered = StatefulSetPlan(), self.by_number, not is_parallel(self.owner)
         for number in self.numbers:
             pod = there.get(number)
             if pod is None:
@@ -136,13 +136,13 @@ class Situation(Struct, frozen=True):
         return plan
 
     def _revision_for(self, number: int) -> str:
-        """Below the partition, and while an update has not come to it, a pod is made as before."""
+        """The revision for a missing pod: the current one below the partition and before the update has reached it."""
         if objects.get(self.owner, "spec.updateStrategy.type", "RollingUpdate") == "OnDelete":
             return self.update
         return self.current if number < first(self.owner) + self.partition else self.update
 
     def _outdated(self) -> list[Object]:
-        """The pods to update now, from the last on: one at a time, or as many as may be unavailable."""
+        """The pods to update now, from the last ordinal on: one, or up to maxUnavailable."""
         strategy = self.owner["spec"].get("updateStrategy") or {}
         if strategy.get("type") == "OnDelete" or self.current == self.update:
             return []
@@ -157,13 +157,13 @@ class Situation(Struct, frozen=True):
         return [pod for pod in found if not pods.is_ending(pod)]
 
     def status(self) -> Object:
-        """What the set says of itself."""
+        """The status of the set."""
         alive = [pod for pod in self.pods if not pods.is_finished(pod)]
         active = [pod for pod in alive if pods.is_active(pod)]
         updated = [pod for pod in active if revision_of(pod) == self.update]
         old = [pod for pod in active if revision_of(pod) == self.current]
         before = self.owner.get("status") or {}
-        told: Object = {
+        result: Object = {
             "observedGeneration": self.owner["metadata"].get("generation", 0),
             "replicas": len(alive),
             "readyReplicas": sum(1 for pod in alive if is_ready(pod)),
@@ -174,13 +174,13 @@ class Situation(Struct, frozen=True):
             "updateRevision": self.update,
             "collisionCount": int(before.get("collisionCount") or 0),
         }
-        if self._is_complete(told, updated):
-            told.update({"currentRevision": self.update, "currentReplicas": len(updated)})
+        if self._is_complete(result, updated):
+            result.update({"currentRevision": self.update, "currentReplicas": len(updated)})
         kept = {"replicas", "availableReplicas", "collisionCount"}
-        return {name: value for name, value in told.items() if value or name in kept}
+        return {name: value for name, value in result.items() if value or name in kept}
 
-    def _is_complete(self, told: Object, updated: Iterable[Object]) -> bool:
+    def _is_complete(self, result: Object, updated: Iterable[Object]) -> bool:
         if objects.get(self.owner, "spec.updateStrategy.type", "RollingUpdate") == "OnDelete":
             return False
-        is_all = told["updatedReplicas"] == told["replicas"] == told["readyReplicas"]
-        return is_all and told["replicas"] == replicas(self.owner) and all(map(is_ready, updated))
+        is_all = result["updatedReplicas"] == result["replicas"] == result["readyReplicas"]
+        return is_all and result["replicas"] == replicas(self.owner) and all(map(is_ready, updated))

@@ -1,1 +1,1 @@
-"""runtime: what every controller stands on, as upstream's controller-runtime: client, informers, work queue, leases."""
+"""Runtime: the common parts of controllers, as in controller-runtime: client, informers, work queue, leases."""

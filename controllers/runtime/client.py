@@ -1,8 +1,9 @@
-"""Client: a controller as a client of the server's resources, without the wire.
+"""Client: reads and writes the server's resources for a controller, in the process, without HTTP.
 
-Its requests wait for the limit of their client and pass flow control. Its writes take the way of every write: defaults,
-admission, rules, managers, storage; only who it is needs no proof.
-Must hold: an object that is already as it should be is not written; informers hear of every write that is made here.
+Requests wait for the client-side rate limit and pass flow control. Writes pass defaults, admission, validation, field
+managers and storage; authentication is not needed.
+
+Must hold: an object that is already as wanted is not written. Informers expect every write of a client.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -26,24 +27,24 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
 Expect = Callable[[ResourcePath, str, int], None]
-"""Hears of a write: the place, the object's key, the revision."""
+"""Called for each write with the path, the key of the object and its revision."""
 
 
 def key_of(obj: Object) -> str:
-    """Where an object is kept: `namespace/name`, or the name of what has no namespace."""
+    """The key of an object: `namespace/name`, or the name of a cluster-scoped object."""
     metadata = obj["metadata"]
     namespace = metadata.get("namespace")
     return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
 
 
 def split(key: str) -> tuple[str, str]:
-    """The namespace and the name in a key."""
+    """The namespace and the name of a key."""
     namespace, _, name = key.rpartition("/")
     return namespace, name
 
 
 class NotServed(errors.StatusError):
-    """No resource has this place: its definition may have gone."""
+    """The resource is not served; its definition may be deleted."""
 
     code = 404
     reason = "NotFound"
@@ -52,8 +53,8 @@ class NotServed(errors.StatusError):
         super().__init__(f"{place.path}.{place.group} is not served")
 
 
-class Client(Struct, frozen=True):
-    """Reads and writes as one user, under one field manager. Without `limiter` it has no limit of its own."""
+class ControllerClient(Struct, frozen=True):
+    """Reads and writes as one user with one field manager. Without `limiter` there is no rate limit."""
 
     served: ServedPaths
     flow: FlowControl
@@ -62,23 +63,23 @@ class Client(Struct, frozen=True):
     manager: str
     limiter: RateLimiter | None = None
 
-    def acting_as(self, name: str, *groups: str, manager: str) -> "Client":
-        """The same as another user."""
+    def acting_as(self, name: str, *groups: str, manager: str) -> "ControllerClient":
+        """The same client as another user."""
         return replace(self, user=authenticated(UserInfo(name=name, groups=groups)), manager=manager)
 
-    def limited(self, limiter: RateLimiter) -> "Client":
-        """The same with a limit."""
+    def limited(self, limiter: RateLimiter) -> "ControllerClient":
+        """The same client with a rate limit."""
         return replace(self, limiter=limiter)
 
     def at(self, place: ResourcePath) -> Served[Any]:
-        """What is served there. Raises NotServed."""
+        """The served resource. Raises NotServed."""
         served = self.served.get(place)
         if served is None:
             raise NotServed(place)
         return served
 
     def resources(self, *verbs: str) -> Iterator[ResourcePath]:
-        """Where whole objects are kept that can be dealt with in all these ways, each once."""
+        """All resources with these verbs, each once, without subresources."""
         seen = set()
         for (group, version, path), one in self.served.items():
             if (group, path) in seen or not isinstance(one.storage, Store) or "/" in path:
@@ -95,18 +96,18 @@ class Client(Struct, frozen=True):
         return found.decode() if found is not None else None
 
     async def list(self, place: ResourcePath, namespace: str = "") -> list[Object]:
-        """The newest state of all."""
+        """The newest state of all objects."""
         async with self._seat("list", place, namespace) as client:
             found = await client.list(place, namespace)
         return [item.decode() async for item in in_turns(found.items)]
 
     async def has_any(self, place: ResourcePath, namespace: str) -> bool:
-        """Whether there are objects of a kind in a namespace."""
+        """Whether a namespace has objects of a resource."""
         async with self._seat("list", place, namespace) as client:
             return bool((await client.list(place, namespace, limit=1)).items)
 
     async def create(self, place: ResourcePath, obj: Object, *, namespace: str = "") -> Object:
-        """Make an object, of which nothing is used up: it may share parts with others. Raises StatusError."""
+        """Create an object. It is copied first, since it may share parts with other objects. Raises StatusError."""
         async with self._seat("create", place, namespace) as client:
             hub = self.at(place).view.to_hub(objects.clone(obj))
             stored: StoredObject = await client.create(place, hub, namespace=namespace)
@@ -114,14 +115,14 @@ class Client(Struct, frozen=True):
         return stored.decode()
 
     async def post(self, place: ResourcePath, name: str, obj: Object, *, namespace: str) -> None:
-        """Create a subresource of an object, as an eviction or a binding. Raises StatusError."""
+        """Create through a subresource of an object, such as a binding. Raises StatusError."""
         async with self._seat("create", place, namespace, name) as client:
             await client.create(place, self.at(place).view.to_hub(obj), namespace=namespace, name=name)
 
     async def change(self, place: ResourcePath, obj: Object, change: Callable[[Object], bool | None]) -> Object | None:
-        """Let `change` mend the newest state of an object in place; False says that it is right as it is.
+        """Let `change` edit the newest state of an object in place; False means that nothing has to change.
 
-        None when it is gone, or another one has its name now.
+        None when the object is gone, or its name belongs to another object now.
         """
         namespace, name = split(key_of(obj))
         try:
@@ -143,7 +144,9 @@ class Client(Struct, frozen=True):
         grace: int | None = None,
         is_unchanged: bool = False,
     ) -> bool:
-        """Delete this very object (if so said, only as it is here); whether it was still there. Raises Conflict."""
+        """Delete this object by uid (`is_unchanged`: and by resource version). Returns whether it existed. Raises
+        Conflict.
+        """
         metadata = obj["metadata"]
         version = metadata["resourceVersion"] if is_unchanged else None
         options = DeleteOptions(
@@ -158,7 +161,7 @@ class Client(Struct, frozen=True):
         return True
 
     async def delete_all(self, place: ResourcePath, namespace: str) -> None:
-        """Delete what a namespace holds of a kind."""
+        """Delete all objects of a resource in a namespace."""
         async with self._seat("deletecollection", place, namespace) as client:
             await client.delete_collection(place, namespace, DeleteOptions(propagation_policy="Background"))
 
@@ -166,7 +169,7 @@ class Client(Struct, frozen=True):
     async def _seat(
         self, verb: str, place: ResourcePath, namespace: str, name: str = ""
     ) -> AsyncIterator[InProcessClient]:
-        """One request. Raises TooManyRequests."""
+        """One request under flow control. Raises TooManyRequests."""
         if self.limiter is not None:
             await self.limiter.wait()
         resource, _, subresource = place.path.partition("/")

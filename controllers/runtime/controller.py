@@ -1,7 +1,7 @@
-"""Controller: the loop that all controllers are: something changes, its key is looked at, and what is missing is done.
+"""Controller: the loop of all controllers: a change puts a key into the queue, and `reconcile` acts on the key.
 
-A controller says in `begin` what it follows and in `reconcile` what it does about one key. Must hold: `reconcile` sees
-what was written before it; one key that fails stops no other; everything is looked at when the loop begins.
+A controller lists its resources in `begin` and acts in `reconcile`. Must hold: `reconcile` sees all earlier writes of
+controllers. A failing key stops no other key. At the start, the keys of all objects are reconciled.
 """
 
 import logging
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
@@ -29,26 +29,26 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 MANAGER = "kube-controller-manager"
-"""The field manager of what controllers write."""
+"""The field manager of controllers."""
 _NAMESPACE = "kube-system"
 
 _BYTES_OF_AN_OBJECT = 128
-"""What the look of a controller at an object costs, as decoding so many bytes would."""
+"""The estimated cost of one object in a pure computation, as bytes to decode."""
 _REST, _LONGEST_REST_SECONDS = 3.0, 1.0
-"""How many times as long as such work a controller rests behind it: thousands of changes become a few looks."""
+"""The pause after such work, as a multiple of its duration, so that thousands of changes become few computations."""
 
 Keys = Callable[[Object], str]
 T = TypeVar("T")
 
 
 class NotYet(Exception):
-    """Something has to happen first that nobody tells of: look again soon."""
+    """Something else has to happen first, without a notification: reconcile again soon."""
 
 
 class Desk(Struct, frozen=True):
-    """What every controller works with. `authority`: the certificates that clients check the server with."""
+    """The parts that controllers share. `authority`: the CA bundle with which clients verify the server."""
 
-    client: Client
+    client: ControllerClient
     informers: Informers
     clock: Clock
     limits: Limits
@@ -59,17 +59,17 @@ class Desk(Struct, frozen=True):
 
 
 class Controller:
-    """One loop. Subclasses have a name, the service account as which they work, and how their events call them."""
+    """One loop. Subclasses set a name, a service account, and the component of their events."""
 
     name = ""
     account = ""
     component = ""
     workers = 5
-    """How many keys are looked at side by side, unless the limits say something of this controller."""
+    """The number of workers, unless the limits have one for this controller."""
     qps_factor = burst_factor = 1
-    """How much more than others it may ask for, as far as kube-controller-manager lets it."""
-    most_seconds_between_tries = 1.0
-    """Between two looks at what is not ready yet."""
+    """The factors of the rate limit that kube-controller-manager gives this controller."""
+    longest_retry_pause = 1.0
+    """The longest pause between two tries of a key that is not ready."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -85,24 +85,26 @@ class Controller:
         self._followed: list[Informer] = []
 
     def begin(self) -> None:
-        """Follow what there is to follow."""
+        """Follow the resources."""
         raise NotImplementedError
 
     async def reconcile(self, key: str) -> float | None:
-        """Do what is missing about a key; the seconds after which to look again, if time alone changes something."""
+        """Act on one key. Returns the seconds after which to reconcile again when time alone changes something."""
         raise NotImplementedError
 
     @property
     def is_idle(self) -> bool:
-        """Whether everything is done that there was to do, as far as this loop has heard."""
+        """Whether all known work of this loop is done."""
         return self._has_begun and self.queue.is_idle and self.recorder.is_idle
 
     def act_as(self, name: str, *groups: str, manager: str) -> None:
-        """Work as somebody else."""
+        """Work as another user."""
         self.client = self.client.acting_as(name, *groups, manager=manager)
 
     async def work(self, work: Callable[[], T], objects: int) -> T:
-        """What pure work on so many objects returns. On many, it runs in the worker thread, and a rest follows it."""
+        """The result of pure work on so many objects. With many objects, it runs in the worker thread, and a pause
+        follows.
+        """
         size, patience = objects * _BYTES_OF_AN_OBJECT, self.desk.clock.patience
         began = patience.monotonic()
         result = await worker_thread.run_sized(work, size, self.client.user.name)
@@ -115,7 +117,9 @@ class Controller:
         return RateLimiter(limits.qps * self.qps_factor, limits.burst * self.burst_factor, self.desk.clock.patience)
 
     def follow(self, place: ResourcePath, *keys: Callable[[Object], str]) -> Informer:
-        """Follow a resource; each of `keys` names a key to look at (or none) for an object, before and after."""
+        """Follow a resource. Each of `keys` returns a queue key, or an empty one, for an object before and after a
+        change.
+        """
         informer = self.desk.informers.of(place)
         self._followed.append(informer)
         if keys:
@@ -155,12 +159,12 @@ class Controller:
         try:
             again = await self.reconcile(key)
         except NotYet:
-            self.queue.retry(key, at_most=self.most_seconds_between_tries)
+            self.queue.retry(key, at_most=self.longest_retry_pause)
         except (errors.StatusError, StorageError) as exc:
-            logger.info("%s: %s has to be tried again: %s", self.name, key, exc)
+            logger.info("%s: cannot reconcile %s, retrying: %s", self.name, key, exc)
             self.queue.retry(key)
         except Exception:
-            logger.exception("%s: cannot look after %s", self.name, key)
+            logger.exception("%s: reconciling %s failed", self.name, key)
             self.queue.retry(key)
         else:
             self.queue.forget(key)

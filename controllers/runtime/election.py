@@ -1,7 +1,8 @@
-"""Election: of several servers on one storage, one leads. A Lease says which, as kube-controller-manager's does.
+"""Election: leader election among servers on one storage, with a Lease, as in kube-controller-manager.
 
-Must hold: who cannot renew in time stops to lead before anybody else may begin; who stops in order lets go at once. A
-holder is believed for as long as its lease says from when it was seen to renew, whatever its clock says.
+Must hold: a leader that cannot renew stops before another server may begin. A leader that stops gracefully releases the
+lease at once. A lease is valid for its duration from the moment at which this server saw its renewal; the holder's
+clock does not count.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import LEASES
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
@@ -25,27 +26,27 @@ _PAUSE_SECONDS = 2.0
 
 
 class Election:
-    """One server's part in it."""
+    """The part of one server in an election."""
 
-    def __init__(self, client: Client, clock: Clock, *, name: str, identity: str) -> None:
+    def __init__(self, client: ControllerClient, clock: Clock, *, name: str, identity: str) -> None:
         self._client = client
         self._clock = clock
         self._patience = clock.patience
         self._name = name
         self._identity = identity
         self._seen: tuple[str, str] = ("", "")
-        """Who held the lease and when it was renewed, as it was seen last."""
+        """The holder and renewal time of the lease as last seen."""
         self._seen_at = 0.0
         self._renewed_at = 0.0
         self.has_tried = False
-        """Whether it is known who leads."""
+        """Whether the leader is known."""
 
     async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
-        """Lead whenever it is this server's turn, until cancelled."""
+        """Call `lead` while this server holds the lease, until cancelled."""
         while True:
             while not await self._try():
                 await self._patience.sleep(_PAUSE_SECONDS)
-            logger.info("%s leads: %s", self._identity, self._name)
+            logger.info("%s became leader of the lease %s", self._identity, self._name)
             try:
                 await self._lead(lead)
             finally:
@@ -63,19 +64,19 @@ class Election:
             failure = outcome if isinstance(outcome, Exception) else None
             logger.log(
                 logging.ERROR if failure else logging.INFO,
-                "%s leads no more: %s",
+                "%s no longer leads the lease %s",
                 self._identity,
                 self._name,
                 exc_info=failure,
             )
 
     async def _try(self) -> bool:
-        """Take or renew the lease; whether this server holds it now."""
+        """Acquire or renew the lease. Returns whether this server holds it."""
         asked = self._patience.monotonic()
         try:
             holds = await self._take()
         except (errors.StatusError, StorageError) as exc:
-            logger.info("the lease %s has to be tried again: %s", self._name, exc)
+            logger.info("cannot acquire or renew the lease %s, retrying: %s", self._name, exc)
             return False
         self.has_tried = True
         if holds:
@@ -125,13 +126,13 @@ class Election:
         }
 
     async def _let_go(self) -> None:
-        """Say that the lease is free, if it is ours."""
+        """Release the lease if this server holds it."""
         try:
             lease = await self._client.get(LEASES, f"{NAMESPACE}/{self._name}")
             if lease is not None:
                 await self._client.change(LEASES, lease, self._free)
         except (errors.StatusError, StorageError) as exc:
-            logger.info("the lease %s cannot be given back: %s", self._name, exc)
+            logger.info("cannot release the lease %s: %s", self._name, exc)
 
     def _free(self, lease: Object) -> bool:
         if lease["spec"].get("holderIdentity") != self._identity:

@@ -1,8 +1,9 @@
-"""FlowControl: requests of controllers pass API priority and fairness, as those of kube-controller-manager would.
+"""Flow control: requests of controllers pass API priority and fairness, as those of kube-controller-manager do.
 
-The flow schemas know the controllers by their service accounts. What is more: in each turn of the event loop one of
-their requests begins, however many wait, so that requests of clients have all other steps of that turn.
-Must hold: a request that is over gives back its seat; one that is refused tries again as client-go does, then fails.
+The flow schemas select the controllers by their service accounts. In addition, one request of them begins in each
+iteration of the event loop, so that requests of clients get the rest of it.
+
+Must hold: a request releases its seat at its end. A refused request is retried as in client-go, then fails.
 """
 
 import asyncio
@@ -20,15 +21,15 @@ from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket,
 from aio_apiserver.storage.clock import Clock
 
 _MOST_TRIES = 10
-"""Of a request that is answered 429, as in client-go."""
+"""Retries after a 429, as in client-go."""
 _LONGEST_WAIT_SECONDS = 15.0
-"""For a seat: a quarter of the time that requests have by default, as for requests of clients."""
+"""The longest wait for a seat: a quarter of the default request timeout, as for requests of clients."""
 _READING = frozenset({"get", "list"})
 _TOO_MANY = "Too many requests, please try again later."
 
 
 class ResourceRequest(NamedTuple):
-    """What is asked for: as much as flow control and its dumps say of a request."""
+    """The facts of a request that flow control needs."""
 
     verb: str
     group: str
@@ -41,14 +42,14 @@ class ResourceRequest(NamedTuple):
 
 
 class ControllerRequest(NamedTuple):
-    """What the dumps of flow control say of the request of a controller."""
+    """A request of a controller in the dumps of flow control."""
 
     user: UserInfo
     info: ResourceRequest
 
 
 class FlowControl:
-    """Of one server. Without `fairness`, the turns of the event loop are all that is shared."""
+    """The flow control of one server. Without `fairness`, requests still begin one by one."""
 
     def __init__(self, fairness: Fairness | None, in_flight: InFlight, clock: Clock) -> None:
         self._fairness = fairness
@@ -57,7 +58,7 @@ class FlowControl:
         self._next = asyncio.Lock()
 
     def apart(self) -> "FlowControl":
-        """The same for requests that must not wait behind thousands of others: those of elections."""
+        """A second queue, for requests of elections, which must not wait behind thousands of others."""
         return FlowControl(self._fairness, self._in_flight, self._clock)
 
     @asynccontextmanager
@@ -77,7 +78,7 @@ class FlowControl:
             running.change(-1, self._fairness.leave(ticket))
 
     async def _ticket(self, fairness: Fairness, request: ControllerRequest) -> Ticket:
-        """The ticket of a request that is served. Raises TooManyRequests."""
+        """The ticket of a running request. Raises TooManyRequests."""
         asked = request.info
         question = asked.verb, "", asked.group, asked.namespace, asked.resource, asked.subresource
         for _ in range(_MOST_TRIES):

@@ -1,7 +1,7 @@
-"""Informers: the present objects of resources, in memory, for all controllers together.
+"""Informers: the present objects of resources in memory, shared by all controllers of a server.
 
-Each resource is followed once, from the first controller that asks on. Must hold: who has waited in `caught_up` sees
-every write that controllers had made before; objects here belong to nobody and are never changed.
+A resource is followed from its first use. Must hold: after `caught_up`, all earlier writes of controllers are visible.
+Objects of informers are not changed.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.tasks import Tasks
 
 Listener = Callable[[str, Object | None, Object | None], None]
-"""Hears of a change: the key, the object before and after; None when there is none."""
+"""Called for each change with the key and the object before and after; None for a missing one."""
 
 _PATIENCE_SECONDS = 5.0
-"""How long a write is waited for: a watch that had to begin anew may never show what came and went."""
+"""The longest wait for a write to arrive: a watch that was restarted may skip short-lived objects."""
 
 
 def controller_uid(obj: Object) -> str:
-    """The uid of the object that controls another; empty when none does."""
+    """The uid of the controller owner of an object; empty without one."""
     for owner in obj["metadata"].get("ownerReferences") or ():
         if owner.get("controller"):
             return str(owner["uid"])
@@ -33,7 +33,7 @@ def controller_uid(obj: Object) -> str:
 
 
 class _Served:
-    """The storage of a place as it is whenever a watch begins: definitions come, change and go."""
+    """A resource whose storage is looked up at each start of a watch, since definitions come, change and go."""
 
     def __init__(self, served: ServedPaths, place: ResourcePath) -> None:
         self._served = served
@@ -56,39 +56,39 @@ class Informer:
         self._listeners: list[Listener] = []
         self._known: dict[str, Object] = {}
         self._groups: dict[str, dict[str, dict[str, Object]]] = {}
-        """By namespace and by the uid of who controls them."""
+        """The objects by namespace and by the uid of their controller owner."""
         self._awaited: dict[str, tuple[int, asyncio.Future[None]]] = {}
 
     @property
     def items(self) -> Mapping[str, Object]:
-        """By key."""
+        """The objects by key."""
         return self._known
 
     def get(self, key: str) -> Object | None:
         return self._known.get(key)
 
     def controlled_by(self, namespace: str, uid: str) -> Collection[Object]:
-        """What an object controls; without a uid, what nobody does."""
+        """The objects that an owner controls; with an empty uid, objects without a controller owner."""
         return self._groups.get(namespace, {}).get(uid, {}).values()
 
     def in_namespace(self, namespace: str) -> Iterator[Object]:
         return chain.from_iterable(group.values() for group in self._groups.get(namespace, {}).values())
 
     def listen(self, listener: Listener) -> None:
-        """Call it for what is there, and for every change from now on."""
+        """Call the listener for all present objects, and for every change from now on."""
         self._listeners.append(listener)
         for key, obj in self._known.items():
             listener(key, None, obj)
 
     async def run(self, clock: Clock) -> None:
-        """Follow until cancelled."""
+        """Follow the resource until cancelled."""
         await self._following.run(clock)
 
     async def wait_until_current(self) -> None:
         await self._following.wait_until_current()
 
     def expect(self, key: str, revision: int) -> None:
-        """A write was made that is going to show."""
+        """Wait for this write in `caught_up`."""
         if _revision(self._known.get(key)) >= revision:
             return
         awaited = self._awaited.get(key)
@@ -96,11 +96,11 @@ class Informer:
         self._awaited[key] = revision, future
 
     def awaited(self) -> list[asyncio.Future[None]]:
-        """The writes that do not show yet."""
+        """The writes that have not arrived."""
         return [future for _, future in self._awaited.values()]
 
     def give_up(self, futures: Collection[asyncio.Future[None]]) -> None:
-        """Wait for these no longer."""
+        """Do not wait for these writes any more."""
         for key, (_, future) in list(self._awaited.items()):
             if future in futures:
                 del self._awaited[key]
@@ -149,14 +149,14 @@ def _revision(obj: Object | None) -> int:
 
 
 def _without_owners_of_fields(stored: StoredObject) -> Object:
-    """An object as kube-controller-manager keeps it: managedFields would be half of what is kept."""
+    """The object without managedFields, which would be half of the memory. kube-controller-manager drops them, too."""
     obj = stored.decode()
     obj["metadata"].pop("managedFields", None)
     return obj
 
 
 class Informers:
-    """All that is followed."""
+    """The informers of one server."""
 
     def __init__(self, served: ServedPaths, clock: Clock) -> None:
         self._served = served
@@ -165,7 +165,7 @@ class Informers:
         self._tasks = Tasks()
 
     def of(self, place: ResourcePath) -> Informer:
-        """The informer of a resource; it begins now unless somebody else has asked for it before."""
+        """The informer of a resource. The first call starts it."""
         informer = self._open.get(place)
         if informer is None:
             informer = self._open[place] = Informer(self._served, place, _without_owners_of_fields)
@@ -173,27 +173,27 @@ class Informers:
         return informer
 
     def follow(self, informer: Informer) -> "asyncio.Task[None]":
-        """Keep an informer up to date until the task is cancelled."""
+        """Keep an informer current until the task is cancelled."""
         return self._tasks.spawn(informer.run(self._patience), name=f"follow {informer.place.path}")
 
     def expect(self, place: ResourcePath, key: str, revision: int) -> None:
-        """Somebody has written."""
+        """Wait for this write of a controller in `caught_up`."""
         informer = self._open.get(place)
         if informer is not None:
             informer.expect(key, revision)
 
     async def caught_up(self) -> None:
-        """Return when everything shows that controllers have written until now."""
+        """Return when all writes of controllers so far are visible."""
         awaited = {future for informer in self._open.values() for future in informer.awaited()}
         if not awaited:
             return
-        patience = self._tasks.spawn(self._lose_patience(awaited), name="wait for writes to show")
+        patience = self._tasks.spawn(self._give_up_later(awaited), name="wait for writes to show")
         try:
             await asyncio.wait(awaited)
         finally:
             patience.cancel()
 
-    async def _lose_patience(self, awaited: Collection["asyncio.Future[None]"]) -> None:
+    async def _give_up_later(self, awaited: Collection["asyncio.Future[None]"]) -> None:
         await self._patience.sleep(_PATIENCE_SECONDS)
         for informer in self._open.values():
             informer.give_up(awaited)

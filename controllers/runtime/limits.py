@@ -1,6 +1,6 @@
-"""Limits: how much the controllers of a server may ask for, and how many keys each looks at side by side.
+"""Limits: the rate limits of controllers, and their numbers of workers.
 
-Pure: what kube-controller-manager's flags of the same names say.
+Pure: the values of kube-controller-manager's flags of the same names.
 """
 
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 NO_LIMIT = -1.0
-"""A rate of requests that limits nothing."""
+"""The rate for no limit."""
 
 
 class Limits(Struct, frozen=True):
-    """qps, burst: of each controller's client. workers: by the name of the controller."""
+    """qps, burst: of the client of each controller. workers: by the name of the controller."""
 
     qps: float
     burst: int

@@ -1,4 +1,4 @@
-"""Where the objects are that controllers deal with."""
+"""Places: the resources that controllers use."""
 
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 

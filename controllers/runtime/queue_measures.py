@@ -1,6 +1,6 @@
-"""QueueMeasures: what a work queue counts of itself.
+"""Queue measures: counts and durations of one work queue.
 
-Must hold: counting changes nothing of the queue; a key is measured from when it was first said to when it is done.
+Must hold: measuring does not change the queue. A key waits from its first addition until a worker takes it.
 """
 
 from aio_apiserver.storage.clock import Clock
@@ -10,7 +10,7 @@ SECONDS = tuple(10.0**power for power in range(-8, 2))
 
 
 class QueueMeasures:
-    """Of one queue."""
+    """The measures of one queue."""
 
     def __init__(self, patience: Clock) -> None:
         self.adds = self.retries = 0
@@ -21,7 +21,7 @@ class QueueMeasures:
         self._taken: dict[str, float] = {}
 
     def added(self, key: str) -> None:
-        """A key waits that did not wait before."""
+        """A key was added that was not waiting."""
         self.adds += 1
         self._said[key] = self._patience.monotonic()
 
@@ -36,6 +36,6 @@ class QueueMeasures:
 
     @property
     def unfinished(self) -> list[float]:
-        """The seconds of what is under way."""
+        """The seconds of unfinished work so far, by worker."""
         now = self._patience.monotonic()
         return [now - began for began in self._taken.values()]

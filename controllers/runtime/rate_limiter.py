@@ -1,14 +1,16 @@
-"""RateLimiter: the client-side limit of a controller, a token bucket as client-go has it.
+"""Rate limiter: the client-side rate limit of a controller, a token bucket as in client-go.
 
-Must hold: over any time, a client makes at most `burst` requests and `qps` more a second; clients wait in the order in
-which they came; a rate that is not positive is no limit.
+Must hold: in any interval, a client makes at most `burst` requests and `qps` more for each second. Requests wait in
+order of arrival. A rate of 0 or less is no limit.
 """
 
 from aio_apiserver.storage.clock import Clock
 
 
 class RateLimiter:
-    """Of one client. The clock tells how long others are waited for: a test that holds the time does not hold this."""
+    """The limit of one client. The clock is the one for waiting: a test that stops the product's clock does not stop
+    it.
+    """
 
     def __init__(self, qps: float, burst: int, clock: Clock) -> None:
         self._qps = qps
@@ -26,7 +28,7 @@ class RateLimiter:
             await self._clock.sleep(missing / self._qps)
 
     def _take(self) -> float:
-        """Take a token, also one that comes later. Returns how many are left."""
+        """Take a token, or reserve a later one. Returns the number of tokens left."""
         now = self._clock.monotonic()
         self._tokens = min(self._burst, self._tokens + (now - self._counted_at) * self._qps) - 1
         self._counted_at = now

@@ -1,7 +1,7 @@
-"""Recorder: writes the events by which a controller tells people what it does.
+"""Recorder: writes the events of a controller.
 
-Nobody waits for it, and what cannot be written is not: a controller works the same without. Must hold: events are
-written in the order in which they were said.
+Controllers do not wait for events, and events that cannot be written are dropped. Must hold: events are written in the
+order in which they were recorded.
 """
 
 import logging
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from aio_apiserver.controllers.decisions import events
 from aio_apiserver.controllers.decisions.events import Correlator, Said
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import EVENTS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.clock import Clock
@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 
 
 class Recorder:
-    """Of one component. `client` tells as whom it writes."""
+    """The events of one component. `client` returns the client that writes them."""
 
-    def __init__(self, client: Callable[[], Client], clock: Clock, tasks: Tasks, component: str) -> None:
+    def __init__(self, client: Callable[[], ControllerClient], clock: Clock, tasks: Tasks, component: str) -> None:
         self._client = client
         self._clock = clock
         self._tasks = tasks
@@ -35,13 +35,13 @@ class Recorder:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was said is written."""
+        """Whether all events are written."""
         return not self._is_writing
 
     def say(
         self, about: Object, reason: str, message: str, *, is_warning: bool = False, host: str = "", action: str = ""
     ) -> None:
-        """Have something written about an object, to which `events.reference` refers."""
+        """Record an event about an object, which `events.reference` describes."""
         kind = events.WARNING if is_warning else events.NORMAL
         self._waiting.append(
             Said(
@@ -77,10 +77,10 @@ class Recorder:
                 await self._client().create(EVENTS, event, namespace=event["metadata"]["namespace"])
                 self._correlator.wrote(wanted, event["metadata"]["name"])
         except (errors.StatusError, StorageError) as exc:
-            logger.info("the event %s cannot be written: %s", said.reason, exc)
+            logger.info("cannot write the event %s: %s", said.reason, exc)
 
     async def _repeat(self, said: Said, name: str, now: float) -> bool:
-        """Count up an event, if it is still there."""
+        """Increase the count of an event. Returns whether it still exists."""
         event = {"metadata": {"name": name, "namespace": said.about.get("namespace") or "default"}}
         return (
             await self._client().change(EVENTS, event, lambda present: events.repeat(present, said, now=now))

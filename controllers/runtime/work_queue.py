@@ -1,7 +1,7 @@
-"""WorkQueue: keys that want to be looked at, each once however often it was said.
+"""Work queue: the keys that a controller has to reconcile, each at most once, as in client-go.
 
-What becomes due waits by the clock, what has failed by its patience. Must hold: a key is in the hands of at most one
-worker; what is said of it meanwhile is not lost; a key that fails again and again waits longer each time.
+`add_after` waits by the product's clock; retries wait by its `patience`. Must hold: at most one worker has a key. A key
+that is added while a worker has it is not lost. Repeated failures of a key lengthen its pause.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _SOON_SECONDS = 0.5
 
 
 class WorkQueue:
-    """Of one controller."""
+    """The queue of one controller."""
 
     def __init__(self, clock: Clock, tasks: Tasks) -> None:
         self.measures = QueueMeasures(clock.patience)
@@ -36,11 +36,11 @@ class WorkQueue:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is done, and nothing is about to be but what time brings."""
+        """Whether no key waits, is being worked on, or will be retried soon. Keys of `add_after` do not count."""
         return not (self._waiting or self._active or self._again_soon.has_any_within(_SOON_SECONDS))
 
     def add(self, key: str) -> None:
-        """Have a key looked at as soon as there is somebody to do it."""
+        """Add a key for the next free worker."""
         if key in self._active:
             self._again.add(key)
             return
@@ -50,26 +50,26 @@ class WorkQueue:
         self._has_work.set()
 
     def add_after(self, key: str, seconds: float) -> None:
-        """Have it looked at when so much time has passed; the earliest such time counts."""
+        """Add a key after this time; the earliest time wins."""
         self._due.set(key, seconds)
 
-    def bear_with(self, key: str, seconds: float) -> None:
-        """Have it looked at again when others have had so long for what they do."""
+    def recheck_after(self, key: str, seconds: float) -> None:
+        """Add a key after this time, in which another component has to act."""
         self._again_soon.set(key, seconds)
 
     def retry(self, key: str, *, at_most: float = _LONGEST_PAUSE_SECONDS) -> None:
-        """It did not work: have it looked at again after a pause."""
+        """Add a failed key again after a pause."""
         self.measures.retries += 1
         doublings = min(self._failures[key], _MOST_DOUBLINGS)
         self._failures[key] += 1
-        self.bear_with(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
+        self.recheck_after(key, min(_FIRST_PAUSE_SECONDS * 2**doublings, at_most))
 
     def forget(self, key: str) -> None:
-        """It did work: the next failure is a first one."""
+        """The key succeeded: reset its count of failures."""
         del self._failures[key]
 
     async def take(self) -> str:
-        """The next key; `done` gives it back."""
+        """The next key; `done` ends the work on it."""
         while not self._waiting:
             self._has_work.clear()
             await self._has_work.wait()
@@ -88,7 +88,7 @@ class WorkQueue:
 
 
 class _Timers:
-    """One for each key: the earliest that was asked for."""
+    """One timer for each key. The earliest time wins."""
 
     def __init__(self, clock: Clock, tasks: Tasks, add: Callable[[str], None]) -> None:
         self._clock = clock
@@ -97,7 +97,7 @@ class _Timers:
         self._running: dict[str, tuple[float, asyncio.Task[None]]] = {}
 
     def set(self, key: str, seconds: float) -> None:
-        """Add a key after so many seconds."""
+        """Add a key after this time."""
         due = self._clock.monotonic() + seconds
         timer = self._running.get(key)
         if timer is not None:

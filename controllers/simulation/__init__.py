@@ -1,1 +1,1 @@
-"""A light cluster: nodes that are not there, a scheduler, and a kubelet that lets pods go through their phases."""
+"""Simulation: the cluster of --simulate: nodes, a scheduler, and a kubelet that changes the status of pods."""

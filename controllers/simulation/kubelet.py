@@ -1,4 +1,4 @@
-"""The kubelet of nodes that are not there: pods start, run, end and go, by the rules in their annotations."""
+"""Kubelet: lets the pods of simulated nodes start, run, end and stop, by the rules in their annotations."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.storage.stored_object import Object
 
 
-class Kubelet(Controller):
-    """Of all simulated nodes."""
+class SimulatedKubelet(Controller):
+    """The kubelet of all simulated nodes."""
 
     name = "simulated-kubelet"
     component = "kubelet"
@@ -22,15 +22,15 @@ class Kubelet(Controller):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._seen: dict[str, float] = {}
-        """Since when a pod is here, by its uid."""
+        """When each pod was first seen here, by uid."""
         self._without_node: dict[str, set[str]] = {}
-        """The keys of pods that are bound to a node which does not show yet, by its name."""
+        """The keys of pods that are bound to a node which has not arrived, by node name."""
         self._ending: dict[str, float] = {}
         self._addresses: dict[str, str] = {}
-        """The addresses of pods, by their uids."""
+        """The addresses of pods, by uid."""
         self._taken: set[str] = set()
         self._given: Counter[str] = Counter()
-        """How many addresses a node has given."""
+        """The number of addresses that each node has assigned."""
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
@@ -40,7 +40,7 @@ class Kubelet(Controller):
         self._nodes.listen(lambda key, before, _after: self._look_at_pods_of(key) if before is None else None)
 
     def _look_at_pods_of(self, node: str) -> None:
-        """Pods may have been bound to a node before it showed."""
+        """Queue the pods that were bound to a node before it arrived."""
         for key in self._without_node.pop(node, ()):
             self.queue.add(key)
 
@@ -59,16 +59,16 @@ class Kubelet(Controller):
             return await self._end(pod)
         if podrules.is_finished(pod):
             return None
-        return await self._live(pod, node)
+        return await self._update_status(pod, node)
 
-    async def _live(self, pod: Object, node: Object) -> float | None:
+    async def _update_status(self, pod: Object, node: Object) -> float | None:
         age = self._age(pod, self._seen)
         life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node))
         status = life.status()
 
         def tell(present: Object) -> bool:
             if podrules.is_ending(present) or present.get("status") != pod.get("status"):
-                return False  # it has changed meanwhile, and is looked at again
+                return False  # it has changed, and is queued again
             present["status"] = status
             return True
 
@@ -124,7 +124,7 @@ class Kubelet(Controller):
 
 
 def _address_of(pod: Object | None) -> str:
-    """The address of a pod that has one of its own."""
+    """The address of a pod without host network."""
     if pod is None or pod["spec"].get("hostNetwork"):
         return ""
     return str((pod.get("status") or {}).get("podIP", ""))

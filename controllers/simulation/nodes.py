@@ -1,4 +1,4 @@
-"""Nodes that are not there: made, ready, and kept alive by their leases."""
+"""Nodes: makes the simulated nodes, keeps them ready, and renews their leases."""
 
 from datetime import UTC, datetime
 
@@ -14,7 +14,7 @@ _RENEW_SECONDS = 10.0
 
 
 class Nodes(Controller):
-    """Keys are numbers of nodes."""
+    """The queue keys are the numbers of nodes."""
 
     name = "simulated-nodes"
 
@@ -34,9 +34,9 @@ class Nodes(Controller):
         if not nodes.is_simulated(node):
             return None
         if not nodes.is_ready(node):
-            await self.client.change(NODES.part("status"), node, lambda present: self._rise(present, number))
+            await self.client.change(NODES.part("status"), node, lambda present: self._make_ready(present, number))
         if nodes.is_tainted(node):
-            await self.client.change(NODES, node, nodes.welcome)
+            await self.client.change(NODES, node, nodes.remove_not_ready_taint)
         await self._renew(node)
         return _RENEW_SECONDS
 
@@ -48,7 +48,7 @@ class Nodes(Controller):
             assert present is not None
             return present
 
-    def _rise(self, node: Object, number: int) -> None:
+    def _make_ready(self, node: Object, number: int) -> None:
         made = nodes.status(number, version.KUBERNETES_VERSION, now=self.desk.now())
         node["status"] = {**(node.get("status") or {}), **made}
 

@@ -1,6 +1,6 @@
-"""A simple scheduler: each pod that has no node yet gets the emptiest one that is possible.
+"""Scheduler: binds each unscheduled pod to the node with the fewest pods among those that fit.
 
-Must hold: one pod is placed at a time, and counts on its node from then on, so that nothing is given away twice.
+Must hold: one pod is scheduled at a time, and counts for its node from then on. So resources are not assigned twice.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ _NAME = "default-scheduler"
 
 
 def _is_mine(pod: Object) -> bool:
-    """Whether a pod waits for a node, and for this scheduler to find one."""
+    """Whether this scheduler has to bind the pod."""
     spec = pod["spec"]
     waits = not spec.get("nodeName") and not spec.get("schedulingGates") and podrules.is_active(pod)
     return waits and spec.get("schedulerName", _NAME) == _NAME
@@ -34,9 +34,9 @@ class Scheduler(Controller):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._on: dict[str, dict[str, Object]] = {}
-        """The pods of each node, those included that are about to show there."""
+        """The pods of each node, including those whose binding has not arrived."""
         self._node_of: dict[str, str] = {}
-        """The node that a pod is on, or is about to show on, by the key of the pod."""
+        """The node of each pod by key, including bindings that have not arrived."""
         self._unplaced: set[str] = set()
 
     def begin(self) -> None:
@@ -63,7 +63,7 @@ class Scheduler(Controller):
             del self._node_of[key]
 
     def _look_again(self) -> None:
-        """There may be room now for those that had none."""
+        """Queue the unschedulable pods, since resources may be free now."""
         for key in self._unplaced:
             self.queue.add(key)
         self._unplaced.clear()

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
@@ -29,7 +29,7 @@ class Lookup(Generic[T]):
         self._storage = storage
         self._resource = resource
         self._parse = parse
-        self._listing = Operation(resource, "list")
+        self._listing = StorageCall(resource, "list")
         self._parsed: dict[str, tuple[int, T]] = {}
 
     async def get(self, key: str) -> T | None:
@@ -59,7 +59,7 @@ class Lookup(Generic[T]):
         return [self._of(one) for one in found.items]
 
     async def _read(self, key: str, *, resource_version: int | None) -> T:
-        reading = Operation(self._resource, "get", key.rpartition("/")[2])
+        reading = StorageCall(self._resource, "get", key.rpartition("/")[2])
         return self._of(await interpreted(self._storage.get(key, resource_version=resource_version), reading))
 
     def _of(self, stored: StoredObject) -> T:

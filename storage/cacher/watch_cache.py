@@ -23,7 +23,7 @@ from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject
 
 
-class Listener(Protocol):
+class ChangeListener(Protocol):
     """The receiver of all changes that the cache takes: the fan-out."""
 
     def changed(self, changes: Sequence[Change], revision: int) -> None:
@@ -45,7 +45,7 @@ class Listener(Protocol):
 class WatchCache:
     """The present state and the window of changes of one resource."""
 
-    def __init__(self, clock: Clock, listener: Listener, triggers: Sequence[str] = ()) -> None:
+    def __init__(self, clock: Clock, listener: ChangeListener, triggers: Sequence[str] = ()) -> None:
         self.window = Window()
         self.mark = Watermark()
         self.state = State()

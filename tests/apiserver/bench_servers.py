@@ -1,4 +1,4 @@
-"""bench_servers: Fixtures with one test server for all tests of a file, reset for each."""
+"""Bench servers: fixtures with one test server for all tests of a file, reset before each test."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from aio_apiserver.testing import Server
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    """One server for all tests of a file; no longer, since it runs in this process."""
+    """One server for all tests of a file. It ends with the file, since it runs in this process."""
     with Server() as server:
         yield server
 
 
 @pytest.fixture
 def server(shared: Server) -> Server:
-    """The same one, as it was at its start."""
+    """The shared server, reset to its start."""
     shared.reset()
     return shared
 

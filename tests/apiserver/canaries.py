@@ -1,4 +1,4 @@
-"""Canaries: secrets that tests plant, to see whether they show where they must not."""
+"""Canaries: secrets that tests plant, to find them where they must not appear."""
 
 import base64
 import secrets
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Canaries:
-    """What must not show, by where it was planted."""
+    """The planted secrets by the place where they were planted."""
 
     planted: dict[str, str] = field(default_factory=dict)
 
@@ -16,18 +16,18 @@ class Canaries:
         return self.planted.setdefault(where, f"canary{secrets.token_hex(13)}")
 
     def encoded(self, where: str) -> str:
-        """One in base64, of which neither form may show."""
+        """A secret in base64. Neither form may appear."""
         text = base64.b64encode(self.text(where).encode()).decode()
         self.planted[f"{where}, encoded"] = text
         return text
 
     def file(self, path: Path) -> None:
-        """The content of a file: of PEM a line in its middle."""
+        """The content of a file; for PEM, a line in its middle."""
         lines = path.read_text().splitlines()
         self.planted[str(path)] = lines[len(lines) // 2]
 
     def token(self, where: str) -> str:
-        """One of sixteen letters and digits, as bootstrap tokens have them."""
+        """A secret of sixteen letters and digits, as in bootstrap tokens."""
         return self.planted.setdefault(where, secrets.token_hex(8))
 
     def seen_in(self, text: str) -> list[str]:

@@ -1,6 +1,6 @@
-"""An extension API server for tests: a real HTTPS server that answers for one version of a group.
+"""An extension API server for tests: a real HTTPS server that serves one version of a group.
 
-It knows who asks from the headers of a front proxy whose certificate it wants to see, as such servers do.
+It reads the user from the headers of a front proxy, and demands the proxy's client certificate, as such servers do.
 """
 
 import asyncio
@@ -56,9 +56,9 @@ SCHEMA = {
 
 
 class Extension:
-    """Answers, and remembers what it was asked. `fails`: it is not well. `hangs_up`: it does not answer at all.
+    """Answers, and records requests. `fails`: it answers with failures. `hangs_up`: it closes the connection.
 
-    `redirects`: the status and the place that every request gets.
+    `redirects`: the status and the target that every request gets.
     """
 
     def __init__(self, *, is_modern: bool = True) -> None:
@@ -71,7 +71,7 @@ class Extension:
         self.redirects: tuple[int, str] | None = None
 
     def headers(self, path: str) -> Mapping[str, Sequence[str]]:
-        """With what a path was asked for last."""
+        """The headers of the last request for a path."""
         return next(headers for _, asked, headers in reversed(self.asked) if asked == path)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -103,7 +103,7 @@ class Extension:
         return web.Response(body=orjson.dumps(document), content_type="application/json")
 
     async def _watch(self, request: web.BaseRequest) -> web.StreamResponse:
-        """One event at once, another one when the test says so."""
+        """One event at once, and another when the test allows it."""
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         await response.prepare(request)
         for kind in ("ADDED", "MODIFIED"):

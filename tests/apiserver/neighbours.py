@@ -1,7 +1,7 @@
-"""Neighbours: how long a client waits for a server while another client, or a controller, keeps it busy.
+"""Neighbours: response times for one client while another client, or a controller, loads the server.
 
-A program of its own on SQLite is attacked; beside the attack, one client asks /readyz and another one reads an object,
-each every 50 ms over TLS. Must hold: the figures count every question that was asked, answered or not.
+A program on SQLite is attacked. Meanwhile one client requests /readyz and another one an object, each every 50 ms over
+TLS. Must hold: every request counts in the figures, with or without a response.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from tests.apiserver import program
 from tests.apiserver.program import Program
 
 LONGEST_SECONDS = 1.0
-"""What a client may have to wait for an answer, whatever another one does."""
+"""The longest acceptable response time, whatever another client does."""
 _ALONE_SECONDS = 5.0
-"""How long the same is measured without an attack: a machine that is busy otherwise shows itself there."""
+"""The duration of the same measurement without an attack. It shows whether the machine is busy."""
 _PAUSE_SECONDS = 0.05
 _MEGABYTE = 1024
 _CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -32,7 +32,7 @@ _LARGE = {"metadata": {"name": "large"}, "data": {"a": "b" * 70_000}}
 
 @dataclass
 class Waits:
-    """How long the answers to one question took."""
+    """The response times of one request."""
 
     name: str
     seconds: list[float] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Attacked:
-    """A server and the clients that are not to notice."""
+    """A server and the clients that must not notice the attack."""
 
     program: Program
     session: ClientSession
@@ -75,21 +75,21 @@ class Attacked:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) // _MEGABYTE
 
     async def create(self, path: str, obj: Any, *, session: ClientSession | None = None) -> tuple[int, float]:
-        """POST an object: the status of the answer, and the seconds that it took."""
+        """POST an object. Returns the status and the seconds of the response."""
         began = time.monotonic()
         async with (session or self.session).post(f"{self.url}{path}", json=obj) as answer:
             await answer.read()
             return answer.status, time.monotonic() - began
 
     async def count(self, resource: str) -> int:
-        """How many objects of a resource the server says that it stores."""
+        """The number of stored objects of a resource, from the metrics."""
         async with self.session.get(f"{self.url}/metrics") as answer:
             lines = (await answer.text()).splitlines()
         counted = [line for line in lines if line.startswith(f'apiserver_storage_objects{{resource="{resource}"}}')]
         return int(counted[0].split()[1])
 
     async def beside(self, attack: Awaitable[object]) -> Sequence[Waits]:
-        """How long /readyz and one object take while something goes on."""
+        """The response times of /readyz and of one object during an attack."""
         readyz, read = Waits("/readyz"), Waits("GET")
         attacking = asyncio.ensure_future(attack)
         clients = [
@@ -116,7 +116,7 @@ class Attacked:
 
 
 def session_of(running: Program, user: str = "") -> ClientSession:
-    """Connections of an administrator, who may act as another one."""
+    """Connections of an administrator, who may impersonate another user."""
     token = (running.directory / "pki" / "admin.token").read_text().strip()
     connector = TCPConnector(ssl=program.trusting(running.directory))
     headers = {"Authorization": f"Bearer {token}"}
@@ -127,7 +127,7 @@ def session_of(running: Program, user: str = "") -> ClientSession:
 
 @asynccontextmanager
 async def attacked(directory: Path, *flags: str) -> AsyncIterator[Attacked]:
-    """A server, and the object that is read."""
+    """A server with one object."""
     async with program.running(directory, *flags, backend="sqlite") as running, session_of(running) as session:
         one = Attacked(running, session)
         namespace = {"metadata": {"name": "default"}}
@@ -153,7 +153,7 @@ def large_set(replicas: int) -> Any:
 
 
 def owned(entries: int, name: str = "owned") -> Any:
-    """A config map with the managedFields of so many managers, each of a field of its own that the object lacks."""
+    """A config map with the managedFields of so many managers, each of one field that the object lacks."""
     managed = [
         {
             "manager": f"manager-{number}",
@@ -185,7 +185,7 @@ async def job_attack(directory: Path, *, parallelism: int, seconds: float, flags
 
 
 async def nodes_attack(directory: Path, *, nodes: int, replicas: int, seconds: float) -> str:
-    """A simulated cluster with many nodes, and one replica set with many pods, beside other clients."""
+    """A simulated cluster with many nodes and one replica set with many pods, beside other clients."""
     flags = ("--controllers=*", "--kube-api-qps=-1", "--simulate", f"--simulate-nodes={nodes}")
     async with attacked(directory, *flags) as one:
         before = one.memory
@@ -201,7 +201,7 @@ async def nodes_attack(directory: Path, *, nodes: int, replicas: int, seconds: f
 
 
 async def bodies_attack(directory: Path, *, entries: int, seconds: float) -> str:
-    """One object with many managers, again and again, beside another user's objects of 70 KB."""
+    """One object with many managers, written repeatedly, beside another user's objects of 70 KB."""
     body, took = owned(entries), list[float]()
     other = Waits("70 KB")
     async with attacked(directory) as one, session_of(one.program, "eve") as attacker, session_of(one.program) as third:
@@ -237,7 +237,7 @@ def _shown(waits: Sequence[Waits]) -> str:
 
 
 def _check(waits: Sequence[Waits]) -> None:
-    """Every question was answered, and none later than a client may have to wait."""
+    """Every request was answered in time."""
     for one in waits:
         assert one.seconds, f"nothing was asked of {one.name}"
         assert not one.wrong, str(one)

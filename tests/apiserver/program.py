@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a run has left behind."""
+    """The result of a run."""
 
     code: int
     out: str
@@ -22,7 +22,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A server process that is ready. `line` is what it has said on stdout."""
+    """A ready server process. `line`: its line on stdout."""
 
     process: Process
     directory: Path
@@ -35,14 +35,14 @@ class Program:
 
 
 async def ended(process: Process) -> Ended:
-    """Wait for the end."""
+    """Wait for the end of the process."""
     out, err = await process.communicate()
     assert process.returncode is not None
     return Ended(process.returncode, out.decode(), err.decode())
 
 
 async def run(*arguments: str) -> Ended:
-    """Run to the end."""
+    """Run until the process ends."""
     return await ended(await start(*arguments))
 
 
@@ -54,7 +54,7 @@ async def start(*arguments: str) -> Process:
 
 @asynccontextmanager
 async def running(directory: Path, *arguments: str, backend: str = "memory") -> AsyncIterator[Program]:
-    """A server on a free port that keeps everything in one directory; killed behind the test if it still runs."""
+    """A server on a free port with all its files in one directory. It is killed after the test if it still runs."""
     local = (
         "--bind-address=127.0.0.1",
         "--secure-port=0",
@@ -77,5 +77,5 @@ async def running(directory: Path, *arguments: str, backend: str = "memory") -> 
 
 
 def trusting(directory: Path) -> ssl.SSLContext:
-    """The TLS of a client that knows the CA in a server's directory."""
+    """The TLS of a client that trusts the CA in a server's directory."""
     return ssl.create_default_context(cafile=directory / "pki" / "ca.crt")

@@ -1,4 +1,4 @@
-"""Servers and clients for tests: real sockets on loopback, closed when the test is over."""
+"""Servers and clients for tests: real sockets on loopback, closed after the test."""
 
 import asyncio
 import ssl
@@ -12,7 +12,7 @@ import orjson
 
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
 from aio_apiserver.apiserver.wire.listeners import Listener
@@ -23,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. Header names are in lower case; of a repeated header the last value counts."""
+    """A response. Header names are in lower case; of a repeated header the last value counts."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,7 +40,7 @@ class Answer:
 
 @asynccontextmanager
 async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
-    """A server on a free port, with everything that it keeps in one directory."""
+    """A server on a free port, with all its files in one directory."""
     given = {"storage_backend": "memory", "bind_address": LOOPBACK, "secure_port": 0, **values}
     started = await server.start(Settings(data_dir=directory, **given))
     try:
@@ -52,9 +52,9 @@ async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
 
 @asynccontextmanager
 async def listening(handler: Handler, *filters: Filter, clock: Clock | None = None) -> AsyncIterator[Listener]:
-    """A handler behind some filters on a plain port."""
-    entry = audit_id.entry(compose(filters, handler), clock or SystemClock())
-    listener = await Listener.open(entry, LOOPBACK, 0, tls=None)
+    """A handler behind some filters, on a port without TLS."""
+    begin = entry.with_context(compose(filters, handler), clock or SystemClock())
+    listener = await Listener.open(begin, LOOPBACK, 0, tls=None)
     try:
         yield listener
     finally:
@@ -62,7 +62,7 @@ async def listening(handler: Handler, *filters: Filter, clock: Clock | None = No
 
 
 def trusting(started: Server) -> ssl.SSLContext:
-    """The TLS of a client that knows the server's CA."""
+    """The TLS of a client that trusts the server's CA."""
     return ssl.create_default_context(cafile=started.pki.ca.certificate)
 
 
@@ -89,7 +89,7 @@ async def ask(
 
 
 async def exchange(port: int, data: bytes, *, tls: ssl.SSLContext | None = None, answers: int = 1) -> Sequence[Answer]:
-    """Send bytes as they are, and read so many answers."""
+    """Send raw bytes, and read so many responses."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls, limit=1 << 20)
     try:
         writer.write(data)
@@ -101,7 +101,7 @@ async def exchange(port: int, data: bytes, *, tls: ssl.SSLContext | None = None,
 
 
 async def read_answer(reader: asyncio.StreamReader, *, is_head: bool = False) -> Answer:
-    """One answer; interim ones are skipped."""
+    """One response; interim ones are skipped."""
     while True:
         status_line = await reader.readline()
         if not status_line:

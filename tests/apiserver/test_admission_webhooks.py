@@ -32,7 +32,7 @@ ANYTHING = {
 
 @dataclass
 class Hook:
-    """What a webhook has been sent, and what it says."""
+    """The reviews that a webhook got, and its response."""
 
     respond: Respond
     reviews: list[Any] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Hook:
 
 @dataclass
 class Cluster:
-    """A server, as its administrator sees it."""
+    """A server and its administrator."""
 
     server: Server
 
@@ -57,7 +57,7 @@ class Cluster:
         return await ask(self.server.secure.port, path, method=method, headers=headers, body=data, tls=tls)
 
     async def configure(self, kind: str, url: str, bundle: str, **changes: Any) -> None:
-        """Have a webhook called from now on."""
+        """Register a webhook."""
         one = {
             "name": "hook.example.com",
             "clientConfig": {"url": url, "caBundle": bundle},
@@ -71,7 +71,7 @@ class Cluster:
         assert made.status == 201, made.text
 
     async def wait_until_called(self, hook: Hook) -> None:
-        """Return when the server has heard of the configuration."""
+        """Return when the server has seen the configuration."""
         while not hook.reviews:
             await self.ask("POST", f"{CONFIGMAPS}?dryRun=All", {"metadata": {"name": "probe"}})
         hook.reviews.clear()

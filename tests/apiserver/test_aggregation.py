@@ -1,4 +1,4 @@
-"""Aggregation: a group that an extension server answers, asked for through this server."""
+"""Aggregation: a group of an extension server, requested through this server."""
 
 import asyncio
 import base64
@@ -41,7 +41,7 @@ async def make(server: Server, target: str, obj: dict[str, Any]) -> None:
 
 
 async def register(server: Server, authority: Authority, port: int, **spec: Any) -> None:
-    """A service that is this machine (where nobody routes cluster IPs), and the APIService that names it."""
+    """A service that leads to this machine (cluster IPs are not routed here), and the APIService that names it."""
     service = {"metadata": {"name": "hello"}, "spec": {"type": "ExternalName", "externalName": "localhost"}}
     await make(server, "/api/v1/namespaces/default/services", service)
     trust = {"caBundle": base64.b64encode(authority.file.read_bytes()).decode()}
@@ -65,14 +65,14 @@ async def condition(server: Server, reason: str) -> dict[str, Any]:
 
 
 async def available(server: Server) -> None:
-    """Return when requests are passed on."""
+    """Return when requests are forwarded."""
     await condition(server, "Passed")
     while (await send(server, ROOT)).status != 200:
         pass
 
 
 async def discovered(server: Server, freshness: str = "Current") -> list[dict[str, Any]]:
-    """All groups as aggregated discovery tells them, as soon as it tells of the extension's version."""
+    """All groups of aggregated discovery, as soon as it has the extension's version."""
     while True:
         items: list[dict[str, Any]] = (await send(server, "/apis", **AGGREGATED)).json["items"]
         told = [one for group in items if group["metadata"]["name"] == GROUP for one in group["versions"]]
@@ -82,7 +82,7 @@ async def discovered(server: Server, freshness: str = "Current") -> list[dict[st
 
 @asynccontextmanager
 async def aggregating(directory: Path, authority: Authority, **settings: Any) -> AsyncIterator[Server]:
-    """A server that shows a certificate."""
+    """A server with a client certificate for its proxy."""
     files = authority.issue("front-proxy")
     async with running(
         directory,
@@ -98,7 +98,7 @@ async def aggregating(directory: Path, authority: Authority, **settings: Any) ->
 async def registered(
     directory: Path, authority: Authority, *, is_modern: bool = True, **settings: Any
 ) -> AsyncIterator[tuple[Server, Extension]]:
-    """A server with an extension that is available."""
+    """A server with an available extension."""
     async with (
         extension(authority, wants_certificate=True, is_modern=is_modern) as served,
         aggregating(directory, authority, **settings) as server,
@@ -201,7 +201,7 @@ async def test_kubectl_finds_the_resource(tmp_path: Path, authority: Authority) 
 
 
 async def kubectl(server: Server, *words: str) -> str:
-    """What kubectl prints."""
+    """The output of kubectl."""
     cache = f"--cache-dir={server.settings.data_dir}/kubectl"
     process = await asyncio.create_subprocess_exec(
         "kubectl",

@@ -1,4 +1,4 @@
-"""The audit of real servers: what is recorded of requests, where it goes, and which policies are refused."""
+"""Auditing on real servers: events, backends, and refused policies."""
 
 import asyncio
 import base64
@@ -36,13 +36,13 @@ CONFIGMAP = {"metadata": {"name": "c"}, "data": {"k": "v"}}
 
 
 def written(tmp_path: Path, rules: str = SECRETS_BY_NAME) -> dict[str, Any]:
-    """The flags of a policy, and of a log."""
+    """The flags for a policy and a log."""
     (tmp_path / "policy.yaml").write_text(BEGIN + rules)
     return {"audit_policy_file": tmp_path / "policy.yaml", "audit_log_path": tmp_path / "audit.log"}
 
 
 def events(tmp_path: Path) -> list[dict[str, Any]]:
-    """What the log has of clients with a name of their own."""
+    """The events of clients with the user agent `test`."""
     lines = map(orjson.loads, (tmp_path / "audit.log").read_bytes().splitlines())
     return [event for event in lines if event.get("userAgent") == "test"]
 
@@ -101,7 +101,7 @@ async def test_of_secrets_nothing_but_metadata_is_recorded(tmp_path: Path) -> No
     assert not {"requestObject", "responseObject"} & set(created)
 
 
-async def test_refusals_are_recorded_whoever_they_come_from(tmp_path: Path) -> None:
+async def test_refusals_are_recorded_for_every_client(tmp_path: Path) -> None:
     async with running(tmp_path / "data", **written(tmp_path)) as started:
         await send(started, f"{CONFIGMAPS}/none")
         await send(started, CONFIGMAPS, Impersonate_User="jane")
@@ -240,7 +240,7 @@ async def _beside(
     tmp_path: Path,
     play: Callable[[Path], Awaitable[None]],
 ) -> None:
-    """Play while a webhook listens, whose kubeconfig file is given."""
+    """Run the test while a webhook listens; it gets the webhook's kubeconfig file."""
     app = web.Application()
     app.router.add_post("/", take)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

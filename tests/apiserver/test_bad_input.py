@@ -1,4 +1,4 @@
-"""Bad input over HTTP: whatever comes, the answer says what is wrong; the server never fails and never hangs."""
+"""Bad input over HTTP: every response names the error. The server never fails and never hangs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -150,7 +150,7 @@ HARMLESS = {
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of a server that has a config map `a`."""
+    """A client of a server with a config map `a`."""
 
     server: Server
 
@@ -173,7 +173,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 
 
 Cases = Mapping[str, tuple[str, str, bytes, str]]
-"""By what is wrong: method, path, body and media type."""
+"""By the error: method, path, body and media type."""
 
 CASES: Mapping[str, Cases] = {
     "creates": {name: ("POST", MAPS, *body) for name, body in BODIES.items() if name != VERSIONED},
@@ -185,7 +185,7 @@ CASES: Mapping[str, Cases] = {
 
 
 def is_refusal(answer: Answer) -> bool:
-    """Whether an answer says that the client is wrong: a Status, or a text where there is no such path."""
+    """Whether a response says that the client is wrong: a Status, or a text for an unknown path."""
     if answer.headers["content-type"] != JSON:
         return answer.status in {400, 404}
     return 400 <= answer.status < 500 and answer.json["kind"] == "Status" and answer.json["code"] == answer.status

@@ -1,6 +1,6 @@
-"""Budgets: what of a request is not read at all, whoever sends it.
+"""Budgets: parts of requests that the server does not read, for any client.
 
-CVE-2019-11248, CVE-2019-11254: what anonymous clients may send costs little.
+CVE-2019-11248, CVE-2019-11254: requests of anonymous clients cost little.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ TOO_MANY_LABELS = ",".join(f"!l{number}" for number in range(budgets.MOST_REQUIR
     ids=["long fields", "long labels", "many fields", "many labels", "many parameters"],
 )
 async def test_a_selector_or_query_over_its_budget_is_a_bad_request(tmp_path: Path, query: str, says: str) -> None:
-    """CVE-2025-61726 is the class of the last."""
+    """CVE-2025-61726 is the class of the last request."""
     async with running(tmp_path) as server:
         answers = [
             await ask(server.secure.port, f"/api/v1/configmaps?{watch}{query}", tls=as_admin(server))

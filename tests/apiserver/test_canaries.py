@@ -1,4 +1,4 @@
-"""Secrets that are planted everywhere show nowhere: not in logs at -v=10, errors, metrics, pages or audit events."""
+"""Planted secrets do not appear in logs at -v=10, errors, metrics, pages or audit events."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def secret(canaries: Canaries, name: str, **more: Any) -> dict[str, Any]:
 
 
 def bodies(canaries: Canaries) -> Iterator[tuple[str, str, str, bytes]]:
-    """Good and bad requests with secrets in them: method, target, media type, body."""
+    """Valid and invalid requests that contain secrets: method, target, media type, body."""
     good = secret(canaries, "good")
     yield "POST", SECRETS, JSON, orjson.dumps(good)
     yield "POST", SECRETS, JSON, orjson.dumps(good)

@@ -1,4 +1,4 @@
-"""Secrets between the server and others show nowhere, not even when webhooks quote what they were told."""
+"""Secrets between the server and webhooks do not appear, not even when webhooks quote them."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ RULE = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "res
 
 
 async def quote_everything(request: web.BaseRequest) -> web.Response:
-    """A webhook that fails, and shows all that it knows in its failure, but for events, which name extras of users."""
+    """A webhook that fails and quotes all that it got, but for audit events, which contain extras of users."""
     headers = "\n".join(f"{name}: {value}" for name, value in request.headers.items())
     body = await request.text()
     return web.Response(status=403, text=headers if '"EventList"' in body else f"{headers}\n{body}")
@@ -57,7 +57,7 @@ def kubeconfig(path: Path, url: str, authority: Authority, **user: str) -> Path:
 
 
 def admission(path: Path, images: Path, hooks: Path) -> Path:
-    """The configuration of the plugins that ask webhooks."""
+    """The configuration of the webhook admission plugins."""
     group = "apiserver.config.k8s.io/v1"
     of_hooks = {"apiVersion": group, "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": str(hooks)}
     configurations = {
@@ -70,7 +70,7 @@ def admission(path: Path, images: Path, hooks: Path) -> Path:
 
 
 def flags(folder: Path, url: str, authority: Authority, canaries: Canaries) -> Iterator[str]:
-    """A server that asks the webhook for everything, each time as somebody else."""
+    """A server that uses the webhook for everything, each time with other credentials."""
 
     def file(name: str, **user: str) -> Path:
         return kubeconfig(folder / name, url, authority, **user)
@@ -109,7 +109,7 @@ def bootstrap_token(canaries: Canaries) -> dict[str, Any]:
 
 
 def jwt(canaries: Canaries) -> str:
-    """A token of the issuer that is not there."""
+    """A token of the issuer, which does not answer."""
     parts = [{"alg": "ES256"}, {"iss": "https://127.0.0.1:1", "aud": "a", "sub": canaries.text("claim of an issuer")}]
     encoded = [base64.urlsafe_b64encode(orjson.dumps(part)).decode().rstrip("=") for part in parts]
     canaries.planted["claims, encoded"] = encoded[1]

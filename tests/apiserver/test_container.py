@@ -1,4 +1,4 @@
-"""What the container files say, as far as it can be checked without a container engine."""
+"""The container files, as far as they can be checked without a container engine."""
 
 import json
 import re
@@ -29,13 +29,13 @@ def services() -> dict[str, Any]:
 
 
 def instruction(name: str) -> str:
-    """The last one of a name, with its continuation lines."""
+    """The last instruction of a name, with its continuation lines."""
     joined = DOCKERFILE.replace("\\\n", " ")
     lines: list[str] = re.findall(rf"^{name} +(.*)$", joined, re.MULTILINE)
     return lines[-1].strip()
 
 
-def test_the_image_runs_as_nobody_in_particular() -> None:
+def test_the_image_runs_as_an_unprivileged_user() -> None:
     user, _, group = instruction("USER").partition(":")
 
     assert int(user) > 1000
@@ -69,7 +69,7 @@ def test_services_keep_their_data_and_know_when_they_are_well() -> None:
 
 
 async def asked(directory: Path, *arguments: str, method: str = "GET", body: bytes = b"") -> Answer:
-    """Start a server, ask it for a namespace (or make it), stop it."""
+    """Start a server, request a namespace (or create it), and stop the server."""
     async with program.running(directory, *arguments, backend="") as running:
         path = "/api/v1/namespaces" if body else "/api/v1/namespaces/made"
         headers = bearer((directory / "pki" / "admin.token").read_text())

@@ -1,4 +1,4 @@
-"""Directories and tokens: who may read what the server keeps, and which tokens of its own keys it believes."""
+"""Directories and tokens: the file modes of the server's data, and which tokens of its own keys it accepts."""
 
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ async def token_of(server: Server, name: str) -> str:
 
 @pytest.mark.parametrize("name", ["exp", "nbf", "iat"])
 async def test_a_token_whose_times_are_no_numbers_is_refused(tmp_path: Path, name: str) -> None:
-    """The token is signed with the server's own key: go-jose reads such claims as mistakes, never as no limit."""
+    """The server's own key signs the token. go-jose reads such claims as errors, never as "no limit"."""
     async with running(tmp_path) as server:
         token = await token_of(server, "bot")
         key = (tmp_path / "pki" / "service-account.key").read_text()

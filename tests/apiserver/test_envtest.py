@@ -16,7 +16,7 @@ from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member, Port
 
 _SECONDS = 20
-"""As long as envtest waits for an end."""
+"""The time for which envtest waits for an end."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def administrator(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
-    """What envtest hands to its tests: the server's authority, and a client's certificate of system:masters."""
+    """envtest's credentials for its tests: the server's authority, and a client certificate of system:masters."""
     own = tmp_path_factory.mktemp("administrator")
     issued = Authority(own, "client-cert-auth-ca").issue("admin", organizations=["system:masters"])
     issued.authority.rename(certificates / issued.authority.name)

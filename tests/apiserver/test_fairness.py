@@ -21,7 +21,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def level(response: dict[str, Any]) -> dict[str, Any]:
-    """One seat, whatever others do not use."""
+    """A level with one seat that borrows none."""
     limited = {"nominalConcurrencyShares": 1, "borrowingLimitPercent": 0, "limitResponse": response}
     return {"metadata": {"name": "narrow"}, "spec": {"type": "Limited", "limited": limited}}
 
@@ -47,7 +47,7 @@ async def as_jane(server: Server, target: str = CONFIG_MAPS) -> Answer:
 
 
 async def count(server: Server, column: str) -> int:
-    """What the dump says of the narrow level."""
+    """The row of the narrow level in the dump."""
     dump = (await as_administrator(server, DUMP)).text
     rows = [[cell.strip() for cell in line.split(",")] for line in dump.splitlines()]
     return next(int(row[rows[0].index(column)]) for row in rows if row[0] == "narrow")
@@ -55,7 +55,7 @@ async def count(server: Server, column: str) -> int:
 
 @asynccontextmanager
 async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Server]:
-    """A server where the requests of jane have one seat."""
+    """A server where jane's requests share one seat."""
     tokens = directory / "tokens.csv"
     tokens.write_text("jane-token,jane,jane\n")
     async with running(
@@ -75,7 +75,7 @@ async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Ser
 
 @asynccontextmanager
 async def half_a_request(server: Server) -> AsyncIterator[None]:
-    """A request of jane whose body does not end before the context does: it has a seat all the time."""
+    """A request of jane whose body does not end before the context does. It holds its seat all that time."""
     body = orjson.dumps({"metadata": {"name": "slow"}})
     lines = {"Host": "localhost", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
@@ -103,7 +103,7 @@ async def test_requests_wait_for_the_seats_of_their_level(tmp_path: Path) -> Non
     assert [one["metadata"]["name"] for one in answer.json["items"]].count("slow") == 1
 
 
-async def test_a_level_that_rejects_lets_nobody_wait(tmp_path: Path) -> None:
+async def test_a_level_that_rejects_has_no_queue(tmp_path: Path) -> None:
     async with narrow(tmp_path, REJECT) as server, half_a_request(server):
         refused = await as_jane(server)
         metrics = (await as_administrator(server, "/metrics")).text

@@ -1,4 +1,4 @@
-"""Forwarding: what of a client's headers kubelets, pods and aggregated servers get to see."""
+"""Forwarding: which headers of a client kubelets, pods and aggregated servers get."""
 
 import asyncio
 import base64
@@ -48,7 +48,7 @@ APPLICATION = ("Cookie", "X-Custom", "Accept", "If-None-Match", "X-Api-Key")
 
 
 class Listening:
-    """A backend that remembers the heads of requests, and refuses each."""
+    """A backend that records request heads, and refuses each request."""
 
     def __init__(self) -> None:
         self.heads: list[str] = []
@@ -62,7 +62,7 @@ class Listening:
 
 @asynccontextmanager
 async def relaying(directory: Path, passage: Passage) -> AsyncIterator[tuple[int, Listening]]:
-    """A port whose requests go on to a backend, by the passage of kubelet streams or by that of proxies."""
+    """A port whose requests are forwarded to a backend, as kubelet streams or as proxy requests."""
     backends, backend = Backends(Settings(data_dir=directory, **NAMED_BY_FLAGS)), Listening()
 
     async def relay(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -82,7 +82,7 @@ def planted(canaries: Canaries, *names: str) -> dict[str, str]:
 
 
 def with_token(canaries: Canaries, *others: str) -> Mapping[str, str]:
-    """The header of a WebSocket that offers a token between other subprotocols."""
+    """A WebSocket header that offers a token between other subprotocols."""
     token = BEARER + canaries.text("token in a subprotocol")
     return {"Sec-WebSocket-Protocol": ", ".join((*others[:1], token, *others[1:]))}
 
@@ -154,7 +154,7 @@ async def test_a_token_that_is_the_only_subprotocol_takes_the_header_along(tmp_p
 
 @pytest.mark.parametrize("verb", ["exec", "attach", "portforward"])
 async def test_a_kubelet_gets_no_token_of_a_web_socket(tmp_path: Path, verb: str) -> None:
-    """The class of CVE-2018-1002105: an upgraded connection carries no more rights than its request."""
+    """The class of CVE-2018-1002105: an upgraded connection has no more rights than its request."""
     (tmp_path / "tokens.csv").write_text("secret,jane,7\n")
     kubelet = Listening()
     token = base64.urlsafe_b64encode(b"secret").decode().rstrip("=")
@@ -199,7 +199,7 @@ async def test_an_aggregated_server_gets_no_token_of_a_web_socket(tmp_path: Path
     assert (headers["x-remote-user"], headers["audit-id"]) == (["jane"], ["a1"])
 
 
-async def test_a_client_names_nobody_by_headers_that_flags_name(tmp_path: Path, authority: Authority) -> None:
+async def test_a_client_cannot_name_a_user_by_front_proxy_headers(tmp_path: Path, authority: Authority) -> None:
     """An aggregated server reads the names of these headers from a config map that this server writes."""
     async with registered(tmp_path, authority, **NAMED_BY_FLAGS) as (server, served):
         await send(server, GREETINGS, **{"X-Own-User": "root", "X-Own-Extra-a": "b", "X-Other": "c"})

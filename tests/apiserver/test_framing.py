@@ -1,4 +1,4 @@
-"""Framing: methods, transfer encodings and heads that no request may have, and what answers say of their server."""
+"""Framing: refused methods, transfer encodings and heads, and the Server header."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from aiohttp.http import SERVER_SOFTWARE
 
-from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire import request_parser, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -21,7 +21,7 @@ NEXT = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 async def read_all(port: int, data: bytes) -> bytes:
-    """Everything that comes until the server closes the connection."""
+    """All bytes until the server closes the connection."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
     try:
         writer.write(data)
@@ -40,7 +40,7 @@ async def greet(_request: web.BaseRequest, context: RequestContext) -> web.Strea
     "value", ["identity, chunked", "gzip, chunked", "chunked, chunked", "identity", "xchunked", "", "chunked;q=1"]
 )
 async def test_a_transfer_encoding_other_than_chunked_is_refused(method: str, value: str) -> None:
-    """The class of request smuggling: nothing behind such a request is read as another one."""
+    """The class of request smuggling: no byte after such a request is read as another request."""
     head = f"{method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: {value}\r\n\r\n".encode()
 
     async with listening(greet) as listener:
@@ -121,8 +121,8 @@ async def test_a_user_may_have_hundreds_of_groups_in_headers() -> None:
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost"])
 async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> None:
-    entry = audit_id.entry(greet, SystemClock())
-    listener = await Listener.open(entry, LOOPBACK, 0, tls=None, head_seconds=0.01)
+    begin = entry.with_context(greet, SystemClock())
+    listener = await Listener.open(begin, LOOPBACK, 0, tls=None, head_seconds=0.01)
     try:
         answer = await read_all(listener.port, sent)
     finally:

@@ -1,4 +1,4 @@
-"""Guarded hosts: names and addresses of nodes, judged at the moment when they are dialled."""
+"""Guarded hosts: names and addresses of nodes, checked when they are dialled."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ ALLOWED = ("192.0.2.1", "2001:db8::1")
 
 
 class Rebinding:
-    """A name that means other addresses each time it is looked up."""
+    """A name whose addresses change with each lookup."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self._answers = list(answers)
@@ -36,7 +36,7 @@ def at(host: str, port: int = 1) -> Location:
 
 
 async def reach(backends: Backends, location: Location, *, upgrades: bool) -> None:
-    """Go there, as a request or as a connection."""
+    """Connect to the location, with a request or a tunnel."""
     if upgrades:
         await backends.open(location)
         return
@@ -83,7 +83,7 @@ async def test_a_name_is_refused_when_one_of_its_addresses_is_not_allowed(tmp_pa
 
 
 async def test_a_name_is_dialled_at_the_addresses_that_were_judged() -> None:
-    """CVE-2020-8562: the next answer for the name is another one, and is not asked for."""
+    """CVE-2020-8562: a second lookup would give another address, and does not happen."""
     lookup = Rebinding(ALLOWED, [LOOPBACK])
 
     found = await GuardedResolver(lookup).resolve("node.example", 443)

@@ -1,4 +1,4 @@
-"""The webhook of image policies, on a real server."""
+"""The ImagePolicyWebhook plugin on a real server."""
 
 from pathlib import Path
 from typing import Any

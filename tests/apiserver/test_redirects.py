@@ -1,4 +1,4 @@
-"""Redirects, and nodes that name this host: where relayed requests are not led."""
+"""Redirects, and nodes that name this host: where forwarded requests must not go."""
 
 import asyncio
 import ssl
@@ -21,7 +21,7 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.mark.parametrize("code", [301, 302, 307, 308])
 async def test_redirects_of_aggregated_servers_are_refused(tmp_path: Path, authority: Authority, code: int) -> None:
-    """CVE-2022-3172: a client would take its credentials to wherever the server says."""
+    """CVE-2022-3172: a client would send its credentials to the redirect's target."""
     async with registered(tmp_path, authority) as (server, served):
         served.redirects = (code, "http://127.0.0.1:1/stolen")
         answer = await send(server, f"{GREETINGS}/one")
@@ -52,7 +52,7 @@ async def test_redirects_of_aggregated_servers_come_back_where_a_flag_says_so(
 
 
 async def test_an_upgrade_that_is_redirected_is_refused(tmp_path: Path, authority: Authority) -> None:
-    """CVE-2018-1002105: no connection is handed over before the backend has agreed to another protocol."""
+    """CVE-2018-1002105: a tunnel begins after the backend has agreed to another protocol."""
     async with registered(tmp_path, authority) as (server, served):
         served.redirects = (302, "http://127.0.0.1:1/stolen")
         lines = "".join(f"{name}: {value}\r\n" for name, value in {**UPGRADE, "Host": "localhost"}.items())
@@ -63,7 +63,7 @@ async def test_an_upgrade_that_is_redirected_is_refused(tmp_path: Path, authorit
 
 
 class Redirecting(Listening):
-    """A backend that sends every client to another place."""
+    """A backend that redirects every client."""
 
     def __init__(self, target: str) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class Redirecting(Listening):
 
 @pytest.mark.parametrize("subresource", ["log", "exec?command=a", "attach", "portforward?ports=80"])
 async def test_no_redirect_of_a_kubelet_is_followed(tmp_path: Path, subresource: str) -> None:
-    """CVE-2018-1002102: a kubelet cannot send the server, and its client certificate, to another place."""
+    """CVE-2018-1002102: a kubelet cannot redirect the server and its client certificate."""
     other = Listening()
 
     async with starting(tmp_path) as server:
@@ -113,7 +113,7 @@ async def test_no_redirect_of_a_kubelet_is_followed(tmp_path: Path, subresource:
 async def test_a_node_that_names_this_host_is_not_proxied_to(
     tmp_path: Path, kind: str, address: str, upgrade: dict[str, str]
 ) -> None:
-    """CVE-2022-3294: whoever may write a node cannot reach what listens on the server's own host."""
+    """CVE-2022-3294: a user with write access to nodes cannot reach services on the server's own host."""
     backend = Listening()
 
     async with starting(tmp_path) as server, talking(backend.talk) as port:

@@ -24,7 +24,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Pki:
-    """Certificates of the operator's own."""
+    """Certificates of the operator."""
     return certificates.ensure(tmp_path / "own", [LOOPBACK], SystemClock())
 
 
@@ -46,7 +46,7 @@ async def started(tmp_path: Path, own: Pki, clock: ManualClock) -> AsyncIterator
 
 
 async def presented(port: int) -> bytes:
-    """The certificate that a new connection is shown."""
+    """The certificate that a new connection gets."""
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     _, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
@@ -61,7 +61,7 @@ def on_disk(path: Path) -> bytes:
 
 
 async def renewed(clock: ManualClock, path: Path, before: bytes) -> None:
-    """Let the next look happen, and wait for what it writes."""
+    """Let the next check run, and wait for its writes."""
     await asyncio.sleep(0)
     clock.advance(renewal.PAUSE)
     while path.read_bytes() == before:  # noqa: ASYNC110, ASYNC240 a thread writes it

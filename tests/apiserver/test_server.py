@@ -27,7 +27,7 @@ from tests.apiserver.serving import (
 
 
 def open_sockets() -> set[str]:
-    """The sockets that this process has open."""
+    """The open sockets of this process."""
     names = set()
     for link in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
@@ -124,7 +124,7 @@ async def test_two_servers_can_share_a_port(tmp_path: Path) -> None:
 
 
 class Streams:
-    """Endless answers, which end when the server drains."""
+    """Endless responses, which end when the server drains."""
 
     def __init__(self, draining: Draining) -> None:
         self.draining = draining
@@ -234,6 +234,6 @@ async def test_requests_under_way_finish_when_the_server_stops(tmp_path: Path) -
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop turn until something is so."""
+    """Run the event loop until a condition holds."""
     while not condition():  # noqa: ASYNC110 nothing tells when
         await asyncio.sleep(0)

@@ -87,7 +87,7 @@ def specs(created: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
 
 
 def service(name: str, *node_ports: int) -> dict[str, Any]:
-    """A service with the node ports that are given, or with any."""
+    """A service with these node ports, or with any."""
     ports = [{"name": f"p{port}", "port": port, "nodePort": port} for port in node_ports] or [{"port": 80}]
     return {
         "apiVersion": "v1",

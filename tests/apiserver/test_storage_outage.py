@@ -1,4 +1,4 @@
-"""A store that dies while the server runs, or is not there yet: a real etcd, over real HTTP."""
+"""A store that stops while the server runs, or that is not available yet: a real etcd, over real HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ def etcd(etcd_binary: Path) -> Any:
 
 @asynccontextmanager
 async def serving(directory: Path, etcd: Member, **more: Any) -> AsyncIterator[Server]:
-    """A server that need not be ready."""
+    """A server that may be unready."""
     given = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,), "bind_address": LOOPBACK, **more}
     started = await server.start(Settings(data_dir=directory, secure_port=0, **given))
     try:
@@ -98,7 +98,7 @@ async def test_every_verb_says_what_to_do_when_the_store_is_gone_and_goes_on_whe
     assert (alive.status, again.status, ready.status) == (200, 201, 200)
 
 
-async def test_a_write_of_which_nobody_knows_the_end_is_told_as_such(tmp_path: Path, etcd: Member) -> None:
+async def test_a_write_with_an_unknown_end_says_so(tmp_path: Path, etcd: Member) -> None:
     async with serving(tmp_path, etcd) as server:
         await server.wait_until_ready()
         etcd.pause()

@@ -1,6 +1,6 @@
-"""Failures with code 500 that kube-apiserver answers too: its code returns a plain error there, and no Status.
+"""Failures with code 500 that kube-apiserver has too: its code returns a plain error there, and no Status.
 
-A client cannot tell them from a fault of the server; they stay as they are, since clients know these words.
+A client cannot distinguish them from a fault of the server. They stay, since clients know these messages.
 """
 
 from pathlib import Path
@@ -22,10 +22,10 @@ def pod_of_class(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "body", "message"),
     [
-        # plugin/pkg/admission/runtimeclass asks client-go, whose requests refuse the name before they are sent.
+        # plugin/pkg/admission/runtimeclass uses client-go, which refuses the name before it sends the request.
         ("pods", pod_of_class("a/b"), "invalid resource name \"a/b\": [may not contain '/']"),
         ("pods", pod_of_class(""), "resource name may not be empty"),
-        # pkg/registry/core/pod/storage returns the aggregate of validation.ValidatePodBinding as it is.
+        # pkg/registry/core/pod/storage returns the aggregate of validation.ValidatePodBinding unchanged.
         ("bindings", {"metadata": {"name": "p"}, "target": {}}, "target.name: Required value"),
         ("pods/p/binding", {"metadata": {"name": "p"}, "target": {}}, "target.name: Required value"),
     ],

@@ -17,7 +17,7 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 async def webhook(
     authority: Authority, handle: Handle, names: Sequence[str] = (), *, wants_certificate: bool = False
 ) -> AsyncIterator[str]:
-    """The URL of a webhook, which may want to know who asks."""
+    """The URL of a webhook. It may demand a client certificate."""
     files = authority.issue("webhook", names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.certificate, files.key)
@@ -37,10 +37,10 @@ async def webhook(
 
 
 def trusted(authority: Authority) -> str:
-    """The bundle of who trusts an authority."""
+    """The CA bundle of an authority."""
     return base64.b64encode(authority.file.read_bytes()).decode()
 
 
 async def no_service(namespace: str, name: str, port: int) -> str:
-    """The address of a service where there is none."""
+    """The address of a missing service."""
     raise WebhookFailed(f'service "{name}" not found')

@@ -1,4 +1,4 @@
-"""A server with controllers in this process, and a client that waits for what they do."""
+"""A server with controllers in this process, and a client that waits for their effects."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.controllers.runtime.client import Client
+from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
@@ -22,11 +22,11 @@ ADMIN = authenticated(UserInfo(name="admin", groups=(MASTERS,)))
 @dataclass(frozen=True)
 class Cluster:
     server: Server
-    client: Client
+    client: ControllerClient
     informers: Informers
 
     async def until(self, place: ResourcePath, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
-        """Wait until something is true of the objects of a place, which are given by key."""
+        """Wait until a condition holds for the objects of a resource, which are given by key."""
         informer = self.informers.of(place)
         changed = asyncio.Event()
         informer.listen(lambda _key, _before, _after: changed.set())
@@ -46,7 +46,7 @@ async def running(directory: Path, *controllers: str, **values: Any) -> AsyncIte
     async with serving.running(directory, controllers=controllers, **given) as server:
         informers = Informers(server.parts.served, server.parts.clock)
         flow = FlowControl(server.parts.limits.fairness, server.parts.limits.in_flight, server.parts.clock)
-        client = Client(server.parts.served, flow, informers.expect, ADMIN, "test")
+        client = ControllerClient(server.parts.served, flow, informers.expect, ADMIN, "test")
         try:
             yield Cluster(server, client, informers)
         finally:

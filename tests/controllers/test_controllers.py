@@ -1,4 +1,4 @@
-"""Controllers at work on a real server, in its process."""
+"""Controllers on a real server, in its process."""
 
 import subprocess
 import sys

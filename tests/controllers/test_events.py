@@ -1,4 +1,4 @@
-"""What controllers tell people of, as `kubectl get events` shows it."""
+"""The events of controllers, as `kubectl get events` shows them."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pods that nobody looks after."""
+"""Pods without a kubelet or an owner."""
 
 from aio_apiserver.testing import Server
 

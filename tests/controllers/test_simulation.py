@@ -1,4 +1,4 @@
-"""Pods in a cluster that is simulated."""
+"""Pods in a simulated cluster."""
 
 from pathlib import Path
 

@@ -17,7 +17,8 @@ FREE = ("registry/groups/", "registry/plugins/")
 
 LEDGER: Mapping[str, str] = {
     "apiserver/access/authorization_config.py": "Node is a mode of authorization",
-    "apiserver/config/settings.py": "Node is a mode of authorization",
+    "apiserver/config/authorization_flags.py": "Node is a mode of authorization",
+    "apiserver/config/local_flags.py": "help texts name what controllers look after",
     "apiserver/endpoints/flow_dumps.py": "Namespace is a column of a report on requests",
     "apiserver/handlers/container_logs.py": "errors name the subresource whose text the handler relays",
     "apiserver/handlers/resources.py": "the URL of a namespace is one in that namespace",

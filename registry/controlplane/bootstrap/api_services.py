@@ -25,21 +25,21 @@ _ALWAYS = "true"
 GroupVersion = tuple[str, str]
 
 
-class Priority(NamedTuple):
+class VersionPriority(NamedTuple):
     """The position of a version in discovery: its group's priority, then its own; higher comes first."""
 
     group: int
     version: int
 
 
-def _built_in() -> Iterator[tuple[GroupVersion, Priority]]:
+def _built_in() -> Iterator[tuple[GroupVersion, VersionPriority]]:
     for group in (provider.group for provider in PROVIDERS if provider.group.priority):
         for version, priority in group.versions.items():
-            yield (group.name, version), Priority(group.priority, priority)
+            yield (group.name, version), VersionPriority(group.priority, priority)
 
 
-_BUILT_IN: Mapping[GroupVersion, Priority] = dict(sorted(_built_in()))
-_CUSTOM = Priority(1000, 100)
+_BUILT_IN: Mapping[GroupVersion, VersionPriority] = dict(sorted(_built_in()))
+_CUSTOM = VersionPriority(1000, 100)
 
 
 async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
@@ -105,7 +105,7 @@ def version_priority(group: str, version: str) -> int:
     return _BUILT_IN.get((group, version), _CUSTOM).version
 
 
-def _api_service(group: str, version: str, priority: Priority, *, how: str) -> Object:
+def _api_service(group: str, version: str, priority: VersionPriority, *, how: str) -> Object:
     spec: Object = {"group": group} if group else {}
     spec |= {"version": version, "groupPriorityMinimum": priority.group, "versionPriority": priority.version}
     return {"metadata": {"name": f"{version}.{group}", "labels": {_MANAGED: how}}, "spec": spec}

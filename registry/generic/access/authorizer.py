@@ -149,7 +149,7 @@ class Link(NamedTuple):
     denied: Counter
 
 
-class Chain:
+class AuthorizerChain:
     """Several Authorizers as one."""
 
     def __init__(self, links: Sequence[Link]) -> None:

@@ -1,1 +1,1 @@
-"""admissionregistration.k8s.io: webhooks and admission policies."""
+"""admissionregistration: the configurations of admission webhooks, and admission policies."""

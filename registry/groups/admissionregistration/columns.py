@@ -1,4 +1,4 @@
-"""Columns: what tables of admission policies, of their bindings and of webhook configurations have in common."""
+"""Columns: the table columns of admission policies, policy bindings and webhook configurations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -43,7 +43,7 @@ def _parameters(binding: Object, _now: float) -> str:
 
 
 def _go_selector(selector: Mapping[str, Any]) -> str:
-    """A selector as Go prints the struct."""
+    """A label selector as Go prints the struct."""
     labels = "".join(f"{name}: {text}," for name, text in sorted((selector.get("matchLabels") or {}).items()))
     expressions = "".join(
         f"LabelSelectorRequirement{{Key:{one['key']},Operator:{one['operator']},"

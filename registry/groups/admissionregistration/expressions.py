@@ -1,4 +1,4 @@
-"""The CEL expressions of webhooks and policies: every one of them passes here on its way into storage. Pure."""
+"""Expressions: compiles and validates the CEL expressions of webhooks and policies before they are stored. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,18 +18,18 @@ _MOST_CONDITIONS = 64
 
 
 Compile = Callable[[str], object]
-"""Compiles an expression. Raises Refused."""
+"""Compiles an expression. Raises UnusableExpression."""
 
 
 def validate(expression: str, path: str, compile_it: Compile, *, missing: str = "") -> list[FieldError]:
-    """The rules of an expression; `missing` is what is said when there is none."""
+    """The errors of an expression. `missing` is the detail for an empty one."""
     if not expression.strip():
         return [field.required(path, missing)]
     return mistakes(expression, path, compile_it)
 
 
 def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | None = None) -> list[FieldError]:
-    """Why an expression does not compile; `shown` is how it is shown then."""
+    """The error of an expression that does not compile. `shown` replaces its text in the error."""
     try:
         compile_it(expression)
     except admission.UnusableExpression as exc:
@@ -42,7 +42,7 @@ def mistakes(expression: str, path: str, compile_it: Compile, *, shown: str | No
 def validate_conditions(
     conditions: Sequence[Mapping[str, Any]], path: str, *, has_params: bool = False
 ) -> list[FieldError]:
-    """Conditions under which a webhook or policy is called at all."""
+    """The errors of matchConditions, which decide whether a webhook or policy is called."""
     errors, count = [], len(conditions)
     if count > _MOST_CONDITIONS:
         errors.append(field.too_many(path, count, _MOST_CONDITIONS))

@@ -1,4 +1,4 @@
-"""Mutating admission policies: rules in CEL that change what is written."""
+"""MutatingAdmissionPolicies: admission policies whose CEL expressions change objects."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ _PATCHES = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"
 
 
 class MutatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=True):
-    """Conditions that do not change are not looked at again."""
+    """The rules of mutating policies. Unchanged matchConditions are not validated again."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
         spec = obj["spec"]
@@ -45,7 +45,7 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=True)
 def _validate_mutation(
     mutation: Mapping[str, Any], path: str, composition: "admission.Composition"
 ) -> list[FieldError]:
-    """The one patch that the type names, and no other."""
+    """The errors of a mutation, which has the one patch that its type names."""
     kind = mutation.get("patchType") or ""
     if kind not in _PATCHES:
         return values.required_one_of(mutation, path, "patchType", tuple(_PATCHES))
@@ -66,7 +66,7 @@ def _validate_mutation(
 
 
 def _result(kind: str) -> "types.Type":
-    """What the expression of a patch has to be."""
+    """The type of a patch expression."""
     return admission_types.OBJECT if kind == "ApplyConfiguration" else types.list_of(admission_types.JSON_PATCH)
 
 

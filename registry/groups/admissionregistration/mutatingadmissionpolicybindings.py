@@ -1,14 +1,14 @@
-"""Bindings of mutating admission policies: where they apply."""
+"""MutatingAdmissionPolicyBindings: the objects to which a mutating admission policy applies, and its parameters."""
 
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns, policies
-from aio_apiserver.registry.groups.admissionregistration.policy_strategies import BindingStrategy
+from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
 from aio_apiserver.storage.stored_object import Object
 
 
-class MutatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
-    """What is being deleted cannot be changed."""
+class MutatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy, frozen=True, kw_only=True):
+    """The rules of these bindings. Mutation of DELETE is refused, since a deleted object cannot be changed."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
         errors = super().check(obj, old)

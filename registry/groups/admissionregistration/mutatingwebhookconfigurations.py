@@ -1,4 +1,4 @@
-"""Mutating webhook configurations: programs elsewhere that may change what is written."""
+"""MutatingWebhookConfigurations: admission webhooks that may change objects."""
 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns

@@ -1,4 +1,4 @@
-"""Names of configurations: those with a certain end are kept for configurations from files. Pure."""
+"""Names: the reserved names of webhook configurations and policies that come from files. Pure."""
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.stored_object import Object
@@ -7,7 +7,7 @@ _RESERVED = ".static.k8s.io"
 
 
 def warn_of_reserved_name(obj: Object) -> list[str]:
-    """What clients should hear of such a name."""
+    """The warning for an object with a reserved name."""
     if not obj["metadata"].get("name", "").endswith(_RESERVED):
         return []
     what = f"names ending with {quote(_RESERVED)} are reserved for static manifest-based configurations"

@@ -1,4 +1,4 @@
-"""Parameters of policies: nobody has a policy read for him what he may not read himself."""
+"""Param rights: a user who writes a policy or binding needs the right to read its parameters."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -23,7 +23,7 @@ _KIND, _REF = "spec.paramKind", "spec.paramRef"
 
 
 def policy_hooks(environment: Environment) -> Hooks:
-    """For the Stores of policies: who names a kind of parameters may read all of them."""
+    """The hooks for the Stores of policies. The user has to be allowed to read all objects of the paramKind."""
     resources, authorizer = _resources(environment), environment.authorizer
 
     async def check(request: Request, subresource: str, new: Object, old: Object | None) -> Sequence[FieldError]:
@@ -44,17 +44,17 @@ def policy_hooks(environment: Environment) -> Hooks:
 
 
 def validating_binding_hooks(environment: Environment) -> Hooks:
-    """For the Store of bindings of validating policies."""
+    """The hooks for the Store of ValidatingAdmissionPolicyBindings."""
     return _binding_hooks(environment, VALIDATINGADMISSIONPOLICIES)
 
 
 def mutating_binding_hooks(environment: Environment) -> Hooks:
-    """For the Store of bindings of mutating policies."""
+    """The hooks for the Store of MutatingAdmissionPolicyBindings."""
     return _binding_hooks(environment, MUTATINGADMISSIONPOLICIES)
 
 
 def _binding_hooks(environment: Environment, policy_kind: Kind) -> Hooks:
-    """Who names parameters may read them."""
+    """The hooks for bindings. The user has to be allowed to read the objects of the paramRef."""
     resources, policies = _resources(environment), environment.storage_for(resource_of(policy_kind))
 
     async def check(request: Request, subresource: str, new: Object, old: Object | None) -> Sequence[FieldError]:
@@ -83,7 +83,7 @@ def _binding_hooks(environment: Environment, policy_kind: Kind) -> Hooks:
 
 
 class _Parameters(NamedTuple):
-    """The resource that a kind of parameters is; stars are all of them."""
+    """The resource of a paramKind. A star stands for all groups, versions or resources."""
 
     group: str = "*"
     version: str = "*"
@@ -91,7 +91,9 @@ class _Parameters(NamedTuple):
 
 
 def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parameters]]:
-    """What is behind a kind: all that its group and version have when nobody serves it."""
+    """A function that finds the resource of a paramKind. For a kind that is not served, it returns all resources of its
+    version.
+    """
 
     async def find(kind: Object) -> _Parameters:
         api_version = kind.get("apiVersion") or ""
@@ -106,7 +108,7 @@ def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parame
 
 async def _policy(policies: Reader, kind: Kind, name: str) -> Object | None:
     try:
-        return (await interpreted(policies.get(name), Operation(kind.resource, "get", name))).decode()
+        return (await interpreted(policies.get(name), StorageCall(kind.resource, "get", name))).decode()
     except errors.NotFound:
         return None
 
@@ -116,6 +118,6 @@ async def _may(authorizer: Authorizer, asked: Attributes) -> bool:
 
 
 def _shown(user: UserInfo) -> str:
-    """A user as Go prints its struct."""
+    """A user as Go prints the struct."""
     parts = (user.name, user.uid, text.value_text(list(user.groups)), text.value_text(dict(user.extra)))
     return f"&{{{' '.join(parts)}}}"

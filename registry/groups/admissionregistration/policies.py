@@ -1,4 +1,4 @@
-"""Policies in CEL, and where they apply: what policies and their bindings, of both kinds, have in common. Pure."""
+"""Policies: the CEL and match rules that validating and mutating policies and their bindings share. Pure."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ _NOT_FOUND_ACTIONS = ("Deny", "Allow")
 
 
 def default_match(match: dict[str, Any] | None) -> None:
-    """Match everything that the rules name."""
+    """Set the defaults of matchConstraints or matchResources, which match all objects of the named resources."""
     if match is None:
         return
     match.setdefault("matchPolicy", "Equivalent")
@@ -31,7 +31,7 @@ def default_match(match: dict[str, Any] | None) -> None:
 
 
 def validate_head(spec: Part) -> list[FieldError]:
-    """What a policy begins with: what happens when it fails, its parameters, what it is asked about."""
+    """The errors of failurePolicy, paramKind and matchConstraints."""
     errors = _validate_word(spec, "spec", "failurePolicy", FAILURE_POLICIES)
     if spec.get("paramKind") is not None:
         errors += _validate_param_kind(spec["paramKind"], "spec.paramKind")
@@ -44,7 +44,7 @@ def validate_head(spec: Part) -> list[FieldError]:
 
 
 def _validate_word(part: Part, path: str, name: str, supported: Sequence[str]) -> list[FieldError]:
-    """An empty word is not the same as none."""
+    """The errors of a required word. An empty word differs from a missing one."""
     if part.get(name) is None:
         return [field.required(f"{path}.{name}")]
     return [] if part[name] in supported else [field.not_supported(f"{path}.{name}", part[name], supported)]
@@ -78,7 +78,7 @@ def _validate_group_version(text: str, path: str) -> list[FieldError]:
 
 
 def validate_match(match: Part | None, path: str) -> list[FieldError]:
-    """Which requests; nothing of what is not there."""
+    """The errors of matchConstraints or matchResources; none when it is missing."""
     if match is None:
         return []
     errors = _validate_word(match, path, "matchPolicy", MATCH_POLICIES)
@@ -92,7 +92,7 @@ def validate_match(match: Part | None, path: str) -> list[FieldError]:
 
 
 def validate_mutable(match: Part | None, path: str) -> list[FieldError]:
-    """Objects that are being deleted cannot be changed."""
+    """The errors for operations that a mutating policy does not support."""
     return [
         field.not_supported(f"{path}.resourceRules.operations", operation, rules.MUTATING_OPERATIONS)
         for rule in (match or {}).get("resourceRules") or ()
@@ -102,7 +102,7 @@ def validate_mutable(match: Part | None, path: str) -> list[FieldError]:
 
 
 def validate_match_conditions(spec: Part, old: Part | None) -> list[FieldError]:
-    """Conditions, unless neither they nor the parameters have changed."""
+    """The errors of matchConditions, unless conditions and paramKind are unchanged."""
     is_same = old is not None and all(
         (spec.get(name) or None) == (old.get(name) or None) for name in ("paramKind", "matchConditions")
     )
@@ -113,7 +113,7 @@ def validate_match_conditions(spec: Part, old: Part | None) -> list[FieldError]:
 
 
 def validate_variables(variables: Sequence[Part], path: str, composition: "Composition") -> list[FieldError]:
-    """Names for expressions that later ones use."""
+    """The errors of variables, which later expressions can use."""
     errors = []
     for index, variable in enumerate(variables):
         name, here = variable.get("name") or "", f"{path}[{index}]"
@@ -132,7 +132,7 @@ def validate_variables(variables: Sequence[Part], path: str, composition: "Compo
 
 
 def validate_binding(spec: Part) -> list[FieldError]:
-    """Which policy applies where, with which parameters."""
+    """The errors of a binding: policyName, paramRef and matchResources."""
     path, name = "spec.policyName", spec.get("policyName") or ""
     errors = domains.validate_format(name, DNS1123_SUBDOMAIN, path) if name else [field.required(path)]
     if spec.get("paramRef") is not None:

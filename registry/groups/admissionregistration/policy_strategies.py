@@ -1,4 +1,4 @@
-"""How policies and bindings differ from other kinds on their way into storage."""
+"""Policy strategies: the strategies that policies and bindings of both kinds share."""
 
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
@@ -8,10 +8,10 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):
-    """What both have in common. A subclass says what is wrong with a spec, and with one that was another before."""
+    """The base of policies and bindings. A subclass validates the spec in `check`."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
-        """The errors of the spec."""
+        """The errors of the spec. `old` is the object that an update replaces."""
         return []
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -28,7 +28,7 @@ class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
-    """A policy that fails refuses, unless it says otherwise."""
+    """The strategy of policies. failurePolicy defaults to Fail."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
@@ -36,8 +36,8 @@ class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
         policies.default_match(spec.get("matchConstraints"))
 
 
-class BindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
-    """A binding limits what its policy is asked about."""
+class PolicyBindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
+    """The strategy of bindings, which select the requests for their policy."""
 
     def default(self, obj: Object) -> None:
         policies.default_match(obj.setdefault("spec", {}).get("matchResources"))

@@ -1,4 +1,4 @@
-"""The admissionregistration.k8s.io group: its kinds."""
+"""Provider: the kinds of the group admissionregistration.k8s.io."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider

@@ -1,4 +1,4 @@
-"""Rules: which operations on which resources a webhook or policy hears of. Pure."""
+"""Rules: validates the rules of webhooks and policies: operations, groups, versions, resources, scope. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -15,12 +15,12 @@ _SCOPES = ("*", "Cluster", "Namespaced")
 
 
 def default(rule: dict[str, Any]) -> None:
-    """Objects of any scope, unless it says otherwise."""
+    """Set the scope to all scopes when it is missing."""
     rule.setdefault("scope", "*")
 
 
 def validate(rule: Rule, path: str) -> list[FieldError]:
-    """A rule with its operations."""
+    """The errors of a rule with operations."""
     operations = rule.get("operations") or ()
     errors = [] if operations else [field.required(f"{path}.operations")]
     errors += lone_wildcard(operations, f"{path}.operations", "operations")
@@ -39,7 +39,7 @@ def validate(rule: Rule, path: str) -> list[FieldError]:
 
 
 def validate_operations(operations: Sequence[str], path: str, supported: Collection[str]) -> list[FieldError]:
-    """Each of them is one that there is."""
+    """The errors for unsupported operations."""
     return [
         field.not_supported(f"{path}[{index}]", one, supported)
         for index, one in enumerate(operations)
@@ -48,7 +48,7 @@ def validate_operations(operations: Sequence[str], path: str, supported: Collect
 
 
 def validate_named(rule: Rule, path: str) -> list[FieldError]:
-    """A rule that may name objects."""
+    """The errors of a rule that may have resourceNames."""
     errors, names = [], rule.get("resourceNames") or ()
     for index, name in enumerate(names):
         here = f"{path}.resourceNames[{index}]"

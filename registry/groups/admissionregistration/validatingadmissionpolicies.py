@@ -1,4 +1,4 @@
-"""Validating admission policies: rules in CEL that refuse writes."""
+"""ValidatingAdmissionPolicies: admission policies whose CEL expressions accept or refuse requests."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _LINE_BREAKS = re.compile(r"[\n\r]")
 
 
 class ValidatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=True):
-    """Conditions that do not change are not looked at again."""
+    """The rules of validating policies. Unchanged matchConditions are not validated again."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
         spec = obj["spec"]
@@ -50,7 +50,7 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy, frozen=True, kw_only=Tru
 
 
 class _Compilers:
-    """How the expressions of a policy are compiled, by what they are for."""
+    """Compiles the expressions of one policy, with a method for each purpose."""
 
     def __init__(self, composition: "admission.Composition", *, has_variables: bool) -> None:
         self._composition = composition
@@ -124,7 +124,7 @@ def _validate_value(expression: str, path: str, compilers: _Compilers) -> list[F
 
 
 class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What a check of the types in the expressions has found."""
+    """The result of type checking, which a controller reports."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         status, errors = new.get("status") or {}, []

@@ -1,4 +1,4 @@
-"""Bindings of validating admission policies: where they apply, and what follows from a violation."""
+"""ValidatingAdmissionPolicyBindings: where a validating policy applies, and the actions for violations."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns
-from aio_apiserver.registry.groups.admissionregistration.policy_strategies import BindingStrategy
+from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
 from aio_apiserver.storage.stored_object import Object
 
 _ACTIONS = ("Audit", "Deny", "Warn")
@@ -17,8 +17,8 @@ _BOTH = (
 )
 
 
-class ValidatingAdmissionPolicyBindingStrategy(BindingStrategy, frozen=True, kw_only=True):
-    """Something follows."""
+class ValidatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy, frozen=True, kw_only=True):
+    """The rules of these bindings, which need at least one validation action."""
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
         return super().check(obj, old) + _validate_actions(obj["spec"].get("validationActions") or ())

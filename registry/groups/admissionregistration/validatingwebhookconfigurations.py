@@ -1,4 +1,4 @@
-"""Validating webhook configurations: programs elsewhere that may refuse what is written."""
+"""ValidatingWebhookConfigurations: admission webhooks that may refuse requests."""
 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns

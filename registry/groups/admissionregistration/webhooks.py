@@ -1,6 +1,6 @@
-"""Webhooks: programs elsewhere that are asked about writes. What both kinds of configurations have in common.
+"""Webhooks: the strategy and rules of validating and mutating webhook configurations.
 
-Must hold: what was once allowed and is there (unknown side effects, names twice) stays allowed for that object.
+Must hold: an update may keep the violations of newer rules that the old object has, such as unknown side effects.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ Webhook = Mapping[str, Any]
 
 
 class WebhookConfigurationStrategy(Strategy, frozen=True, kw_only=True):
-    """The webhooks in a configuration. `mutates`: they change objects, and may be called again."""
+    """The strategy of webhook configurations. `mutates`: the webhooks change objects, and may be reinvoked."""
 
     mutates: bool = False
 
@@ -64,7 +64,7 @@ class WebhookConfigurationStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class _Allowances(Struct, frozen=True, kw_only=True):
-    """What webhooks may have because those before them had it."""
+    """The violations that an update may keep, because the old object has them."""
 
     side_effects: bool = False
     unknown_versions: bool = False

@@ -1,4 +1,6 @@
-"""The approval that groups of the Kubernetes community ask of definitions (api-approved.kubernetes.io). Pure."""
+"""Approval: the annotation api-approved.kubernetes.io, which definitions in groups of the Kubernetes community need.
+Pure.
+"""
 
 from urllib.parse import urlsplit
 
@@ -14,12 +16,12 @@ _NEEDED = f"protected groups must have approval annotation {quote(ANNOTATION)}"
 
 
 def is_protected(group: str) -> bool:
-    """Whether a group belongs to the community."""
+    """Whether a group belongs to the Kubernetes community."""
     return group in {"k8s.io", "kubernetes.io"} or group.endswith((".k8s.io", ".kubernetes.io"))
 
 
 def state(annotation: str) -> tuple[str, str]:
-    """The reason of the condition that an annotation leads to, and its message."""
+    """The reason and the message of the condition that follows from the annotation."""
     if not annotation:
         return "MissingAnnotation", f"{_NEEDED}, {_SEE}"
     if annotation.startswith("unapproved"):
@@ -30,7 +32,7 @@ def state(annotation: str) -> tuple[str, str]:
 
 
 def condition_of(crd: Object) -> Condition | None:
-    """The condition of a definition; None when its group is nobody's."""
+    """The approval condition of a definition; None for a group that needs no approval."""
     if not is_protected(crd["spec"]["group"]):
         return None
     reason, message = state((crd["metadata"].get("annotations") or {}).get(ANNOTATION, ""))

@@ -1,7 +1,7 @@
-"""The end of a definition: its objects are deleted first, then it goes itself.
+"""Cleanup: deletes the custom resources of a definition that is being deleted, then removes its finalizer.
 
-One task for each definition that ends. Must hold: a definition goes only when no object of it is left; what fails is
-tried again; finalizers of others keep the definition, with its objects gone.
+There is one task for each such definition. Must hold: the definition stays until all of its objects are gone. A failed
+step is retried. A definition with other finalizers stays, without objects.
 """
 
 import logging
@@ -28,7 +28,7 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 0.5
-"""Between two looks at objects that are still there."""
+"""The seconds between two checks for remaining objects."""
 _RETRY_SECONDS = 5.0
 
 _IN_PROGRESS = crd_conditions.condition(
@@ -50,7 +50,7 @@ _NOT_ITS_OWN = crd_conditions.condition(
     message="instances overlap with built-in resources in storage",
 )
 _OVERLAPPING = frozenset({("apiregistration.k8s.io", "apiservices"), (DEFINITIONS.group, DEFINITIONS.plural)})
-"""What is kept where custom resources of these names would be: it is not theirs to delete."""
+"""The condition for names under which the server stores other objects. Their cleanup deletes nothing."""
 _NEVER_ESTABLISHED = crd_conditions.condition(
     crd_conditions.TERMINATING,
     status="False",
@@ -60,11 +60,11 @@ _NEVER_ESTABLISHED = crd_conditions.condition(
 
 
 class _Gone(Exception):
-    """The definition is not there any more, or is another one."""
+    """The definition does not exist any more, or a new one has its name."""
 
 
 class Cleanup:
-    """Cleans up after definitions."""
+    """The cleanup tasks of one server."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -73,7 +73,7 @@ class Cleanup:
         self._tasks = Tasks()
 
     def begin(self, definition: Definition, objects: Store | None) -> None:
-        """Clean up, unless that is under way; `objects` is None for a definition that was never served."""
+        """Start a cleanup unless one is running. `objects` is None for a definition that was never served."""
         if definition.uid not in self._running:
             self._running.add(definition.uid)
             self._tasks.spawn(self._run(definition, objects), name=f"clean up {definition.name}")
@@ -90,7 +90,9 @@ class Cleanup:
                 except KeyNotFound:
                     return
                 except (errors.StatusError, StorageError) as exc:
-                    logger.warning("cannot clean up after the definition %s: %s", definition.name, exc)
+                    logger.warning(
+                        "deleting the custom resources of definition %s failed, retrying: %s", definition.name, exc
+                    )
                     await self._clock.patience.sleep(_RETRY_SECONDS)
         except _Gone:
             pass
@@ -121,7 +123,7 @@ class Cleanup:
         )
 
     async def _finish(self, definition: Definition, condition: Condition) -> None:
-        """Take the finalizer off; the last one takes the definition with it."""
+        """Remove the finalizer. When it is the last one, delete the definition."""
         current = await self._store.storage.get(definition.name)
         if _others(_same(definition, current)):
             await self._store.storage.guaranteed_update(
@@ -149,7 +151,7 @@ class Cleanup:
 
 
 def _same(definition: Definition, current: StoredObject | None) -> Object:
-    """The definition's present state. Raises _Gone."""
+    """The present state of the definition. Raises _Gone."""
     crd = current.decode() if current is not None else None
     if crd is None or crd["metadata"].get("uid") != definition.uid:
         raise _Gone
@@ -161,10 +163,10 @@ def _others(crd: Object) -> Sequence[str]:
 
 
 async def _namespaces(objects: Store, request: Request) -> Sequence[str]:
-    """Where there are objects; an empty name stands for those without a namespace."""
+    """The namespaces that contain objects. The empty name stands for cluster-scoped objects."""
     found = await objects.list(request, ListOptions())
     return list(dict.fromkeys(item.key.rpartition("/")[0] for item in found.items))
 
 
 def _ignore(_warning: str) -> None:
-    """Nobody hears warnings here."""
+    """Drop warnings, since there is no client."""

@@ -1,4 +1,4 @@
-"""What a definition says of tables and of fields that can be selected. Pure."""
+"""Column rules: validates additionalPrinterColumns and selectableFields of a definition. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _SELECTABLE = frozenset({"string", "boolean", "integer"})
 
 
 def validate_columns(columns: Sequence[Mapping[str, Any]] | None, path: str) -> list[FieldError]:
-    """What is wrong with columns."""
+    """The errors of additionalPrinterColumns."""
     found = []
     for index, column in enumerate(columns or ()):
         found += _validate_column(column, f"{path}[{index}]")
@@ -40,7 +40,9 @@ def _validate_column(column: Mapping[str, Any], path: str) -> list[FieldError]:
 def validate_selectable(
     selected: Sequence[Mapping[str, Any]], schema: Schema, path: str, *, before: Sequence[Mapping[str, Any]]
 ) -> list[FieldError]:
-    """What is wrong with selectable fields; there may be as many as there were `before`, if they are the same."""
+    """The errors of selectableFields. More than the maximum are allowed when they equal the fields `before` the
+    update.
+    """
     found = []
     seen: set[tuple[str, ...]] = set()
     for index, one in enumerate(selected):
@@ -50,7 +52,7 @@ def validate_selectable(
             continue
         try:
             names, of_field = field_paths.resolve(text, schema, allows_brackets=False)
-        except field_paths.InvalidPath as exc:
+        except field_paths.InvalidFieldPath as exc:
             found.append(field.invalid(where, text, f"is an invalid path: {exc}"))
             continue
         found += _validate_selected(text, names, of_field, where)

@@ -1,6 +1,6 @@
-"""The columns of tables of custom resources: the name, and those that the definition asks for.
+"""Columns: the table columns of custom resources: the name, and the additionalPrinterColumns of the definition.
 
-Pure. Must hold: a column whose path cannot be read, or leads nowhere, shows nothing; it breaks no table.
+Pure. Must hold: a column whose path is invalid or finds no value has empty cells. It does not break the table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,12 +27,12 @@ _AGE: Mapping[str, Any] = {
     "jsonPath": ".metadata.creationTimestamp",
 }
 _TYPE_PATHS = (".apiVersion", ".kind", "..", ".*", ".[")
-"""How paths begin that may lead to the type of an object, which the registry's objects do not hold."""
+"""The beginnings of paths that may find apiVersion or kind, which hub objects do not have."""
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
-    """The columns of a version: those before the first one whose path cannot be read."""
+    """The columns of a version, up to the first one whose path is invalid."""
     return _table(version.facts.get("additionalPrinterColumns") or (_AGE,), type_meta)
 
 
@@ -41,7 +41,7 @@ def _table(asked: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> 
     for one in asked:
         try:
             found.append((_column(one), _cell(one, type_meta)))
-        except json_paths.InvalidPath:
+        except json_paths.InvalidJSONPath:
             break
     return table_of(*found)
 

@@ -1,8 +1,9 @@
-"""The controller of definitions: follows them, gives them their names, and has served what they define.
+"""Controller: watches CustomResourceDefinitions, accepts their names, and publishes the resources that they define.
 
-It runs on every replica. What it writes is decided on the state that it replaces, so replicas that decide at the same
-time decide the same. Must hold: what is served follows the definitions without waiting for anything but their watch;
-a definition is served before it says that it is established.
+It runs on every replica. Each write is decided on the state that it replaces, so that replicas reach the same result.
+
+Must hold: the served resources follow the definitions with no other delay than the watch. A definition is served before
+it has the condition Established.
 """
 
 import asyncio
@@ -19,9 +20,9 @@ from aio_apiserver.registry.groups.apiextensions import definition, settling
 from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
-from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
-from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.groups.apiextensions.settling import Decide
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import Update
@@ -31,36 +32,36 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 Publish = Callable[[str, Offer | None], None]
-"""Hears what is served of a definition, by its name; None when nothing is any more."""
+"""Called with the name of a definition and the offer that it now makes; None when it is not served any more."""
 
 _RETRY_SECONDS = 1.0
 _STATUS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus"
-"""All that is written here: a definition of half a megabyte is not made anew for it."""
+"""The schema of the part that the controller writes. A large definition is not encoded again for a small status."""
 
 
 def _light(crd: Object) -> Object:
-    """A definition without the bulk of its versions."""
+    """A definition without the large parts of its versions."""
     versions = [{"name": version["name"]} for version in crd["spec"].get("versions") or ()]
     return {**crd, "metadata": dict(crd["metadata"]), "spec": {**crd["spec"], "versions": versions}}
 
 
 class _Unchanged(Exception):
-    """There is nothing to write."""
+    """The decision changes nothing."""
 
 
 def _read(stored: StoredObject) -> Definition | None:
-    """A definition; None for one that cannot be served because of what is wrong with it in the store."""
+    """The parsed definition; None, with a log line, when the stored object is unusable."""
     try:
         return definition.parse(stored)
     except (KeyError, TypeError, AttributeError, StopIteration, StorageError) as exc:
-        logger.warning("the definition %s cannot be read: %r", stored.key, exc)
+        logger.warning("definition %s cannot be read: %r", stored.key, exc)
         return None
 
 
-class Controller:
-    """Keeps definitions right, and says what they make the server serve."""
+class DefinitionController:
+    """Accepts names, sets conditions, and publishes offers for all definitions."""
 
-    def __init__(self, environment: Environment, resources: Resources, publish: Publish) -> None:
+    def __init__(self, environment: Environment, resources: CustomResources, publish: Publish) -> None:
         self._store = open_store(DEFINITIONS, environment)
         self._status = environment.types.type_of(_STATUS)
         self._resources = resources
@@ -70,19 +71,19 @@ class Controller:
         storage = environment.storage_for(resource_of(DEFINITIONS))
         self._following = Following(storage, _read, self._changed)
         self._written: dict[str, Definition] = {}
-        """What was written and has not been seen yet."""
+        """The definitions that this server has written, until the watch reports them."""
         self._offers: dict[str, Offer] = {}
         self._waiting: dict[str, None] = {}
         self._has_work = asyncio.Event()
         self._tasks = Tasks()
 
     def start(self) -> None:
-        """Begin to follow."""
+        """Start the watch and the worker."""
         self._tasks.spawn(self._following.run(self._clock.patience), name="follow definitions")
         self._tasks.spawn(self._work(), name="settle definitions")
 
     async def wait_until_current(self) -> None:
-        """Return when all that was defined before is served."""
+        """Wait until all definitions that are stored now are served."""
         await self._following.wait_until_current()
 
     async def close(self) -> None:
@@ -102,7 +103,7 @@ class Controller:
         self._look_at(names)
 
     def _newest(self, name: str) -> Definition | None:
-        """A definition as it was seen or written last."""
+        """The newest state of a definition that this server has seen or written."""
         seen, written = self._following.items.get(name), self._written.get(name)
         if seen is not None and written is not None and seen.revision < written.revision:
             return written
@@ -121,12 +122,12 @@ class Controller:
             self._publish(name, None)
 
     def _let_go(self, name: str) -> None:
-        """The definition is gone: its names are free for others."""
+        """Withdraw a deleted definition. Other definitions of its group may now get its names."""
         self._withdraw(name)
         self._resources.forget(name)
         self._look_at(self._names_of(name.partition(".")[2]))
 
-    # Settling
+    # Names and conditions
 
     def _look_at(self, names: Collection[str]) -> None:
         self._waiting.update(dict.fromkeys(names))
@@ -154,7 +155,7 @@ class Controller:
             await self._write(name, settling.approval)
             await self._write(name, settling.establishing)
         except Exception as exc:  # noqa: BLE001 - one definition must not keep all others from being served
-            logger.warning("cannot settle the definition %s: %r", name, exc)
+            logger.warning("updating the status of definition %s failed, retrying: %r", name, exc)
             self._tasks.spawn(self._look_later(name), name=f"settle {name} later")
             return
         offer = self._offers.get(name)
@@ -168,7 +169,7 @@ class Controller:
 
     async def _settle_names(self, present: Definition) -> None:
         group = [self._newest(name) for name in self._names_of(present.group)]
-        taken = Taken.by(one.accepted for one in group if one is not None)
+        taken = TakenNames.by(one.accepted for one in group if one is not None)
         before = present.accepted
         await self._write(present.name, settling.naming(taken))
         now = self._newest(present.name)
@@ -177,7 +178,7 @@ class Controller:
             self._look_at(others)  # a name may have become free
 
     async def _write(self, name: str, decide: Decide) -> None:
-        """Write what is decided on a definition, if that changes anything."""
+        """Write the result of `decide`, unless it changes nothing."""
         present = self._newest(name)
         if present is None or not decide(objects.clone(present.head), ""):
             return
@@ -196,7 +197,7 @@ class Controller:
             self._wrote(definition.parse(stored))
 
     def _own(self, old: Object, crd: Object) -> None:
-        """Note that the server has changed the status, without looking at the schemas for it."""
+        """Record the server as field manager of the status. The schemas are left out of the comparison."""
         changed = _light(crd)
         self._store.note_own_change(_light(old), changed, "status")
         crd["metadata"] = changed["metadata"]

@@ -1,7 +1,8 @@
-"""Conversion of custom resources from one version to another, and back from what is stored.
+"""Conversion: converts custom resources between versions, and restores them from their stored version.
 
-Without a webhook a conversion is another apiVersion, and what the schema of the other version does not know goes.
-Must hold: a webhook may change anything but a kind, a name, a namespace, a uid, and of the metadata only labels and
+Without a webhook, a conversion changes the apiVersion and prunes fields that the other version's schema lacks.
+
+Must hold: a conversion webhook cannot change kind, name, namespace or UID. Of the metadata, it can change labels and
 annotations.
 """
 
@@ -21,7 +22,7 @@ from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.stored_object import Object
 
 Types = Mapping[str, CustomType]
-"""The types of a definition, by version."""
+"""The types of a definition by version."""
 
 
 _SECONDS = 30.0
@@ -30,7 +31,9 @@ _REVIEW_GROUP = "apiextensions.k8s.io"
 
 
 def restored(definition: Definition, types: Types, value: Object) -> tuple[str, Object]:
-    """The version in which a value was stored, and the object without its type, as that version has it now."""
+    """The version in which a value is stored, and the object without apiVersion and kind, as that version's schema has
+    it now.
+    """
     value.pop("kind", None)
     version = str(value.pop("apiVersion", "")).rpartition("/")[2]
     version = version if version in types else definition.storage_version
@@ -38,7 +41,7 @@ def restored(definition: Definition, types: Types, value: Object) -> tuple[str, 
 
 
 class WebhookTranslation(Struct, frozen=True):
-    """Translation between one version and the stored one through a webhook."""
+    """Converts between one version and the stored versions by webhook."""
 
     definition: Definition
     types: Types
@@ -61,11 +64,11 @@ class WebhookTranslation(Struct, frozen=True):
         return f"{self.definition.group}/{version}"
 
     async def converted(self, obj: Object, version: str, wanted: str) -> Object:
-        """An object of one version as another has it. Raises Untranslatable."""
+        """The object in another version, coerced to its schema. Raises Untranslatable."""
         return self.types[wanted].coerce(await self.answered(obj, version, wanted))
 
     async def answered(self, obj: Object, version: str, wanted: str) -> Object:
-        """What the webhook makes of an object of one version for another. Raises Untranslatable."""
+        """The object in another version, as the webhook returns it. Raises Untranslatable."""
         kind = self.definition.accepted["kind"]
         source = f"{self._api_version(version)}, Kind={kind}"
         sent = {"apiVersion": self._api_version(version), "kind": kind, **obj}
@@ -103,7 +106,7 @@ class WebhookTranslation(Struct, frozen=True):
 
 
 def _spoken(versions: Sequence[str]) -> str:
-    """The first version of reviews that this server speaks. Raises Untranslatable."""
+    """The first of the webhook's ConversionReview versions that this server supports. Raises Untranslatable."""
     for version in versions:
         if version in conversion_rules.REVIEW_VERSIONS:
             return version
@@ -120,7 +123,7 @@ def _review(version: str, uid: str, api_version: str, obj: Object) -> Object:
 
 
 def _objects_of(answer: Object, version: str, uid: str) -> Sequence[Any]:
-    """What a webhook has made. Raises WebhookFailed."""
+    """The converted objects of a response. Raises WebhookFailed."""
     response = answer.get("response")
     if version == "v1":
         _check_answer(answer, f"{_REVIEW_GROUP}/{version}")
@@ -144,7 +147,7 @@ def _check_answer(answer: Object, api_version: str) -> None:
 
 
 def _check_identity(sent: Object, converted: Object, api_version: str, source: str) -> None:
-    """A conversion makes another version of the same object. Raises Untranslatable."""
+    """Refuse a converted object with another version, kind or identity. Raises Untranslatable."""
     head = f"conversion webhook for {source} returned invalid object"
     if converted.get("apiVersion", "") != api_version:
         received = converted.get("apiVersion", "")

@@ -1,4 +1,4 @@
-"""How the versions of a definition are converted, and by whom. Pure."""
+"""Conversion rules: validates the conversion of a definition. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions import webhook_clients
 
 REVIEW_VERSIONS = ("v1", "v1beta1")
-"""The versions of ConversionReview that this server speaks."""
+"""The versions of ConversionReview that this server supports."""
 
 _STRATEGIES = ("None", "Webhook")
 
@@ -21,7 +21,7 @@ def validate(
     demands_known_review: bool,
     allows_bad_authorities: bool,
 ) -> list[FieldError]:
-    """What is wrong with a conversion."""
+    """The errors of spec.conversion."""
     if conversion is None:
         return []
     strategy = conversion.get("strategy") or ""
@@ -66,5 +66,5 @@ def _validate_reviews(reviews: Sequence[str], path: str, demands_known: bool) ->
 
 
 def is_spoken(reviews: Sequence[str]) -> bool:
-    """Whether there is a version of reviews that this server speaks."""
+    """Whether the server supports one of the ConversionReview versions."""
     return any(version in REVIEW_VERSIONS for version in reviews)

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: what clients define."""
+"""CustomResourceDefinitions: the kind with which clients define custom resources."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ _WEBHOOK_PORT = 443
 
 
 class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
-    """The rules of definitions. Their status is made by the server, but for the versions that are stored."""
+    """The defaults and rules of definitions. The server writes the status; storedVersions can be updated by clients."""
 
     has_status: bool = True
     has_generation: bool = True
@@ -68,7 +68,7 @@ class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class DefinitionStatusStrategy(Strategy, frozen=True, kw_only=True):
-    """The rules of /status: nothing of the spec changes."""
+    """The strategy of /status. An update of the status keeps the spec."""
 
     allows_unconditional_update: bool = False
 
@@ -81,7 +81,7 @@ class DefinitionStatusStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _note_stored_version(crd: Object) -> None:
-    """From now on objects may be stored in the storage version."""
+    """Add the storage version to storedVersions, since objects may now be stored in it."""
     for version in crd["spec"].get("versions") or ():
         if version.get("storage"):
             stored: list[Any] = list(crd["status"].get("storedVersions") or ())
@@ -92,7 +92,7 @@ def _note_stored_version(crd: Object) -> None:
 
 
 def _default_stored_versions(crd: Object) -> None:
-    """Who says nothing of stored versions means the one that is stored now."""
+    """Default storedVersions to the storage version."""
     if not (crd.get("status") or {}).get("storedVersions"):
         stored = [version.get("name", "") for version in crd["spec"].get("versions") or () if version.get("storage")]
         if stored:

@@ -1,7 +1,7 @@
-"""Defaults in the schema of a custom resource: each must be right by the very schema that it stands in.
+"""Default rules: validates defaults in the schema of a custom resource against that schema.
 
-Pure. A default within metadata is looked at in the resource that it would stand in. Must hold: defaults of other
-members are not followed into, because the server completes each default by itself.
+Pure. A default inside of metadata is validated as part of the surrounding resource. Must hold: validation does not
+apply the defaults inside of another default, because the server does so for each default.
 """
 
 from collections.abc import Callable
@@ -22,20 +22,20 @@ from aio_apiserver.registry.machinery.schema.structural.pruning import META_FIEL
 from aio_apiserver.registry.machinery.schema.validation import values
 
 Wrap = Callable[[Any], Any]
-"""Puts a value into the resource around it."""
+"""Puts a value into the resource that surrounds it."""
 
 _TYPE = {"apiVersion": "validation/v1", "kind": "Validation"}
 _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 class DefaultRules(Struct, frozen=True):
-    """`demands_pruned`: a default may say nothing that its schema does not know."""
+    """`demands_pruned`: a default may not contain fields that the schema lacks."""
 
     metadata: MetadataType
     demands_pruned: bool = True
 
     def validate(self, schema: Schema, path: str) -> list[FieldError]:
-        """What is wrong with the defaults in a structural schema."""
+        """The errors of all defaults in a structural schema."""
         root = {**schema, _EMBEDDED: True}
         return self._walk(root, root, path, _typed, is_in_metadata=False)
 
@@ -100,5 +100,5 @@ def _typed(value: Any) -> Any:
 
 
 def _within(wrap: Wrap, name: str | None) -> Wrap:
-    """Puts a value into an object or, without a name, into a list."""
+    """Puts a value into an object under a name; without a name, into a list."""
     return lambda value: wrap([value] if name is None else {name: value})

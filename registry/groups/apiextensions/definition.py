@@ -1,8 +1,7 @@
-"""Definition: what the server keeps of a CustomResourceDefinition to serve what it defines.
+"""Definition: the facts of a CustomResourceDefinition that the server needs to serve custom resources.
 
-Must hold: the schemas, which are nearly all of its size, are not kept; they are read from the stored bytes when the
-first object of a version comes. What the server decides on by itself needs none of them: `head` is the definition
-without its versions.
+Must hold: schemas, which are the largest part, stay in the stored bytes until the first object of their version
+arrives. The controller's decisions need no schema: `head` is the definition without its versions.
 """
 
 import hashlib
@@ -17,11 +16,11 @@ from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
-"""The finalizer that keeps a definition until its objects are gone."""
+"""The finalizer that keeps a definition until its custom resources are deleted."""
 
 
 class Version(Struct, frozen=True):
-    """One version, as the definition has it but for its schema."""
+    """One version of the definition, without its schema."""
 
     name: str
     is_served: bool
@@ -41,10 +40,10 @@ class Version(Struct, frozen=True):
 
 
 class Definition(Struct, frozen=True, kw_only=True):
-    """A definition at a revision. `versions` are in its order; `digest` changes with what storage depends on.
+    """A definition at one revision. `versions` are in the order of the definition. `digest` covers the parts that the
+    storage depends on.
 
-    The versions that are stored do not belong to that: they become more when the spec changes, and when they become
-    fewer, what is read stays the same.
+    The digest leaves storedVersions out. They grow with changes of the spec, and removing one does not change reads.
     """
 
     stored: StoredObject
@@ -71,34 +70,34 @@ class Definition(Struct, frozen=True, kw_only=True):
 
     @property
     def is_offered(self) -> bool:
-        """Whether its objects are served."""
+        """Whether the custom resources are served."""
         names = ("plural", "singular", "kind", "listKind")
         return (self.is_named or self.is_established) and all(self.accepted.get(name) for name in names)
 
     @property
     def served_versions(self) -> Sequence[Version]:
-        """What is served, the preferred version first."""
+        """The served versions, the preferred one first."""
         served = [version for version in self.versions if version.is_served]
         return sorted(served, key=lambda version: versions.priority(version.name))
 
     def schema_reader(self, version: str) -> Callable[[], Schema | None]:
-        """Reads the schema of a version, as this state of the definition has it."""
+        """A function that reads the schema of a version in this state of the definition."""
         return lambda: _schema(self.stored.decode(), version)
 
 
 class SchemaSource:
-    """Where the schemas of a definition are read, as long as they do not change: in its newest state."""
+    """Reads schemas from the newest state of a definition. It is used as long as the schemas do not change."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
 
     def reader_of(self, version: str) -> Callable[[], Schema | None]:
-        """Reads the schema of a version."""
+        """A function that reads the schema of a version."""
         return lambda: self.definition.schema_reader(version)()
 
 
 def parse(stored: StoredObject) -> Definition:
-    """What there is to know of a stored definition."""
+    """The facts of a stored definition."""
     crd = stored.decode()
     spec, status = crd["spec"], crd.get("status") or {}
     accepted = naming.names_of(crd)

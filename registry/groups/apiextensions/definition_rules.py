@@ -1,6 +1,6 @@
-"""The rules of CustomResourceDefinitions, in kube-apiserver's order.
+"""Definition rules: validates CustomResourceDefinitions, in kube-apiserver's order.
 
-Pure. Must hold: an update does not demand more of a definition than it met before, so that old ones can be changed.
+Pure. Must hold: an update may keep violations of the old definition, so that old definitions can be changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 class _Demands(Struct, frozen=True, kw_only=True):
-    """What is demanded of a definition; `before` is the spec that it replaces."""
+    """The rules that apply to one request. `before` is the spec that an update replaces."""
 
     schemas: Demands = field(default_factory=Demands)
     known_review: bool = True
@@ -54,7 +54,7 @@ class _Demands(Struct, frozen=True, kw_only=True):
 
 
 def validate(crd: Object, empties: Empties = ()) -> list[FieldError]:
-    """What is wrong with a new definition, of which something was sent empty."""
+    """The errors of a new definition. `empties` are the empty lists and maps of the request."""
     spec = crd.get("spec") or {}
     names = spec.get("names") or {}
     found = []
@@ -68,7 +68,7 @@ def validate(crd: Object, empties: Empties = ()) -> list[FieldError]:
 
 
 def validate_update(new: Object, old: Object, empties: Empties = ()) -> list[FieldError]:
-    """What is wrong with a changed definition."""
+    """The errors of a changed definition."""
     spec, before = new.get("spec") or {}, old["spec"]
     found = _validate_spec(_view(new, empties), _demands_of_update(old))
     if crd_conditions.is_true(old, crd_conditions.ESTABLISHED):
@@ -80,12 +80,12 @@ def validate_update(new: Object, old: Object, empties: Empties = ()) -> list[Fie
 
 
 def validate_status(crd: Object) -> list[FieldError]:
-    """What is wrong with a changed status."""
+    """The errors of a changed status."""
     return name_rules.validate((crd.get("status") or {}).get("acceptedNames") or {}, "status.acceptedNames")
 
 
 def format_warnings(new: Object, old: Object | None) -> list[str]:
-    """The formats that mean nothing to this server, but for those that were there before."""
+    """The warnings for unknown formats that the old definition does not have."""
     known = set(_unknown_formats(old)) if old is not None else set()
     return [f"unrecognized format {quote(name)}" for name in _unknown_formats(new) if name not in known]
 
@@ -124,7 +124,7 @@ def _has_unpruned_defaults(schema: Schema) -> bool:
 
 
 def _view(crd: Object, empties: Empties) -> SpecView:
-    """The spec with what was sent empty, which a schema may not have in some places."""
+    """The spec with the empty values of the request, which schemas forbid in some places."""
     spec = crd.get("spec") or {}
     if not empties:
         return spec_view.view_of(spec)
@@ -203,7 +203,7 @@ def _selected_before(demands: _Demands, name: str) -> Sequence[Mapping[str, Any]
 
 
 def _validate_shared(view: SpecView, demands: _Demands) -> list[FieldError]:
-    """What all versions have in common."""
+    """The errors of the parts that all versions share."""
     found = []
     schema, subresources = view.common_schema, view.shared.get("subresources")
     if schema is not None:
@@ -243,14 +243,14 @@ def _validate_schema(
 
 
 def _validate_rest(crd: Object) -> list[FieldError]:
-    """The status: the names that were accepted, and the versions that are stored."""
+    """The errors of the status: accepted names and stored versions."""
     status = crd.get("status") or {}
     found = validate_status(crd)
     stored: Sequence[str] = status.get("storedVersions") or ()
     path = "status.storedVersions"
     if not stored:
         return [*found, fields.invalid(path, None, "must have at least one stored version")]
-    # Each stored version stands for one version: a second one of its name is missing.
+    # Each entry of storedVersions matches one version. A second entry of the same name counts as missing from the spec.
     places = {name: index for index, name in enumerate(stored)}
     for version in (crd.get("spec") or {}).get("versions") or ():
         name = version.get("name") or ""
@@ -314,7 +314,7 @@ def _unknown_formats(crd: Object) -> list[str]:
 
 
 def parts(schema: Schema) -> Iterator[Schema]:
-    """A schema and all schemas within it, but for the plain ones."""
+    """A schema and all schemas in it, without the plain ones."""
     yield schema
     combined = [one for name in ("allOf", "anyOf", "oneOf") for one in schema.get(name) or ()]
     items = schema.get("items")

@@ -1,7 +1,7 @@
-"""The Store of definitions, which are deleted in another way than other objects.
+"""Definition store: the Store of CustomResourceDefinitions, whose DELETE has two steps.
 
-Must hold: the first request to delete a definition does no more than mark it and hold it with the finalizer of the
-cleanup, whatever grace it asks for; later ones go the way of all objects.
+Must hold: the first DELETE marks a definition and adds the finalizer of the cleanup, whatever the grace period. Later
+ones are ordinary.
 """
 
 from msgspec.structs import asdict, replace
@@ -25,7 +25,7 @@ _PENDING = crd_conditions.condition(
 
 
 class DefinitionStore(Store, frozen=True, kw_only=True):
-    """A Store that marks before it deletes."""
+    """A Store that marks a definition before it deletes it."""
 
     @classmethod
     def of(cls, store: Store) -> "DefinitionStore":
@@ -58,7 +58,9 @@ class DefinitionStore(Store, frozen=True, kw_only=True):
         return Deleted(await self.interpreted(marking, "update", name), is_gone=False)
 
     def _preconditions(self, name: str, metadata: dict[str, str], given: Preconditions | None) -> Preconditions:
-        """What must be true of the definition that is deleted: at least that it is the one which was found."""
+        """The preconditions of the client, with the UID of the definition that was found. Raises Conflict when they
+        differ.
+        """
         given = given or Preconditions()
         for what, wanted, found in (
             ("UID", given.uid, metadata["uid"]),

@@ -1,7 +1,7 @@
-"""Forms of custom resources: how admission sees their objects in each version of their definition.
+"""Forms: custom resources as admission sees them in each version of their definition.
 
-Must hold: what somebody has made of an object is seen as it is by whoever comes after, unknown fields included; what a
-version does not know goes when the object is written, not before.
+Must hold: each webhook sees the object as the previous one has left it, with unknown fields. Pruning comes when the
+object is written.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,9 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class CustomForm(Struct, frozen=True):
-    """One version, of objects whose hub is in version `hub_version`. Without a webhook, versions differ by name."""
+    """One version of objects whose hub version is `hub_version`. Without a webhook, versions differ by apiVersion
+    alone.
+    """
 
     definition: Definition
     facts: Version
@@ -66,7 +68,7 @@ class CustomForm(Struct, frozen=True):
         return self.types[self.version]
 
     async def _converted(self, obj: Object, version: str, wanted: str) -> Object:
-        """An object, which is used up, of another version."""
+        """The object in another version. The given object must not be used afterwards."""
         if version == wanted or self.webhook is None:
             return obj
         translation = WebhookTranslation(self.definition, self.types, wanted, self.webhook)
@@ -83,6 +85,6 @@ def _untyped(obj: Object) -> Object:
 
 
 def forms_of(definition: Definition, types: Types, hub_version: str, call: CallWebhook) -> Sequence[CustomForm]:
-    """All forms of the objects of a Store whose hub is in a version."""
+    """The forms for a Store with this hub version."""
     webhook = call if versioned_storage.is_by_webhook(definition) else None
     return [CustomForm(definition, version, types, hub_version, webhook) for version in definition.versions]

@@ -1,4 +1,6 @@
-"""How errors show parts of a definition: as kube-apiserver's inner types, with Go's names, in Go's order. Pure."""
+"""Inner form: parts of a definition as errors print them: kube-apiserver's internal types with Go's names and order.
+Pure.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -57,7 +59,7 @@ def _dependencies(value: Any) -> Any:
 
 
 def _dependency(value: Any) -> Any:
-    """A schema or names; nothing of what is neither."""
+    """A dependency is a schema or a list of names. Other values are shown as nil."""
     if isinstance(value, list):
         return {"Schema": None, "Property": value}
     return {"Schema": _optional(value), "Property": None}
@@ -139,12 +141,12 @@ def schema(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_members(value: Mapping[str, Any]) -> list[str]:
-    """The inner names of the members of a schema that are set, in order."""
+    """The internal names of the fields that are set, in order."""
     return [inner for inner, name, show in _SCHEMA if _is_set(value.get(name), show)]
 
 
 def _is_set(value: Any, show: Show) -> bool:
-    """Texts and flags are set by what they say, all else by being there."""
+    """Whether a field is set. Strings and booleans are set when they are not zero; others when they are not null."""
     return bool(value) if show in (_text, _flag) else value is not None
 
 
@@ -154,7 +156,7 @@ def rule(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def versions(value: Sequence[Mapping[str, Any]] | None) -> Any:
-    """A list of CustomResourceDefinitionVersions, with what they do not share."""
+    """A list of CustomResourceDefinitionVersions, without the parts that all versions share."""
     return None if value is None else [_shown(one, _VERSION) for one in value]
 
 

@@ -1,7 +1,7 @@
-"""JSONPath as kubectl and the columns of custom resources have it: `.spec.list[?(@.type=="Ready")].status`.
+"""JSON paths: evaluates JSONPath as kubectl and printer columns do: `.spec.list[?(@.type=="Ready")].status`.
 
-Pure. A path is compiled once to steps, each from values to values. Must hold: what is missing is no mistake; a path
-that cannot be read is an InvalidPath.
+Pure. A path is compiled once to steps, each of which maps values to values. Must hold: a missing value is no error. An
+invalid path raises InvalidJSONPath.
 """
 
 import re
@@ -14,12 +14,12 @@ from aio_apiserver.registry.base.remembering import remember_short
 Step = Callable[[Iterable[Any]], list[Any]]
 
 
-class InvalidPath(Exception):
-    """A text that is no path."""
+class InvalidJSONPath(Exception):
+    """The text is no valid path."""
 
 
 class Uncomparable(Exception):
-    """A filter that compares what cannot be compared."""
+    """A filter compares values that have no order, or several values."""
 
 
 _FIELD = re.compile(r"(?:\\.|[^\s.,\[\]{}$@\\])+")
@@ -34,7 +34,7 @@ _MISSING = object()
 
 @remember_short(4096, longest=1024)
 def compiled(path: str) -> Callable[[Any], list[Any]]:
-    """Finds the values at a path. Raises InvalidPath; the finder raises Uncomparable."""
+    """A function that finds the values at a path. Raises InvalidJSONPath; the function raises Uncomparable."""
     steps = _steps(path)
 
     def find(value: Any) -> list[Any]:
@@ -63,12 +63,12 @@ def _steps(path: str) -> list[Step]:
             steps.append(_field(_unescaped(found[0])))
             position = found.end()
         else:
-            raise InvalidPath(f"unrecognized character in action: {char!r}")
+            raise InvalidJSONPath(f"unrecognized character in action: {char!r}")
     return steps
 
 
 def _dotted(path: str, position: int, steps: list[Step]) -> int:
-    """Read what follows a dot, and return where it ends."""
+    """Read the step after a dot, and return the position behind it."""
     if path.startswith("..", position):
         steps.append(_everything_below)
         position += 2
@@ -82,12 +82,12 @@ def _dotted(path: str, position: int, steps: list[Step]) -> int:
         steps.append(_field(_unescaped(found[0])))
         return found.end()
     if position < len(path) and path[position] != "[":
-        raise InvalidPath(f"unrecognized character in action: {path[position]!r}")
+        raise InvalidJSONPath(f"unrecognized character in action: {path[position]!r}")
     return position
 
 
 def _closing(path: str, start: int) -> int:
-    """Where the bracket ends that begins here."""
+    """The position of the bracket that closes the one at `start`."""
     depth, quote = 0, ""
     position = start
     while position < len(path):
@@ -105,7 +105,7 @@ def _closing(path: str, start: int) -> int:
             if not depth:
                 return position
         position += 1
-    raise InvalidPath("unterminated array")
+    raise InvalidJSONPath("unterminated array")
 
 
 def _bracketed(text: str) -> Step:
@@ -117,11 +117,11 @@ def _bracketed(text: str) -> Step:
     if len(parts) > 1:
         return _union([_bracketed(part.strip()) for part in parts])
     if found := _KEY.fullmatch(text):
-        # A key is read as a path, so that its dots divide it unless they are escaped.
+        # A quoted key is parsed as a path, so that unescaped dots in it separate steps.
         return _path(f".{found[1]}")
     if found := _SLICE.fullmatch(text):
         return _indexes(found)
-    raise InvalidPath(f"invalid array index {text}")
+    raise InvalidJSONPath(f"invalid array index {text}")
 
 
 def _path(path: str) -> Step:
@@ -137,7 +137,7 @@ def _path(path: str) -> Step:
 
 
 def _split(text: str) -> list[str]:
-    """At commas outside of quotes."""
+    """The parts between commas that are not in quotes."""
     parts, quote, start = [], "", 0
     for position, char in enumerate(text):
         if quote:
@@ -180,7 +180,7 @@ def _children(value: Any) -> Iterable[Any]:
 
 
 def _everything_below(values: Iterable[Any]) -> list[Any]:
-    """The values and all within them, outer ones first."""
+    """The values and all values inside of them, outer ones first."""
     found: list[Any] = []
     for value in values:
         found.append(value)
@@ -192,7 +192,7 @@ def _indexes(found: re.Match[str]) -> Step:
     start, colon, stop, _, stride = found.groups()
     if not colon:
         if not start or start == "-":
-            raise InvalidPath("invalid array index")
+            raise InvalidJSONPath("invalid array index")
         index = int(start)
         return lambda values: [
             value[index] for value in values if isinstance(value, list) and -len(value) <= index < len(value)
@@ -221,7 +221,7 @@ def _filter(text: str) -> Step:
 
 
 def _without_quotes(text: str) -> str:
-    """The text with what is quoted made harmless, each character at its place."""
+    """The text with quoted parts replaced by `x`, so that every character keeps its position."""
     return _QUOTED.sub(lambda found: "x" * len(found[0]), text)
 
 

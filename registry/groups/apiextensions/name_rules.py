@@ -1,4 +1,4 @@
-"""The names in a definition, and how its versions are called. Pure."""
+"""Name rules: validates the names, the group and the version names of a definition. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ _MIXED_CASE = "may have mixed case, but should otherwise match: "
 
 
 def validate(given: Mapping[str, Any], path: str) -> list[FieldError]:
-    """What is wrong with the names that are there."""
+    """The errors of the given names."""
     found = []
     for name in ("plural", "singular"):
         found += _validate_label(given.get(name) or "", f"{path}.{name}")
@@ -37,13 +37,13 @@ def _validate_label(value: str, path: str, *, may_be_empty: bool = True) -> list
 
 
 def validate_required(given: Mapping[str, Any], path: str) -> list[FieldError]:
-    """The names that must be there."""
+    """The errors for missing names."""
     needed = ("plural", "singular", "kind", "listKind")
     return [field.required(f"{path}.{name}") for name in needed if not given.get(name)]
 
 
 def validate_group(group: str, path: str) -> list[FieldError]:
-    """What is wrong with a group."""
+    """The errors of a group."""
     if not group:
         return [field.required(path)]
     wrong = names.DNS1123_SUBDOMAIN.check(group)
@@ -53,6 +53,6 @@ def validate_group(group: str, path: str) -> list[FieldError]:
 
 
 def validate_version(version: str, path: str) -> list[FieldError]:
-    """What is wrong with the name of a version."""
+    """The errors of the name of a version."""
     wrong = names.DNS1035_LABEL.check(version)
     return [field.invalid(path, version, ",".join(wrong))] if wrong else []

@@ -1,7 +1,7 @@
-"""The names that a definition is given: those it asks for, unless another one of its group has them.
+"""Naming: decides which names a definition gets: the requested ones that no other definition of its group has.
 
-Pure. Must hold: names are given one by one, so that a definition with one name in conflict keeps the others; a name
-that a definition has stays its own.
+Pure. Must hold: each name is decided by itself, so a definition with one conflict gets its other names. A definition
+keeps the names that it has.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,22 +31,22 @@ _FIELDS = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 
 
 class Naming(Struct, frozen=True):
-    """The outcome: the names that are accepted now, and the two conditions that follow."""
+    """The result: the names that are accepted now, and the two conditions that follow."""
 
     accepted: dict[str, Any]
     names_accepted: Condition
     established: Condition
 
 
-class Taken(Struct, frozen=True):
-    """The words that the definitions of a group have been given, its own included."""
+class TakenNames(Struct, frozen=True):
+    """The names that the definitions of a group have, including the definition that is decided on."""
 
     resources: frozenset[str]
     kinds: frozenset[str]
 
     @classmethod
-    def by(cls, accepted: Iterable[Mapping[str, Any]]) -> "Taken":
-        """From the accepted names of all definitions of a group."""
+    def by(cls, accepted: Iterable[Mapping[str, Any]]) -> "TakenNames":
+        """Collect the accepted names of all definitions of a group."""
         resources: set[str] = set()
         kinds: set[str] = set()
         for names in accepted:
@@ -56,19 +56,19 @@ class Taken(Struct, frozen=True):
 
 
 def names_of(crd: Object) -> dict[str, Any]:
-    """The names that a definition has been given."""
+    """The accepted names of a definition."""
     names: dict[str, Any] = (crd.get("status") or {}).get("acceptedNames") or {}
     return names
 
 
 def is_settled(crd: Object) -> bool:
-    """Whether a definition has all that it asks for."""
+    """Whether a definition has all requested names."""
     wanted, given = crd["spec"]["names"], names_of(crd)
     return all((wanted.get(name) or None) == (given.get(name) or None) for name in _FIELDS)
 
 
-def decide(crd: Object, taken: Taken) -> Naming:
-    """What a definition gets."""
+def decide(crd: Object, taken: TakenNames) -> Naming:
+    """Decide on the names and conditions of a definition."""
     wanted, given = crd["spec"]["names"], names_of(crd)
     accepted = dict(given)
     accepted_condition = _NO_CONFLICTS

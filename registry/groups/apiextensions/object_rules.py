@@ -1,7 +1,7 @@
-"""The rules for the objects of one version of a custom resource, as its schema and subresources state them.
+"""Object rules: validates custom resources of one version by schema, subresources and CEL rules.
 
-Rules in CEL come last, and only when nothing is wrong that they may rely on. Must hold: an update may leave what it
-does not change as wrong as it was.
+CEL rules run last, and when no earlier error breaks their assumptions. Must hold: an update may keep the errors of
+parts that it does not change.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,13 +40,13 @@ Warn = Callable[[str], None]
 
 
 def _ignore(_warning: str) -> None:
-    """A new object has broken nothing before."""
+    """Drop warnings. A new object has no old errors to warn of."""
 
 
 class ObjectRules(Struct, frozen=True, kw_only=True):
-    """`type_meta` is the type that objects of the version carry; `scale` the subresource as the definition has it.
+    """`type_meta` is apiVersion and kind of the version. `scale` is the scale subresource of the definition.
 
-    Where others wait meanwhile (unless it `may_take_long`) a validation gives up when it is not done soon: TakesLong.
+    Without `may_take_long`, validation runs in the event loop. It then raises TakesLong when it would take too long.
     """
 
     type: CustomType
@@ -54,7 +54,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
     scale: Mapping[str, Any] | None = None
 
     def validate(self, obj: Object, *, may_take_long: bool) -> list[FieldError]:
-        """What is wrong with a new object."""
+        """The errors of a new object."""
         self._check_patience(may_take_long)
         found = values.validate(self._typed(obj), self.type.schema or {}, plans=self.type.plans)
         found += scale_rules.validate_spec(obj, self.scale) + scale_rules.validate_status(obj, self.scale)
@@ -63,7 +63,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         return found + self._rules(found, obj, None, _ignore, may_take_long=may_take_long)
 
     def validate_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
-        """What is wrong with a changed object; `warn` hears of rules that it has broken before."""
+        """The errors of a changed object. `warn` gets the failures that the old object has as well."""
         self._check_patience(may_take_long)
         schema = self.type.schema or {}
         typed = self._typed(new)
@@ -75,7 +75,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         return found + self._rules(found, new, old, warn, may_take_long=may_take_long)
 
     def validate_status_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
-        """What is wrong with a changed status."""
+        """The errors of a changed status."""
         self._check_patience(may_take_long)
         found: list[FieldError] = []
         schema = ((self.type.schema or {}).get("properties") or {}).get("status")
@@ -93,7 +93,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         return lists.validate_lists(obj, self.type.schema) if self.type.has_unique_lists else []
 
     def _changed_lists(self, new: Object, old: Object) -> list[FieldError]:
-        """The lists of an object may be as wrong as they have been before."""
+        """The errors of duplicate list items, unless the old object has such errors."""
         found = self._lists(new)
         return [] if found and self._lists(old) else found
 
@@ -104,7 +104,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
     def _rules(
         self, found: list[FieldError], new: Object, old: Object | None, warn: Warn, *, may_take_long: bool
     ) -> list[FieldError]:
-        """What the rules in CEL say, unless something is wrong that they may rely on."""
+        """The errors of the CEL rules, or one error that says why they did not run."""
         if not self.type.has_rules:
             return []
         if any(error.type in _BLOCKING for error in found):
@@ -117,7 +117,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
 
 
 def finalizer_warnings(new: Object, old: Object | None) -> list[str]:
-    """What to say of the names of new finalizers."""
+    """The warnings for the names of new finalizers."""
     before = set(old["metadata"].get("finalizers") or ()) if old else set()
     added = sorted(set(new["metadata"].get("finalizers") or ()) - before)
     return [warning for name in added for warning in _finalizer_warnings(name)]

@@ -1,8 +1,9 @@
-"""Offers: what a definition makes the server serve, by version and path.
+"""Offers: the REST storage that a definition makes the server serve, for each version and path.
 
-Each version has a Store of its own, whose hub objects are in that version: rules and defaults see objects as the
-client sees them. All stand on one storage, which keeps the storage version. Must hold: an offer is made without
-reading a schema; offers of one state of a definition share their storage.
+Each version has its own Store, whose hub objects are in that version. Rules and defaults see objects in the version of
+the client. All Stores share the values in the storage version.
+
+Must hold: making an offer reads no schema. Offers for the same state of a definition share their storage.
 """
 
 from collections.abc import Mapping
@@ -38,12 +39,14 @@ _TERMINATING = "create not allowed while custom resource definition is terminati
 
 
 class Offer(Struct, frozen=True):
-    """`versions` are the served ones, the preferred first. What is not established is served, but not told of."""
+    """`versions` are the served versions, the preferred one first. Discovery shows an offer when its definition is
+    established.
+    """
 
     definition: Definition
     versions: Mapping[str, Mapping[str, RESTStorage]]
     stores: Mapping[str, Store]
-    """By version, the storage version included."""
+    """The Stores by version, including the storage version."""
 
     @property
     def is_told(self) -> bool:
@@ -51,7 +54,7 @@ class Offer(Struct, frozen=True):
 
 
 class _NothingNew(Struct, frozen=True):
-    """The admission of a resource whose definition is being deleted."""
+    """Admission for a resource whose definition is being deleted: it refuses to create objects."""
 
     chain: Admission
 
@@ -76,7 +79,7 @@ def offer_of(
     environment: Environment,
     call: CallWebhook,
 ) -> Offer:
-    """What is served of a definition; types and storages are by version. `call` asks the webhook that converts."""
+    """The offer of a definition. `types` and `storages` are by version. `call` calls the conversion webhook."""
     admission = environment.admission
     if definition.is_terminating:
         admission = _NothingNew(admission)
@@ -108,7 +111,7 @@ def offer_of(
 
 
 def _asking(definition: Definition, types: Types, version: str, call: CallWebhook) -> Ask | None:
-    """Who is asked to convert between versions, if it is a webhook."""
+    """The function that converts between versions by webhook; None without a conversion webhook."""
     if not versioned_storage.is_by_webhook(definition):
         return None
     translation = WebhookTranslation(definition, types, version, call)
@@ -126,7 +129,7 @@ def _asking(definition: Definition, types: Types, version: str, call: CallWebhoo
 
 
 def _canonical(of_type: CustomType, obj: Object) -> Object:
-    """The canonical form of an object that is written: webhooks and policies may have added what its type lacks."""
+    """The canonical form of a written object. Webhooks and policies may have added fields that its schema lacks."""
     return of_type.coerce(of_type.canonical(obj))
 
 
@@ -183,7 +186,7 @@ def _scale(version: Version) -> Scale | None:
 
 
 def _replicas(definition: Definition) -> Mapping[str, Path | None]:
-    """Where the versions have the replicas of their scales, by apiVersion."""
+    """The paths of the replicas in each version, by apiVersion."""
     scales = {version.name: _scale(version) for version in definition.versions}
     return {
         f"{definition.group}/{name}": replicas_path(scale.spec_replicas) if scale is not None else None
@@ -192,7 +195,7 @@ def _replicas(definition: Definition) -> Mapping[str, Path | None]:
 
 
 def _deprecation(definition: Definition, version: Version) -> str:
-    """The warning of a version that is going out of use."""
+    """The warning for a deprecated version; empty for other versions."""
     if not version.facts.get("deprecated"):
         return ""
     warning: str | None = version.facts.get("deprecationWarning")

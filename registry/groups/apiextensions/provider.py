@@ -1,4 +1,4 @@
-"""The apiextensions.k8s.io group: its kinds."""
+"""Provider: the kinds and paths of the group apiextensions.k8s.io."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
-"""The storages and types of custom resources, kept from one state of a definition to the next.
+"""Resources: keeps the storage and types of custom resources from one state of a definition to the next.
 
-Must hold: a change of what storage depends on makes a new storage, and ends the watches on the old one after those
-who use it have had time to finish; what was opened is closed.
+Must hold: a change that the storage depends on makes a new storage. Watches on the old one end after a grace period for
+running requests. Every opened storage is closed.
 """
 
 import logging
@@ -22,14 +22,14 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 1.0
-"""How long requests may go on with a storage after it was replaced."""
+"""The seconds for which running requests may use a storage after its replacement."""
 
 Retire = Callable[[Resource], Storage | None]
-"""Lets go of the storage of a resource, so that the next use makes another: StorageFactory.retire."""
+"""Removes the storage of a resource, so that its next use makes a new one (StorageFactory.retire)."""
 
 
 class _Held(Struct, frozen=True):
-    """What belongs to one state of a definition."""
+    """The types and resources for one state of a definition."""
 
     uid: str
     digest: bytes
@@ -41,7 +41,7 @@ class _Held(Struct, frozen=True):
         return self.uid == definition.uid and self.digest == definition.digest
 
 
-class Resources:
+class CustomResources:
     """Makes the offers of definitions."""
 
     def __init__(self, environment: Environment, retire: Retire, call_webhook: CallWebhook) -> None:
@@ -53,7 +53,7 @@ class Resources:
         self._tasks = Tasks()
 
     def offer(self, definition: Definition) -> Offer:
-        """What is served of a definition now."""
+        """The offer that a definition makes now."""
         held = self._held.get(definition.name)
         if held is None or not held.fits(definition):
             self.forget(definition.name)
@@ -63,7 +63,7 @@ class Resources:
         return offers.offer_of(definition, held.types, storages, self._environment, self._call_webhook)
 
     def forget(self, name: str) -> None:
-        """Let go of what belongs to a definition."""
+        """Retire the storage of a definition."""
         held = self._held.pop(name, None)
         for resource in held.resources.values() if held is not None else ():
             storage = self._retire(resource)
@@ -72,7 +72,7 @@ class Resources:
                 self._tasks.spawn(self._close_later(storage), name=f"close the storage of {name}")
 
     async def close(self) -> None:
-        """Close what was replaced; what is in use belongs to the factory."""
+        """Close the replaced storage. The factory closes the storage in use."""
         await self._tasks.close()
         for storage in self._retired:
             await storage.close()
@@ -94,11 +94,11 @@ class Resources:
         return _Held(definition.uid, definition.digest, source, resources, types)
 
     async def _fill(self, resource: Resource) -> None:
-        """Have the objects of a version converted before somebody waits for them."""
+        """Load and convert the objects of a version before the first request needs them."""
         try:
             await self._environment.storage_for(resource).wait_until_ready()
         except StorageError as exc:
-            logger.warning("the objects of %s are not converted yet: %s", resource.resource, exc)
+            logger.warning("loading the objects of %s failed: %s", resource.resource, exc)
 
     async def _close_later(self, storage: Storage) -> None:
         await self._environment.clock.patience.sleep(_GRACE_SECONDS)

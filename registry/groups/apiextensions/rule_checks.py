@@ -1,6 +1,7 @@
-"""Checks of rules: what is wrong with those that a definition's schema states.
+"""Rule checks: validates the CEL rules in the schema of a definition: they compile, and their cost is limited.
 
-Must hold: places below come before the place itself; what costs too much is said once for the rule and once for all.
+Must hold: errors of inner schemas come before those of outer ones. An excessive cost is reported once for its rule and
+once for the total.
 """
 
 from collections.abc import Sequence
@@ -25,8 +26,11 @@ _CORRELATED_MAPS = (None, "granular", "atomic")
 
 
 class _Place(Struct, frozen=True):
-    """A schema in its surroundings. `times`: how often its value can be there; `uncorrelated`: since which place up
-    the parts of old and new objects do not correspond; `declared`: its type, once somebody up has rules."""
+    """A schema and its position. `times` is how often its value can occur, and `declared` is its CEL type inside of a
+    schema with rules.
+
+    `uncorrelated` is the path from which on old and new values cannot be matched.
+    """
 
     schema: Schema
     path: str
@@ -37,8 +41,8 @@ class _Place(Struct, frozen=True):
 
 
 class RuleChecks(Struct):
-    """Looks through one schema. `measures` whether single rules may cost too much; `unsound`: paths at which something
-    else is wrong, so that rules there and above cannot be understood.
+    """Checks one schema. `measures`: the cost of single rules is limited. `unsound`: paths with other errors, at which
+    rules cannot compile.
     """
 
     measures: bool
@@ -46,7 +50,7 @@ class RuleChecks(Struct):
     _total: Total = field(default_factory=Total)
 
     def check(self, schema: Schema, path: str) -> list[FieldError]:
-        """All that is wrong."""
+        """All errors of the rules."""
         found = self._check(_Place(schema, path, 1, is_root=True))
         return found + self._total.errors(path)
 
@@ -101,7 +105,7 @@ class RuleChecks(Struct):
 
 
 def _is_within(path: str, place: str) -> bool:
-    """Whether a path is that of a place, or of something in it."""
+    """Whether a path equals `place` or is inside of it."""
     return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
 
 

@@ -1,6 +1,6 @@
-"""Costs of rules: how often each can run for one object, and whether that is too much. Pure.
+"""Rule costs: how often each CEL rule can run for one object, and the limits of the estimated cost. Pure.
 
-The limits are kube-apiserver's: one rule, and all rules of a schema together.
+The limits for one rule and for all rules of a schema are kube-apiserver's.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ _TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv
 
 
 def times_below(schema: Schema, times: int | None) -> int | None:
-    """How often what is below a schema can be there, when the schema's own value can be there so often."""
+    """How often the values below a schema can occur, when the value of the schema itself occurs `times` times."""
     most: Any = 1
     if schema.get("type") == "object" and schema.get("additionalProperties") is not None:
         most = schema.get("maxProperties")
@@ -35,19 +35,19 @@ def times_below(schema: Schema, times: int | None) -> int | None:
 
 
 def of_rule(cost: int, times: int | None, smallest: int) -> int:
-    """What a rule costs for a whole object; where nothing bounds its values, a request's size does."""
+    """The cost of a rule for a whole object. Without limits on the values, the size of a request limits them."""
     return min(cost * (times if times is not None else _REQUEST_BYTES // (smallest + 1)), HUGE)
 
 
 def excess(what: str, cost: int, limit: int) -> str:
-    """By how much a cost is too much."""
+    """The message for an excessive cost, with its factor."""
     factor = cost / limit
     shown = f"{factor:f}x" if factor < 1.5 else f"{factor:.1f}x" if factor <= 100 else "more than 100x"
     return f"{what} exceeds budget by factor of {shown} {_ADVICE}"
 
 
 class Total(Struct):
-    """The costs of all rules of a schema, and the greatest of them by their places."""
+    """The sum of the costs of all rules, and the most expensive rules with their paths."""
 
     cost: int = 0
     greatest: list[tuple[int, str]] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Total(Struct):
             del self.greatest[_MOST_NAMED:]
 
     def errors(self, path: str) -> list[FieldError]:
-        """What is wrong with the schema at a path as a whole."""
+        """The errors for a sum above the limit."""
         if self.cost <= _SCHEMA_LIMIT:
             return []
         named = [fields.forbidden(where, _PART_OF_TOTAL) for _, where in self.greatest]

@@ -1,7 +1,7 @@
-"""Evaluation of rules: what the rules of a schema say of an object.
+"""Rule evaluation: evaluates the CEL rules of a schema on an object.
 
-Must hold: all rules together cost no more than the budget, then nothing more is asked; what an update has not changed
-may be as wrong as it was, and is only warned of; messages are kube-apiserver's.
+Must hold: evaluation stops when all rules together exceed the budget. A rule that fails on an unchanged value is a
+warning instead of an error. The messages are kube-apiserver's.
 """
 
 import contextlib
@@ -27,9 +27,9 @@ from aio_apiserver.registry.machinery.schema.validation.correlation import Corre
 from aio_apiserver.storage.worker_thread import TakesLong
 
 BUDGET = 10_000_000
-"""What all rules together may cost for one object."""
+"""The cost limit of all rules for one object."""
 PATIENCE = 50_000
-"""What may be spent where others wait meanwhile: some 15 ms."""
+"""The cost limit in the event loop, about 15 ms."""
 _MESSAGE_LIMIT = 5 * 1024
 _NO_MORE = "no further validation rules will be run"
 _OUT_OF_BUDGET = f"validation failed due to running out of cost budget, {_NO_MORE}"
@@ -37,11 +37,13 @@ _COMPOSED = ("object", "array")
 
 
 class _Finished(Exception):
-    """The budget is used up, or a rule was too expensive: nothing more is evaluated."""
+    """Evaluation stops: the budget is used up, or one rule was too expensive."""
 
 
-class Outcome(Struct):
-    """What has been found; `warnings` are of what was wrong before. `patience`: what may be spent here and now."""
+class RuleOutcome(Struct):
+    """The result of an evaluation. `warnings` are failures on unchanged values. `patience` is the cost that is left in
+    the event loop.
+    """
 
     errors: list[FieldError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -50,23 +52,22 @@ class Outcome(Struct):
 
     @property
     def limit(self) -> int:
-        """What one more evaluation may cost."""
+        """The cost limit of the next evaluation."""
         return max(min(CALL_LIMIT, self.budget, self.patience), 0)
 
     def spend(self, cost: int) -> None:
-        """Note what an evaluation has cost."""
+        """Subtract the cost of an evaluation."""
         self.budget -= cost
         self.patience -= cost
 
     def check_patience(self) -> None:
-        """After an evaluation that was stopped: raise TakesLong if it might go on elsewhere."""
+        """After a stopped evaluation, raise TakesLong when a worker thread could continue it."""
         if self.patience < min(CALL_LIMIT, self.budget):
             raise TakesLong
 
 
 class _Where(Struct, frozen=True):
-    """A value in its surroundings: its path, and what corresponds to it, or else to something above it, in the old
-    object."""
+    """A value's position: its path, its counterpart in the old object, or else the counterpart of a value around it."""
 
     path: str
     same: Correlated | None
@@ -90,8 +91,8 @@ class _Where(Struct, frozen=True):
         return nearest is not None and nearest.is_same
 
 
-class Rules:
-    """The rules at one place of a schema and below it."""
+class CompiledRules:
+    """The compiled rules at one schema and at the schemas inside of it."""
 
     def __init__(self, rules: Schema, node: Schema, of_type: Declared | None, *, is_resource: bool) -> None:
         self._schema = node
@@ -99,15 +100,17 @@ class Rules:
         self._compiled = _compiled(rules, of_type)
         self._convert: Convert | None = converter(node, is_resource=is_resource) if self._compiled else None
         self._all_of = [
-            Rules(one, node, of_type, is_resource=is_resource) for one in rules.get("allOf") or () if has_rules(one)
+            CompiledRules(one, node, of_type, is_resource=is_resource)
+            for one in rules.get("allOf") or ()
+            if has_rules(one)
         ]
         element = of_type.element if of_type is not None else None
         self._others = _part(rules.get("additionalProperties"), node.get("additionalProperties"), element)
         self._items = _part(rules.get("items"), node.get("items"), element)
         self._members = _members(rules, node, of_type)
 
-    def evaluate(self, value: Any, old: Any, where: _Where, outcome: Outcome) -> None:
-        """Judge a value. Raises _Finished."""
+    def evaluate(self, value: Any, old: Any, where: _Where, outcome: RuleOutcome) -> None:
+        """Evaluate all rules on a value. Raises _Finished."""
         if value is None:
             return
         if self._compiled:
@@ -119,14 +122,16 @@ class Rules:
         elif isinstance(value, dict):
             self._evaluate_members(value, old if isinstance(old, dict) else {}, where, outcome)
 
-    def _evaluate_items(self, value: list[Any], where: _Where, outcome: Outcome) -> None:
+    def _evaluate_items(self, value: list[Any], where: _Where, outcome: RuleOutcome) -> None:
         if self._items is None:
             return
         for index, element in enumerate(value):
             below = where.element(index, f"{where.path}[{index}]")
             self._items.evaluate(element, below.same.old if below.same is not None else None, below, outcome)
 
-    def _evaluate_members(self, value: dict[str, Any], old: Mapping[str, Any], where: _Where, outcome: Outcome) -> None:
+    def _evaluate_members(
+        self, value: dict[str, Any], old: Mapping[str, Any], where: _Where, outcome: RuleOutcome
+    ) -> None:
         if self._others is not None:
             for name, member in value.items():
                 below = where.member(name, f"{where.path}[{name}]")
@@ -137,9 +142,9 @@ class Rules:
                 below = where.member(name, f"{where.path}.{name}" if where.path else name)
                 rules.evaluate(member, old.get(name), below, outcome)
 
-    # The rules of this very place
+    # The rules of this schema itself
 
-    def _judge(self, value: Any, old: Any, where: _Where, outcome: Outcome) -> None:
+    def _judge(self, value: Any, old: Any, where: _Where, outcome: RuleOutcome) -> None:
         if outcome.budget <= 0:
             outcome.errors.append(self._wrong(where, _OUT_OF_BUDGET))
             raise _Finished
@@ -150,7 +155,7 @@ class Rules:
             elif rule.program is not None and not (rule.uses_old and old is None and not rule.has_optional_old):
                 self._judge_by(rule, variables, where, outcome)
 
-    def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
+    def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         assert rule.program is not None
         try:
             verdict, cost = rule.program.evaluate(variables.of(rule), limit=outcome.limit)
@@ -164,8 +169,8 @@ class Rules:
         if verdict is not True:
             self._fail(rule, variables, where, outcome)
 
-    def _stop(self, rule: Compiled, why: str, where: _Where, outcome: Outcome) -> None:
-        """A rule was too expensive: by itself, or for what was left. Raises _Finished."""
+    def _stop(self, rule: Compiled, why: str, where: _Where, outcome: RuleOutcome) -> None:
+        """Report a rule that was too expensive by itself or for the remaining budget. Raises _Finished."""
         text = _OUT_OF_BUDGET
         if outcome.budget >= CALL_LIMIT:
             name = _name_of(rule)
@@ -173,7 +178,7 @@ class Rules:
         outcome.errors.append(self._wrong(where, text))
         raise _Finished
 
-    def _fail(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> None:
+    def _fail(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         path = member_path(where.path, rule.rule.get("fieldPath") or "", self._schema)
         message = self._message(rule, variables, where, outcome) or _default_message(rule)
         error = self._error(rule, path, variables.value, message)
@@ -182,8 +187,8 @@ class Rules:
         else:
             outcome.errors.append(error)
 
-    def _message(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: Outcome) -> str:
-        """What its messageExpression says; nothing when that cannot be used. Raises _Finished."""
+    def _message(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> str:
+        """The text of messageExpression; empty when it is unusable. Raises _Finished."""
         if rule.message is None:
             return ""
         source = quote(rule.rule["messageExpression"])
@@ -221,7 +226,7 @@ class Rules:
 
 
 class _Variables:
-    """What rules see of a value, converted once and only if a rule wants it."""
+    """The variables `self` and `oldSelf`, converted once when the first rule needs them."""
 
     def __init__(self, value: Any, old: Any, convert: Convert | None) -> None:
         self.value = value
@@ -246,8 +251,8 @@ class _Variables:
         return self._seen[name]
 
 
-def evaluate(rules: Rules, new: Any, old: Any, schema: Schema, *, path: str, outcome: Outcome) -> None:
-    """Judge a whole value, which replaces an old one if there is one. Raises TakesLong."""
+def evaluate(rules: CompiledRules, new: Any, old: Any, schema: Schema, *, path: str, outcome: RuleOutcome) -> None:
+    """Evaluate the rules on a whole value, which may replace an old one. Raises TakesLong."""
     same = Correlated(new, old, schema) if old is not None else None
     with contextlib.suppress(_Finished):
         rules.evaluate(new, old, _Where(path, same, None), outcome)
@@ -263,14 +268,14 @@ def _compiled(rules: Schema, of_type: Declared | None) -> list[Compiled]:
     return [compiler.compiled(rule) for rule in stated]
 
 
-def _part(rules: Any, node: Any, of_type: Declared | None) -> Rules | None:
+def _part(rules: Any, node: Any, of_type: Declared | None) -> CompiledRules | None:
     if not isinstance(rules, dict) or not isinstance(node, dict) or not has_rules(rules):
         return None
-    return Rules(rules, node, of_type, is_resource=bool(node.get("x-kubernetes-embedded-resource")))
+    return CompiledRules(rules, node, of_type, is_resource=bool(node.get("x-kubernetes-embedded-resource")))
 
 
-def _members(rules: Schema, node: Schema, of_type: Declared | None) -> dict[str, Rules]:
-    found: dict[str, Rules] = {}
+def _members(rules: Schema, node: Schema, of_type: Declared | None) -> dict[str, CompiledRules]:
+    found: dict[str, CompiledRules] = {}
     known = node.get("properties") or {}
     for name, below in (rules.get("properties") or {}).items():
         if name not in known:

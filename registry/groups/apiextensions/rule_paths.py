@@ -1,4 +1,4 @@
-"""Field paths of rules: `.a.b['c']`, relative to the value that a rule stands at. Pure."""
+"""Rule paths: resolves the fieldPath of a CEL rule, `.a.b['c']`, relative to the value of the rule. Pure."""
 
 import re
 
@@ -11,7 +11,7 @@ _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 
 
 def member_path(path: str, relative: str, schema: Schema) -> str:
-    """The path of what a rule speaks of: its value's own path, or that of a part of it."""
+    """The path of the field that a rule reports: the value itself, or a field in it."""
     at = 0
     below: Schema | None = schema
     while at < len(relative):

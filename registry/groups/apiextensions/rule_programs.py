@@ -1,6 +1,6 @@
-"""Rules in CEL, compiled: those that a schema states at one place, with what they cost.
+"""Rule programs: compiles the CEL rules of one schema, and estimates their cost.
 
-Must hold: what does not compile is kept with its mistake; nothing else of a schema is lost by it.
+Must hold: a rule that does not compile is kept with its error, and does not affect other rules.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Rule = Mapping[str, Any]
 
 
 class Compiled(Struct, frozen=True):
-    """A rule. `mistake` and `message_mistake` are why a program is missing."""
+    """A compiled rule. `mistake` and `message_mistake` are the reasons for missing programs."""
 
     rule: Rule
     program: Program | None = None
@@ -35,7 +35,7 @@ class Compiled(Struct, frozen=True):
 
     @property
     def uses_old(self) -> bool:
-        """Whether it looks at what an update replaces."""
+        """Whether the rule uses oldSelf."""
         if self.program is None:
             return False
         return any(isinstance(node, Ident) and node.name == OLD_SELF for node in walk(self.program.checked.tree.root))
@@ -53,7 +53,7 @@ class Compiler:
         self._environments: dict[bool, CelEnvironment] = {}
 
     def compiled(self, rule: Rule) -> Compiled:
-        """A rule with its programs, as far as it compiles."""
+        """Compile a rule. The result has the programs that compile."""
         if not (rule.get("rule") or "").strip():
             return Compiled(rule)
         environment = self._environment(has_optional_old=bool(rule.get("optionalOldSelf")))
@@ -96,5 +96,5 @@ class Compiler:
         return found
 
     def _size_of(self, path: Path) -> EstimateRange | None:
-        """Sizes are known below both variables alike."""
+        """The sizes below `self` and `oldSelf`, which have the same type."""
         return self._declared.size_at(path[1:])

@@ -1,4 +1,4 @@
-"""Rules in CEL: where they come in, when a definition states them and when an object is to follow them."""
+"""Rules: checks the CEL rules of a definition, and evaluates them on custom resources."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -7,17 +7,22 @@ from typing import Any
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions import rule_evaluation
 from aio_apiserver.registry.groups.apiextensions.rule_checks import RuleChecks
-from aio_apiserver.registry.groups.apiextensions.rule_evaluation import BUDGET, PATIENCE, Outcome, Rules
+from aio_apiserver.registry.groups.apiextensions.rule_evaluation import (
+    BUDGET,
+    PATIENCE,
+    CompiledRules,
+    RuleOutcome,
+)
 from aio_apiserver.registry.machinery.cel.schema_types import declared
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
 
 
 def check(schema: Schema, path: str, *, before: Schema | None, unsound: Sequence[FieldError] = ()) -> list[FieldError]:
-    """What is wrong with the rules of a whole structural schema; `unsound` is what else is wrong within it.
+    """The errors of the rules in a structural schema. `unsound` are the other errors of the schema.
 
-    `before` is the schema of the same version in the definition that is replaced: when it is the same, what its rules
-    cost one by one has been accepted.
+    `before` is the old schema of the same version. When it is equal, the costs of single rules have been accepted
+    before.
     """
     if not has_rules(schema):
         return []
@@ -27,7 +32,7 @@ def check(schema: Schema, path: str, *, before: Schema | None, unsound: Sequence
 def evaluate(
     schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = ""
 ) -> list[FieldError]:
-    """What the rules of a schema say of a typed object, or (with a path) of a default, which replaces an old one."""
+    """The errors of the rules on an object, or (with `path`) on a default value."""
     return outcome(schema, new, old, path=path).errors
 
 
@@ -38,18 +43,18 @@ def outcome(
     *,
     path: str = "",
     may_take_long: bool = True,
-) -> Outcome:
-    """The same, with what is wrong and was so before. Raises TakesLong, unless it may."""
+) -> RuleOutcome:
+    """The errors and warnings of the rules. Raises TakesLong, unless `may_take_long`."""
     if not has_rules(schema):
-        return Outcome()
+        return RuleOutcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
-    found = Outcome(patience=BUDGET if may_take_long else PATIENCE)
+    found = RuleOutcome(patience=BUDGET if may_take_long else PATIENCE)
     rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path, outcome=found)
     return found
 
 
 class _Same:
-    """A schema that is equal to itself only: what is made of it is kept while it is in use."""
+    """A schema, compared by identity. The compiled rules are cached for as long as the schema is in use."""
 
     __slots__ = ("schema",)
 
@@ -64,5 +69,5 @@ class _Same:
 
 
 @lru_cache(maxsize=512)
-def _rules(of: _Same, is_resource: bool) -> Rules:
-    return Rules(of.schema, of.schema, declared(of.schema, is_resource=is_resource), is_resource=is_resource)
+def _rules(of: _Same, is_resource: bool) -> CompiledRules:
+    return CompiledRules(of.schema, of.schema, declared(of.schema, is_resource=is_resource), is_resource=is_resource)

@@ -1,7 +1,6 @@
-"""/scale of custom resources, whose replicas may be anywhere, and may not be there at all.
+"""Scale: /scale of custom resources, whose replicas have a configurable path and may be missing.
 
-Must hold: where nobody has said how many replicas there are to be, a Scale cannot be read, and cannot be written
-without saying it.
+Must hold: a Scale of an object without replicas cannot be read, and a write of it has to set them.
 """
 
 from aio_apiserver.registry.base import errors, objects
@@ -13,11 +12,11 @@ from aio_apiserver.registry.groups.apiextensions import columns
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNSET = -(2**31)
-"""Stands for a number that was not there, in what a patch is applied to."""
+"""Stands for missing replicas in the Scale to which a patch is applied."""
 
 
 class CustomScaleREST(ScaleREST):
-    """The scale of the objects of one Store; `path` is where the definition has the replicas."""
+    """The scale of the objects of one Store. `path` is the specReplicasPath of the definition."""
 
     columns = columns.SCALE
 
@@ -39,7 +38,7 @@ class CustomScaleREST(ScaleREST):
         return super()._owned_scale_of(stored, shown)
 
     def _check(self, replicas: int, scale: Object, metadata: Object) -> None:
-        """The rules of the parent judge the number."""
+        """Refuse a Scale without replicas. The schema validates the number itself."""
         if replicas == _UNSET:
             raise errors.BadRequest(f"the spec replicas field {quote(self._path)} cannot be empty")
 

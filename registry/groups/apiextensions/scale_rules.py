@@ -1,4 +1,6 @@
-"""What /scale needs of an object: whole numbers of replicas, and a selector that is text. Pure."""
+"""Scale rules: validates the values that /scale uses in an object: replicas are integers, and the selector is a string.
+Pure.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,11 +15,11 @@ _MOST = 2**31 - 1
 
 
 class WrongType(Exception):
-    """What stands at a path is not what should be there."""
+    """The value at a path has the wrong type."""
 
 
 def at(obj: Object, path: str) -> Any:
-    """The value at a path that begins with a dot; None when there is none. Raises WrongType."""
+    """The value at a path that begins with a dot; None when it is missing. Raises WrongType."""
     value: Any = obj
     names = path.removeprefix(".").split(".")
     for depth, name in enumerate(names):
@@ -35,7 +37,7 @@ def at(obj: Object, path: str) -> Any:
 
 
 def number_at(obj: Object, path: str) -> int | None:
-    """The whole number at a path. Raises WrongType."""
+    """The integer at a path. Raises WrongType."""
     value = at(obj, path)
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
@@ -43,7 +45,7 @@ def number_at(obj: Object, path: str) -> int | None:
 
 
 def text_at(obj: Object, path: str) -> str:
-    """The text at a path, empty when there is none. Raises WrongType."""
+    """The string at a path; empty when it is missing. Raises WrongType."""
     value = at(obj, path)
     if value is None or isinstance(value, str):
         return value or ""
@@ -67,12 +69,12 @@ def _wrong(path: str, value: Any, wanted: str) -> WrongType:
 
 
 def validate_spec(obj: Object, scale: Mapping[str, Any] | None) -> list[FieldError]:
-    """What is wrong with the replicas that an object wants."""
+    """The error of the desired replicas."""
     return _validate_number(obj, scale["specReplicasPath"]) if scale else []
 
 
 def validate_status(obj: Object, scale: Mapping[str, Any] | None) -> list[FieldError]:
-    """What is wrong with the replicas that an object has, and with its selector."""
+    """The errors of the present replicas and of the selector."""
     if not scale:
         return []
     found = _validate_number(obj, scale["statusReplicasPath"])

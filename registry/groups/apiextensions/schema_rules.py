@@ -1,7 +1,7 @@
-"""What the schema of a custom resource may say, part by part, and what it may not.
+"""Schema rules: validates the schema of a custom resource, apart from whether it is structural.
 
-Pure. Rules in CEL are looked at here for their form; what they mean is judged by `Compile`, when nothing else is wrong
-with the schema. Must hold: the mistakes of the schemas come before those of the rules.
+Pure. This module checks the form of CEL rules. `Compile` checks their content when the schema has no other error. Must
+hold: errors of schemas come before errors of rules.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ _ATOMIC_IN_SET = "must be atomic as item of a list with x-kubernetes-list-type=s
 
 
 class Demands(Struct, frozen=True, kw_only=True):
-    """What is demanded of a schema; an update does not demand what the definition did not meet before."""
+    """The rules that apply. An update leaves out rules that the old definition breaks."""
 
     valid_types: bool = True
     atomic_sets: bool = True
@@ -39,14 +39,14 @@ class Demands(Struct, frozen=True, kw_only=True):
 
 
 class _Place(Struct, frozen=True):
-    """Where in a schema one stands: why defaults are forbidden there, and whether metadata is around."""
+    """A position in a schema: why defaults are forbidden there, and whether it is inside of metadata."""
 
     no_defaults_because: str = ""
     is_in_metadata: bool = False
 
 
 def validate_root(schema: Schema, path: str, *, has_status: bool) -> list[FieldError]:
-    """What only the root of a schema may not say."""
+    """The errors for members that the root of a schema may not have."""
     found = _validate_with_status(schema, path) if has_status else []
     if schema.get("nullable"):
         found.append(field.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -70,12 +70,12 @@ def _validate_with_status(schema: Schema, path: str) -> list[FieldError]:
 
 
 def validate(schema: Schema, path: str, demands: Demands) -> list[FieldError]:
-    """What is wrong with a schema and all within it."""
+    """The errors of a schema and of all schemas in it."""
     return _Walk(demands).schema(schema, path, _Place(), is_root=True)
 
 
 class _Walk:
-    """One way through a schema."""
+    """One traversal of a schema."""
 
     def __init__(self, demands: Demands) -> None:
         self._demands = demands
@@ -181,7 +181,7 @@ _FORBIDDEN_EMPTY = frozenset({"additionalItems", "$ref", "dependencies"})
 
 
 def _combined(schema: Schema) -> list[tuple[str, Any]]:
-    """The schemas that a schema combines or depends on, with their places in it."""
+    """The schemas that a schema combines or depends on, with their paths in it."""
     found = [("not", schema.get("not"))]
     for name in ("allOf", "oneOf", "anyOf"):
         found += [(f"{name}[{index}]", one) for index, one in enumerate(schema.get(name) or ())]
@@ -208,7 +208,9 @@ def _validate_map_type(schema: Schema, path: str) -> list[FieldError]:
 
 
 def validate_set(items: Schema, path: str) -> list[FieldError]:
-    """The elements of a set are compared as a whole."""
+    """The errors of items in a set. Maps and lists in a set have to be atomic, because items are compared as a
+    whole.
+    """
     list_type = items.get(_LIST_TYPE)
     if items.get("type") == "array" and list_type not in (None, "atomic"):
         return [field.invalid(f"{path}.items.{_LIST_TYPE}", list_type, _ATOMIC_IN_SET)]
@@ -250,7 +252,7 @@ def _validate_key_names(properties: Mapping[str, Schema], keys: Sequence[str], p
 
 
 def validate_keys(schema: Schema, path: str) -> list[FieldError]:
-    """The keys of a list's elements are always there, and so are the elements."""
+    """The errors for keys that may be missing and items that may be null."""
     items, list_type = schema.get("items"), schema.get(_LIST_TYPE)
     if not isinstance(items, dict) or list_type not in ("set", "map"):
         return []
@@ -281,7 +283,7 @@ def _validate_rules(schema: Schema, path: str) -> list[FieldError]:
 
 
 def _validate_rule(rule: Mapping[str, Any], schema: Schema, path: str) -> list[FieldError]:
-    """The form of a rule."""
+    """The errors in the form of a rule."""
     found = _validate_words(rule, path)
     expression, reason = rule.get("messageExpression") or "", rule.get("reason")
     if expression and not expression.strip():
@@ -316,4 +318,4 @@ def _has_lines(text: str) -> bool:
 
 
 Compile = Callable[[Schema, str], list[FieldError]]
-"""Compiles and checks all rules of a sound schema, which stands at a path."""
+"""Compiles and checks all rules of a valid schema at a path."""

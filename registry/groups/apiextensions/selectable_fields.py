@@ -1,4 +1,4 @@
-"""The fields of a custom resource that can be selected, as their version names them. Pure."""
+"""Selectable fields: the field selectors of a custom resource, from selectableFields of its version. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def of(version: Version) -> Mapping[str, Callable[[Object], str]]:
-    """How to read each field, by its path without the first dot."""
+    """A function for each field that reads its value, by the path without its first dot."""
     paths = [one["jsonPath"].removeprefix(".") for one in version.facts.get("selectableFields") or ()]
     return {path: _reader(path) for path in paths}
 

@@ -1,4 +1,4 @@
-"""Where the services are that serve webhooks."""
+"""Service addresses: finds the addresses of services that serve conversion webhooks."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from aio_apiserver.storage.errors import KeyNotFound, StorageError
 
 
 def address_finder(storage_for: ReaderFor) -> Callable[[str, str, int], Awaitable[str]]:
-    """Finds the cluster IP (or outside name) of a service by namespace, name and port, or says why it cannot."""
+    """A function that finds the cluster IP or external name of a service. It raises WebhookFailed."""
 
     async def find(namespace: str, name: str, port: int) -> str:
         services = storage_for(resource_of(SERVICES))

@@ -1,6 +1,6 @@
-"""What the server decides on a definition by itself: its names, its approval, and that it is established.
+"""Settling: the controller's decisions on a definition: names, approval, structural schemas, establishment.
 
-Pure. A decision changes the definition in place and says whether it did.
+Pure. A decision changes the definition in place and returns whether it did.
 """
 
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from aio_apiserver.registry.groups.apiextensions import approval as approvals
 from aio_apiserver.registry.groups.apiextensions import crd_conditions, webhook_clients
 from aio_apiserver.registry.groups.apiextensions import naming as names
 from aio_apiserver.registry.groups.apiextensions import structure as structural_schemas
-from aio_apiserver.registry.groups.apiextensions.naming import Taken
+from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from aio_apiserver.storage.stored_object import Object
 
 Decide = Callable[[Object, str], bool]
-"""Decides on a definition at a time, given as metadata has it."""
+"""Decides on a definition. The second argument is the time for conditions."""
 
 _ESTABLISHED = crd_conditions.condition(
     crd_conditions.ESTABLISHED,
@@ -29,8 +29,8 @@ _BAD_AUTHORITIES = crd_conditions.condition(
 )
 
 
-def naming(taken: Taken) -> Decide:
-    """Gives a definition its names, of those that others have not taken."""
+def naming(taken: TakenNames) -> Decide:
+    """The decision that accepts the names that no other definition has."""
 
     def decide(crd: Object, now: str) -> bool:
         if names.is_settled(crd):
@@ -48,7 +48,7 @@ def naming(taken: Taken) -> Decide:
 
 
 def approval(crd: Object, now: str) -> bool:
-    """Says whether a definition in a group of the community has been approved."""
+    """Set the approval condition of a definition in a group of the Kubernetes community."""
     found = approvals.condition_of(crd)
     if found is None or crd_conditions.is_same(found, crd_conditions.find(crd, crd_conditions.APPROVED)):
         return False
@@ -57,7 +57,7 @@ def approval(crd: Object, now: str) -> bool:
 
 
 def structure(crd: Object, now: str) -> bool:
-    """Says whether the schemas of a definition are not structural, in case that they need not be."""
+    """Set or remove the condition NonStructuralSchema."""
     found = structural_schemas.condition_of(crd)
     if crd_conditions.is_same(found, crd_conditions.find(crd, crd_conditions.NON_STRUCTURAL)):
         return False
@@ -69,7 +69,7 @@ def structure(crd: Object, now: str) -> bool:
 
 
 def establishing(crd: Object, now: str) -> bool:
-    """Says that what a definition defines is served."""
+    """Set the condition Established."""
     if not crd_conditions.is_true(crd, crd_conditions.NAMES_ACCEPTED) or crd_conditions.is_true(
         crd, crd_conditions.ESTABLISHED
     ):

@@ -1,7 +1,7 @@
-"""The spec of a definition as kube-apiserver looks at it: what all versions have in common stands at the top.
+"""Spec view: the spec of a definition in kube-apiserver's internal form, with the parts that all versions share at the
+top.
 
-Pure. Paths of errors, and the values that they show, are those of this form. Must hold: what is at the top is in no
-version.
+Pure. Error paths and error values have this form. Must hold: a part at the top is in no version.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ Version = Mapping[str, Any]
 
 
 class SpecView(Struct, frozen=True):
-    """A spec. `shared` holds what is the same for all versions, by its name in a version."""
+    """A spec. `shared` has the parts that are equal in all versions, by their name in a version."""
 
     spec: Object
     shared: Mapping[str, Any]
@@ -29,25 +29,25 @@ class SpecView(Struct, frozen=True):
         return schema_of(self.shared)
 
     def subresources_of(self, version: Version) -> Mapping[str, Any]:
-        """Those of a version, wherever they stand."""
+        """The subresources of a version, its own or the shared ones."""
         if any(one.get("subresources") is not None for one in self.versions):
             return version.get("subresources") or {}
         return self.shared.get("subresources") or {}
 
     def schemas(self) -> list[Schema]:
-        """All schemas, each once."""
+        """The schemas of all versions; a shared schema comes once."""
         found = [self.common_schema, *(schema_of(version) for version in self.versions)]
         return [schema for schema in found if schema is not None]
 
     def schema_of_version(self, name: str) -> Schema | None:
-        """The schema of a version, wherever it stands."""
+        """The schema of a version, its own or the shared one."""
         if self.common_schema is not None:
             return self.common_schema
         return next((schema_of(version) for version in self.versions if version.get("name") == name), None)
 
 
 def schema_of(part: Mapping[str, Any]) -> Schema | None:
-    """The schema in a version, or in what versions share."""
+    """The schema of a version, or of the shared parts."""
     schema: Schema | None = (part.get("schema") or {}).get("openAPIV3Schema")
     return schema
 
@@ -57,7 +57,9 @@ def has_status(subresources: Mapping[str, Any] | None) -> bool:
 
 
 def view_of(spec: Object, compared: Object | None = None) -> SpecView:
-    """Look at a spec. Its versions are compared in the other one, if it has what is empty, which makes none differ."""
+    """The view of a spec. With `compared`, its versions decide what is shared, so that empty values make no
+    difference.
+    """
     versions: Sequence[Version] = spec.get("versions") or ()
     shared = {}
     if versions:

@@ -1,6 +1,6 @@
-"""The strategies of custom resources: what their definition says of subresources and values.
+"""Strategy: the strategies of custom resources, which take subresources and rules from the definition.
 
-Must hold: a strategy knows one version; its rules see objects as that version has them.
+Must hold: a strategy is for one version, and its rules see objects in that version.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class CustomStrategy(Strategy, frozen=True, kw_only=True):
-    """The behaviour of the resource itself."""
+    """The strategy of the custom resource itself."""
 
     rules: ObjectRules
     has_generation: bool = True
@@ -38,7 +38,7 @@ class CustomStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class CustomStatusStrategy(Strategy, frozen=True, kw_only=True):
-    """The behaviour of /status: nothing but the status changes."""
+    """The strategy of /status. An update changes the status and managedFields alone."""
 
     rules: ObjectRules
     allows_unconditional_update: bool = False

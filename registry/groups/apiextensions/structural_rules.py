@@ -1,6 +1,7 @@
-"""What makes a schema structural: it says of every value what it is, so that objects can be pruned and defaulted.
+"""Structural rules: validates that a schema is structural: each value has one known type, as pruning and defaulting
+need.
 
-Pure. Must hold: mistakes come sorted by their words.
+Pure. Must hold: the errors are sorted by their text.
 """
 
 from typing import Any
@@ -49,7 +50,7 @@ _TYPE_NEEDED = {
 
 
 def unsupported(schema: Any) -> str:
-    """What keeps a schema from being looked at as a structural one at all; nothing if it can be."""
+    """The reason why a schema cannot be read as a structural one; empty when it can."""
     if not isinstance(schema, dict):
         return ""
     for name, shown in _UNSUPPORTED:
@@ -69,7 +70,7 @@ def _below(schema: Schema) -> list[Any]:
 
 
 def validate(schema: Schema, path: str) -> list[FieldError]:
-    """What keeps a supported schema from being structural."""
+    """The errors that make a schema not structural."""
     found = _validate(schema, _ROOT, path)
     found += _validate_complete(schema, schema, path, path)
     return sorted(found, key=str)
@@ -142,13 +143,13 @@ def _validate_metadata(schema: Schema, level: str, path: str) -> list[FieldError
 
 
 def _names_only(metadata: Schema) -> bool:
-    """Whether metadata is specified by nothing but rules for names."""
+    """Whether the schema of metadata has rules for names and nothing more."""
     said = {name for name, value in metadata.items() if value not in (None, "", False, [], {})}
     return said <= {"type", "default", "properties"} and (metadata.get("properties") or {}).keys() <= _NAMES_ALONE
 
 
 def _int_or_string(schema: Schema) -> dict[str, bool]:
-    """Which alternatives say no more than that a value is a number or a text: those may have types."""
+    """Flags for the anyOf of integer and string, which may contain types."""
     first = (schema.get("allOf") or [{}])[0]
     return {
         "skips_any_of": schema.get("anyOf") in _INT_OR_STRING,
@@ -196,7 +197,7 @@ def _validate_nested(schema: Schema, path: str, *, skips_any_of: bool = False) -
 
 
 def _validate_complete(values: Schema, schema: Schema | None, path: str, where: str) -> list[FieldError]:
-    """Whether what alternatives speak of is specified outside of them as well."""
+    """The errors for fields that allOf, anyOf, oneOf or not mention and that the schema itself lacks."""
     found = []
     nested = [(values["not"], f"{where}.not")] if values.get("not") is not None else []
     for name in ("allOf", "anyOf", "oneOf"):

@@ -1,6 +1,6 @@
-"""The condition of definitions whose schemas are not structural (NonStructuralSchema): they come from old clusters.
+"""Structure: the condition NonStructuralSchema, for definitions from old clusters.
 
-Pure. Must hold: a definition that is accepted today never has it, and costs nothing here.
+Pure. Must hold: a definition that is accepted today does not have the condition, and costs no validation here.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ else:
 
 
 def condition_of(crd: Object) -> Condition | None:
-    """The condition of a definition; None for one that prunes, which takes structural schemas."""
+    """The condition; None for a definition that prunes, since its schemas are structural."""
     if not crd["spec"].get("preserveUnknownFields"):
         return None
     found = [field.invalid("spec.preserveUnknownFields", True, "must be false")]

@@ -1,4 +1,4 @@
-"""The subresources of a definition: where /scale finds its numbers. Pure."""
+"""Subresource rules: validates the subresources of a definition, which are the paths of /scale. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _OPTIONAL = "labelSelectorPath"
 
 
 def validate(subresources: Mapping[str, Any] | None, path: str) -> list[FieldError]:
-    """What is wrong with the subresources."""
+    """The errors of the subresources."""
     scale = (subresources or {}).get("scale")
     if scale is None:
         return []
@@ -32,7 +32,7 @@ def validate(subresources: Mapping[str, Any] | None, path: str) -> list[FieldErr
 
 
 def validate_simple_path(text: str, path: str) -> list[FieldError]:
-    """A path must begin with a dot."""
+    """The error of a path that does not begin with a dot."""
     if not text.startswith("."):
         return [field.invalid(path, text, "must be a simple json path starting with .")]
     return []

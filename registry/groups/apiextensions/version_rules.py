@@ -1,4 +1,4 @@
-"""The versions of a definition: what warns of them, and what they must be together. Pure."""
+"""Version rules: validates deprecation warnings, and the versions of a definition as a whole. Pure."""
 
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -9,7 +9,7 @@ _IDENTICAL = "per-version {what} may not all be set to identical values (top-lev
 
 
 def wrong_warning(warning: str | None, *, is_deprecated: bool) -> list[str]:
-    """What is wrong with the warning of a deprecated version."""
+    """The messages for a deprecation warning."""
     if warning is None:
         return []
     if not is_deprecated:
@@ -29,7 +29,7 @@ def wrong_warning(warning: str | None, *, is_deprecated: bool) -> list[str]:
 
 
 def validate_together(view: SpecView) -> list[FieldError]:
-    """What is wrong with the versions as a whole."""
+    """The errors of the versions as a whole."""
     found = []
     versions = view.versions
     alike = (

@@ -1,8 +1,9 @@
-"""What storage has to know of a custom resource, for each of its versions.
+"""Versioned storage: the storage facts of a custom resource, for each of its versions.
 
-Each version has a storage of its own on the same stored values, which are read as that version has them: once, when
-they are decoded, so that reads of any version write bytes. Must hold: values are kept in the storage version; those
-that were stored as another version are read as what they were, and converted.
+Each version has a storage on the same stored values. A value is converted to the version once, when it is decoded, so
+that all later reads write bytes.
+
+Must hold: values are stored in the storage version. Values in another version are read in that one and converted.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def resources_of(definition: Definition, types: Types, call: CallWebhook) -> Mapping[str, Resource]:
-    """By version: those that are served, and the one that is stored."""
+    """The storage facts of the served versions and the storage version, by version."""
     return {
         version.name: _resource(definition, version, types, call)
         for version in definition.versions
@@ -46,12 +47,12 @@ def _resource(definition: Definition, version: Version, types: Types, call: Call
 
 
 def is_by_webhook(definition: Definition) -> bool:
-    """Whether somebody else converts."""
+    """Whether a webhook converts between the versions."""
     return definition.conversion.get("strategy") == "Webhook"
 
 
 def _translation(definition: Definition, types: Types, version: str, call: CallWebhook) -> WebhookTranslation | None:
-    """What a version needs of a webhook: nothing, as long as nothing else than it has ever been stored."""
+    """The webhook translation of a version. It is None without a webhook, and when no other version was ever stored."""
     if not is_by_webhook(definition):
         return None
     is_pure = version == definition.storage_version and set(definition.stored_versions) <= {version}

@@ -1,4 +1,4 @@
-"""The order of API versions: v10 before v2 before v1beta2 before v1alpha1, and what has another form behind. Pure."""
+"""Versions: the order of API versions: v10, v2, v1beta2, v1alpha1, then names of another form. Pure."""
 
 import re
 
@@ -7,7 +7,7 @@ _STABILITY = {None: 2, "beta": 1, "alpha": 0}
 
 
 def priority(version: str) -> tuple[int, int, int, int, str]:
-    """A key to sort versions by, the preferred one first."""
+    """A sort key for versions, the preferred one first."""
     found = _KUBERNETES.fullmatch(version)
     if found is None:
         return 1, 0, 0, 0, version

@@ -1,4 +1,4 @@
-"""The way to a webhook as a definition has it: where it is, and whom to trust there. Pure."""
+"""Webhook clients: validates the clientConfig of a conversion webhook: URL, service and CA bundle. Pure."""
 
 import base64
 import binascii
@@ -18,13 +18,13 @@ _PORTS = range(1, 65536)
 
 
 def has_sound_authorities(crd: Object) -> bool:
-    """Whether the CA bundle of a definition's conversion webhook, if it has one, can be read."""
+    """Whether the CA bundle of a definition's conversion webhook is readable or absent."""
     webhook = (crd["spec"].get("conversion") or {}).get("webhook") or {}
     return are_authorities((webhook.get("clientConfig") or {}).get("caBundle"))
 
 
 def are_authorities(bundle: Any) -> bool:
-    """Whether a bundle in base64 holds certificates; one that is not there does no harm."""
+    """Whether a base64 bundle contains certificates or is absent."""
     if not bundle:
         return True
     try:
@@ -34,7 +34,7 @@ def are_authorities(bundle: Any) -> bool:
 
 
 def validate(client: Mapping[str, Any], path: str, *, allows_bad_authorities: bool) -> list[FieldError]:
-    """What is wrong with the way to a webhook."""
+    """The errors of a clientConfig."""
     url, service, bundle = client.get("url"), client.get("service"), client.get("caBundle")
     if (url is None) == (service is None):
         found = [field.required(path, "exactly one of url or service is required")]
@@ -68,7 +68,9 @@ def _validate_url(text: str, path: str) -> list[FieldError]:
 
 
 def _validate_service(service: Mapping[str, Any], path: str) -> list[FieldError]:
-    """A service is told where a namespace is missing that its name is, and the other way round: so it is upstream."""
+    """The errors of a service. As in kube-apiserver, a missing namespace is reported at `name`, and a missing name at
+    `namespace`.
+    """
     found = []
     if not service.get("namespace"):
         found.append(field.required(f"{path}.name"))

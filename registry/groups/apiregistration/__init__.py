@@ -1,1 +1,1 @@
-"""apiregistration.k8s.io: the groups that are served, here or elsewhere."""
+"""apiregistration: APIServices, which name the server of each API group and version."""

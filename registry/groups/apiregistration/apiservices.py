@@ -1,4 +1,4 @@
-"""API services: who serves a version of an API group, this server or another one behind a service."""
+"""APIServices: name the server of an API group version: this server, or an aggregated one behind a service."""
 
 import base64
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _STATUSES = ("True", "False", "Unknown")
 
 
 class APIServiceStrategy(Strategy, frozen=True, kw_only=True):
-    """What this server serves itself is available from the start."""
+    """The defaults and rules of APIServices. A local APIService is available from its creation."""
 
     def default(self, obj: Object) -> None:
         service = objects.get(obj, "spec.service")
@@ -96,7 +96,7 @@ def _validate_service(spec: Mapping[str, Any]) -> list[FieldError]:
 
 
 class APIServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """Whether the server behind it answers."""
+    """The status, which says whether the aggregated server answers."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)

@@ -1,4 +1,4 @@
-"""The apiregistration.k8s.io group: its kinds."""
+"""Provider: the kinds of the group apiregistration.k8s.io."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider

@@ -1,7 +1,7 @@
-"""Registrations: the versions of API groups for which an APIService names a service, as they are now.
+"""Registrations: the group versions that aggregated servers serve, as their APIServices name them now.
 
-Followed, so that a request finds its registration in one look. Must hold: what this server answers itself has none; of
-two for one version the first one by name counts.
+A watch keeps them current, so that a request finds its registration in one lookup. Must hold: local APIServices have no
+registration. Of two APIServices for one version, the first by name wins.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ GroupVersion = tuple[str, str]
 
 
 class Registration(Struct, frozen=True, kw_only=True):
-    """What an APIService says.
+    """The facts of an APIService with a service.
 
-    authorities: who may have signed the certificate of the service, in PEM as base64; none means those of the machine.
-    is_unverified: any certificate will do.
+    `authorities` is the CA bundle in base64; an empty one means the CAs of the machine. `is_unverified` means that
+    every certificate is accepted.
     """
 
     name: str
@@ -42,17 +42,17 @@ class Registration(Struct, frozen=True, kw_only=True):
 
     @property
     def host(self) -> str:
-        """The name on the certificate of the service."""
+        """The host name in the certificate of the service."""
         return f"{self.service}.{self.namespace}.svc"
 
     @property
     def root(self) -> str:
-        """The path of the version."""
+        """The URL path of the version."""
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
 
 def read(obj: Object) -> Registration | None:
-    """What an object says; None of one without a service."""
+    """The registration of an APIService; None for a local one."""
     spec = obj["spec"]
     service = spec.get("service")
     if not service:
@@ -73,14 +73,14 @@ def read(obj: Object) -> Registration | None:
 
 
 class _Read(NamedTuple):
-    """What is known of an APIService: whether it is available, and its registration if it names a service."""
+    """Whether an APIService is available, and its registration when it names a service."""
 
     is_available: bool
     registration: Registration | None
 
 
 class Registrations:
-    """Of one server. `changed` is set, and who has subscribed is called, whenever an APIService has changed."""
+    """The registrations that one server knows. After each change, `changed` is set and the subscribers are called."""
 
     def __init__(self, storage: Watched) -> None:
         self.changed = asyncio.Event()
@@ -90,20 +90,20 @@ class Registrations:
 
     @property
     def by_version(self) -> Mapping[GroupVersion, Registration]:
-        """By group and version."""
+        """The registrations by group and version."""
         return self._by_version
 
     @property
     def availability(self) -> Mapping[str, bool]:
-        """Whether the APIServices are available, by name; those of this server, too."""
+        """Whether each APIService is available, by name. Local ones are included."""
         return {name: one.is_available for name, one in self._following.items.items()}
 
     def subscribe(self, call: Callable[[], None]) -> None:
-        """Have something called after each change."""
+        """Call a function after each change."""
         self._subscribers.append(call)
 
     async def run(self, clock: Clock) -> None:
-        """Follow until cancelled."""
+        """Watch APIServices until cancelled."""
         await self._following.run(clock)
 
     def _note_change(self, _keys: Collection[str]) -> None:

@@ -1,7 +1,6 @@
-"""Resolving: where the server behind a service listens.
+"""Resolving: finds the address of a service: its cluster IP, or one of its endpoints.
 
-At the cluster IP of the service, which somebody routes, or (--enable-aggregator-routing) at one of its endpoints. Must
-hold: the own service of this server is this server.
+Endpoints are used with --enable-aggregator-routing.
 """
 
 import random
@@ -23,26 +22,26 @@ _ROUTED = frozenset({"ClusterIP", "LoadBalancer", "NodePort"})
 
 
 class Unresolved(Exception):
-    """Nobody knows where a service is; the message says why."""
+    """The service has no usable address. The message has the reason."""
 
 
-class Address(NamedTuple):
-    """Where something listens."""
+class ServiceAddress(NamedTuple):
+    """The host and port of a server."""
 
     host: str
     port: int
 
 
 class Resolver:
-    """Looks services up in any state at hand. `slices` is the kind of EndpointSlices."""
+    """Resolves services with reads from the watch cache. `slices` is the kind EndpointSlice."""
 
     def __init__(self, storage_for: ReaderFor, *, slices: Kind, uses_endpoints: bool) -> None:
         self._services = storage_for(resource_of(SERVICES))
         self._slices = storage_for(resource_of(slices))
         self._uses_endpoints = uses_endpoints
 
-    async def resolve(self, namespace: str, name: str, port: int) -> Address:
-        """Raises Unresolved."""
+    async def resolve(self, namespace: str, name: str, port: int) -> ServiceAddress:
+        """The address for a port of a service. Raises Unresolved."""
         try:
             service = (await self._services.get(f"{namespace}/{name}", resource_version=0)).decode()
             if self._uses_endpoints:
@@ -53,7 +52,7 @@ class Resolver:
             raise Unresolved(str(exc)) from exc
         return _cluster_address(service, port)
 
-    async def _endpoint(self, namespace: str, service: Object, port: int) -> Address:
+    async def _endpoint(self, namespace: str, service: Object, port: int) -> ServiceAddress:
         _check_type(service)
         name, port_name = service["metadata"]["name"], _port(service, port).get("name", "")
         found = await self._slices.get_list(f"{namespace}/", ListOptions(resource_version=0))
@@ -65,18 +64,18 @@ class Resolver:
             ports = [each["port"] for each in one.get("ports") or () if _is_named(each, port_name)]
             addresses = list(_ready(one.get("endpoints") or ()))
             if ports and addresses:
-                return Address(random.choice(addresses), ports[0])  # noqa: S311 - spreads load
+                return ServiceAddress(random.choice(addresses), ports[0])  # noqa: S311 - spreads load
         raise Unresolved(f"no endpoints available for service {quote(name)}")
 
 
-def _cluster_address(service: Object, port: int) -> Address:
+def _cluster_address(service: Object, port: int) -> ServiceAddress:
     spec = service["spec"]
     if spec.get("type") == "ExternalName":
-        return Address(spec.get("externalName", ""), port)
+        return ServiceAddress(spec.get("externalName", ""), port)
     _check_type(service)
     if spec.get("type", "ClusterIP") == "ClusterIP" and spec.get("clusterIP") == "None":
         raise Unresolved('cannot route to service with ClusterIP "None"')
-    return Address(spec.get("clusterIP", ""), _port(service, port)["port"])
+    return ServiceAddress(spec.get("clusterIP", ""), _port(service, port)["port"])
 
 
 def _check_type(service: Object) -> None:

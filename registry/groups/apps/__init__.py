@@ -1,1 +1,1 @@
-"""apps: deployments and the other controllers of long-running pods."""
+"""apps: Deployments, StatefulSets and the other controllers of long-running pods."""

@@ -1,4 +1,4 @@
-"""Controller revisions: what a controller's template was, under a number. The data never change, the number may."""
+"""ControllerRevisions: numbered states of a controller's template. The data is immutable; the number can change."""
 
 import orjson
 
@@ -12,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class ControllerRevisionStrategy(Strategy, frozen=True, kw_only=True):
-    """Any map will do for data."""
+    """The rules of controller revisions. The data is any JSON object."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return self._validate(context, obj) + _validate_data(obj.get("data"))
@@ -40,7 +40,7 @@ def _validate_data(data: object) -> list[FieldError]:
 
 
 def _text(data: object) -> bytes:
-    """Data are equal when their text is: the order of members counts."""
+    """The JSON text of the data. Equal data has equal text, including the order of members."""
     return orjson.dumps(data)
 
 

@@ -1,4 +1,7 @@
-"""Daemon sets: a pod on every node. An annotation counts the changes of their template; clients cannot set it back."""
+"""DaemonSets: run a pod on every node.
+
+An annotation counts the changes of the template; clients cannot set it back.
+"""
 
 from aio_apiserver.registry.base.golang import numbers
 from aio_apiserver.registry.base.validation import (
@@ -35,7 +38,7 @@ _COUNTS = (
 
 
 class DaemonSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """One pod at a time is replaced, unless it says otherwise."""
+    """The defaults and rules of daemon sets. A rolling update replaces one pod at a time by default."""
 
     def default(self, obj: Object) -> None:
         _count(obj, _template_generation(obj))
@@ -102,7 +105,7 @@ def _validate_strategy(strategy: Object, path: str) -> list[FieldError]:
 
 
 def _validate_steps(steps: Object, path: str) -> list[FieldError]:
-    """Pods are either taken away before the new one starts, or after it."""
+    """The errors of a rolling update. Exactly one of maxUnavailable and maxSurge is not zero."""
     unavailable, surge = steps["maxUnavailable"], steps["maxSurge"]
     errors = int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
     errors += int_or_percent.validate(surge, f"{path}.maxSurge")
@@ -117,7 +120,7 @@ def _validate_steps(steps: Object, path: str) -> list[FieldError]:
 
 
 class DaemonSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """The count belongs to the spec."""
+    """The strategy of the status. An update of it keeps the template generation."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
@@ -130,7 +133,7 @@ class DaemonSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
 
 def _template_generation(obj: Object) -> int:
-    """The count of an object; 0 when it has none. Raises DecodeError."""
+    """The template generation of an object; 0 when it has none. Raises DecodeError."""
     text = (obj["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION)
     return 0 if text is None else numbers.parse_int(text)
 

@@ -1,4 +1,4 @@
-"""Deployments: pods that are replaced step by step."""
+"""Deployments: replace pods step by step through ReplicaSets."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import numbers
@@ -17,7 +17,7 @@ from aio_apiserver.storage.stored_object import Object
 _ROLLING_UPDATE = "RollingUpdate"
 _RECREATE = "Recreate"
 _ROLLBACK = "deprecated.deployment.rollback.to"
-"""An annotation that once was a field: a revision to go back to."""
+"""The annotation for a rollback, which was a field in older versions."""
 _NO_STEPS = "may not be specified when strategy `type` is 'Recreate'"
 _COUNTS = (
     "observedGeneration",
@@ -38,7 +38,7 @@ _LIMITS = (
 
 
 class DeploymentStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """Annotations count for the generation as the spec does: they are copied to the replica sets."""
+    """The defaults and rules of deployments. Annotations count for the generation, because ReplicaSets copy them."""
 
     def default(self, obj: Object) -> None:
         _settle_rollback(obj)
@@ -72,7 +72,7 @@ class DeploymentStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
 
 def _settle_rollback(obj: Object) -> None:
-    """Bring the annotation to the form in which it is printed. Raises DecodeError."""
+    """Bring the rollback annotation into canonical form. Raises DecodeError."""
     annotations = obj["metadata"].get("annotations") or {}
     text = annotations.get(_ROLLBACK)
     if text:
@@ -136,7 +136,7 @@ def _keep_rollback(new: Object, old: Object) -> None:
 
 
 class DeploymentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """Labels stay as they are, too, and so does the revision to go back to, which belongs to the spec."""
+    """The strategy of the status. An update of it keeps labels and the rollback annotation."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)

@@ -1,4 +1,4 @@
-"""The apps group: its kinds."""
+"""Provider: the kinds of the group apps."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider

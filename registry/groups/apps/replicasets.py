@@ -1,4 +1,4 @@
-"""Replica sets: so many pods of a template."""
+"""ReplicaSets: keep a number of pods from one template."""
 
 from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -12,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """One replica, unless it says otherwise."""
+    """The defaults and rules of replica sets. The default is one replica."""
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]

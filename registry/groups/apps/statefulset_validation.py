@@ -1,4 +1,4 @@
-"""What is wrong with the spec of a stateful set. Pure."""
+"""StatefulSet validation: validates the spec of a StatefulSet. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,7 @@ def validate(spec: Spec, context: StrategyContext) -> list[FieldError]:
 
 
 def validate_update(spec: Spec, old: Spec, context: StrategyContext) -> list[FieldError]:
-    """The errors of a spec that replaces another. What cannot be changed, and templates that were wrong, may stay."""
+    """The errors of a changed spec. Immutable fields, and an old invalid template, are not validated again."""
     is_old_right = not _validate_kept(old, _validate_template(old, context, old=old), old)
     return _validate_kept(spec, _validate_template(spec, context, old=old) if is_old_right else [], old)
 
@@ -57,7 +57,7 @@ def _validate_numbers(spec: Spec) -> list[FieldError]:
 
 
 def _validate_pods(spec: Spec, template_errors: list[FieldError], old: Spec | None = None) -> list[FieldError]:
-    """Selector and template; the template counts only when the selector can be read."""
+    """The errors of selector and template. The template is validated when the selector is valid."""
     errors = replicated.validate_selector(spec, kind="statefulset")
     selector = spec.get("selector")
     if selector is not None and label_selectors.validate(selector, "spec.selector"):
@@ -117,17 +117,17 @@ def _validate_template(spec: Spec, context: StrategyContext, *, old: Spec | None
 
 
 def _validate_template_metadata(template: Spec, old: Spec | None) -> list[FieldError]:
-    """Once more: kube-apiserver lists these causes twice."""
+    """The errors of the template's metadata, which kube-apiserver lists twice."""
     metadata, path = template.get("metadata") or {}, "spec.template"
     options = allowances.options_for(*((old["spec"], old.get("metadata")) if old else (None, None)))
-    told = metadata.get("annotations") or {}
+    present = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors += object_meta.validate_annotations(told, f"{path}.annotations")
-    return errors + annotations.validate(told, template["spec"], f"{path}.annotations", options=options)
+    errors += object_meta.validate_annotations(present, f"{path}.annotations")
+    return errors + annotations.validate(present, template["spec"], f"{path}.annotations", options=options)
 
 
 def _as_made(spec: Spec) -> Spec:
-    """The template of pods as the controller fills it in: a name for each pod, and the volumes of its claims."""
+    """The pod template with the volumes that the controller adds for the claim templates."""
     template = spec["template"]
     pod = {name: value for name, value in template["spec"].items() if name not in {"hostname", "subdomain"}}
     claimed = [objects.get(claim, "metadata.name", "") for claim in spec.get("volumeClaimTemplates") or ()]

@@ -1,4 +1,4 @@
-"""Stateful sets: pods with names and volumes of their own."""
+"""StatefulSets: pods with stable names and volumes of their own."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, names, resource_names, status_counts
@@ -49,7 +49,7 @@ _LIMITS = (
 
 
 class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """Claims are made from templates, which show their type, and are retained."""
+    """The defaults and rules of stateful sets. Claims are retained by default, and claim templates have their type."""
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -92,7 +92,7 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
 
 def _warnings(spec: Object, suffix: str) -> list[str]:
-    """kube-apiserver names the place of a claim's spec differently on updates: `suffix`."""
+    """The warnings for a spec. `suffix` is the part of the path that kube-apiserver adds on updates."""
     warnings = []
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         for member in ("requests", "limits"):
@@ -107,12 +107,12 @@ def _frozen(spec: Object) -> Object:
 
 
 def _drop_max_unavailable(obj: Object) -> None:
-    """The field belongs to a feature that is off."""
+    """Remove maxUnavailable, whose feature gate is off."""
     objects.get(obj, _STEPS, {}).pop(_MAX_UNAVAILABLE, None)
 
 
 def _default_update_strategy(strategy: Object) -> None:
-    """A rolling update that is asked for by name gets no defaults of its own."""
+    """Set the default update strategy. A RollingUpdate without parameters gets no partition."""
     if "type" not in strategy:
         strategy["type"] = _ROLLING_UPDATE
         strategy.setdefault("rollingUpdate", {})
@@ -121,7 +121,7 @@ def _default_update_strategy(strategy: Object) -> None:
 
 
 class StatefulSetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What the controller counts adds up."""
+    """The status of stateful sets. Its counts have to be consistent."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         status, before = new.get("status") or {}, old.get("status") or {}

@@ -1,1 +1,1 @@
-"""The authentication.k8s.io group."""
+"""authentication: the reviews of the group authentication.k8s.io."""

@@ -1,4 +1,4 @@
-"""The authentication.k8s.io group: questions about who somebody is."""
+"""Provider: TokenReview and SelfSubjectReview of authentication.k8s.io, which identify users."""
 
 from collections.abc import Collection, Mapping
 from functools import partial
@@ -22,16 +22,16 @@ TOKEN = review(GROUP, "tokenreviews", "TokenReview")
 _NO_TOKEN = "token is required for TokenReview in authentication"  # noqa: S105 - a message
 
 
-async def _tell_who_asks(clock: Clock, request: Request, _obj: Object) -> Object:
+async def _review_self(clock: Clock, request: Request, _obj: Object) -> Object:
     metadata = {"creationTimestamp": timestamp(clock.now())}
     return {"metadata": metadata, "status": {"userInfo": user_info(request.user)}}
 
 
 def user_info(user: UserInfo) -> Object:
-    """A user as reviews show one."""
-    told = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    """A user in the form of reviews."""
+    shown = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     extra = {name: list(values) for name, values in user.extra.items()}
-    return {name: value for name, value in {**told, "extra": extra}.items() if value}
+    return {name: value for name, value in {**shown, "extra": extra}.items() if value}
 
 
 def _has_token(_request: Request, obj: Object) -> None:
@@ -52,7 +52,7 @@ async def _review_token(tokens: Tokens, _request: Request, obj: Object) -> Objec
 
 
 def _as_in_a_header(token: str) -> str:
-    """What would count of a token that somebody sent in a header: what stands before the first space."""
+    """The part of a token that counts in an Authorization header: the text before the first space."""
     return token.rstrip().partition(" ")[0]
 
 
@@ -62,7 +62,7 @@ def _accepted(user: UserInfo, audiences: Collection[str]) -> Object:
 
 def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     served = (
-        ReviewREST(SELF, given, partial(_tell_who_asks, given.clock)),
+        ReviewREST(SELF, given, partial(_review_self, given.clock)),
         ReviewREST(TOKEN, given, partial(_review_token, given.tokens), _has_token),
     )
     return {"v1": {rest.kind.plural: rest for rest in served}}

@@ -1,1 +1,1 @@
-"""The authorization.k8s.io group."""
+"""authorization: the access reviews of the group authorization.k8s.io."""

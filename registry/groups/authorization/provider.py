@@ -1,4 +1,4 @@
-"""The authorization.k8s.io group: questions about what somebody may do."""
+"""Provider: the access reviews of authorization.k8s.io, which report what a user may do."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -27,20 +27,20 @@ SUBJECT = review(GROUP, "subjectaccessreviews", "SubjectAccessReview")
 
 _Validate = Callable[[Object], list[FieldError]]
 _About = Callable[[Request, Mapping[str, Any]], UserInfo]
-"""The user that a review is about."""
+"""Returns the user that a review is about."""
 
 
 def _checked(validate: _Validate, request: Request, obj: Object) -> None:
     if found := validate(obj):
-        # The kind of this message is empty: so it is upstream.
+        # As in kube-apiserver, the error has no kind.
         raise invalid_of(GroupKind(GROUP, ""), "", found)
 
 
-def _whoever_asks(request: Request, _spec: Mapping[str, Any]) -> UserInfo:
+def _requesting_user(request: Request, _spec: Mapping[str, Any]) -> UserInfo:
     return request.user
 
 
-def _whoever_is_named(_request: Request, spec: Mapping[str, Any]) -> UserInfo:
+def _named_user(_request: Request, spec: Mapping[str, Any]) -> UserInfo:
     return reviewed.user_of(spec)
 
 
@@ -82,7 +82,7 @@ def _non_resource_rule(rule: NonResourceRule) -> Object:
 
 def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     authorizer = given.authorizer
-    about_self, about_others = (partial(_decide, authorizer, who) for who in (_whoever_asks, _whoever_is_named))
+    about_self, about_others = (partial(_decide, authorizer, who) for who in (_requesting_user, _named_user))
     served = (
         ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local)),
         ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self)),

@@ -1,7 +1,7 @@
-"""Access reviews: from what is asked about a user, as authorization.k8s.io writes it, to a question for an Authorizer.
+"""Reviewed: converts the spec of an access review to Attributes for the authorizer.
 
-Pure. Must hold: a requirement of a selector that cannot be understood is left out, and the answer says so: what is left
-is asked about more than the user wanted, never less.
+Pure. Must hold: requirements that cannot be parsed are left out and reported. The review then covers more objects than
+requested, never fewer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ def user_of(spec: Mapping[str, Any]) -> UserInfo:
 
 
 def question(user: UserInfo, spec: Mapping[str, Any]) -> tuple[Attributes, list[str]]:
-    """What is asked, and what of it could not be understood."""
+    """The attributes of a review, and the messages about parts that could not be parsed."""
     asked = spec.get("resourceAttributes")
     if asked is None:
         asked = spec["nonResourceAttributes"]
@@ -88,7 +88,7 @@ def _selectors(asked: Mapping[str, Any]) -> tuple[Selectors, list[str]]:
 def _requirements(
     selector: Mapping[str, Any], parse: Callable[[str], tuple[Requirement, ...]], read: _Read
 ) -> tuple[tuple[Requirement, ...], str]:
-    """The requirements that are understood, and what is said of the others."""
+    """The parsed requirements, and the message about the other ones."""
     if text := selector.get("rawSelector"):
         try:
             return parse(text), ""
@@ -106,7 +106,7 @@ def _parse_fields(text: str) -> tuple[Requirement, ...]:
 
 
 def _field_requirement(given: Mapping[str, Any]) -> Requirement | None:
-    """Selectors of fields compare with one value."""
+    """A requirement of a field selector, which has exactly one value."""
     values = given.get("values") or ()
     if given.get("operator") not in ("In", "NotIn") or len(values) != 1:
         return None

@@ -1,4 +1,4 @@
-"""What access reviews may ask. Pure."""
+"""Validation: validates access reviews. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,24 +11,24 @@ from aio_apiserver.storage.stored_object import Object
 
 _BOTH = "cannot be specified in combination with resourceAttributes"
 _NEITHER = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-_NOBODY = "at least one of user or group must be specified"
+_NO_SUBJECT = "at least one of user or group must be specified"
 _NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _ANY_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 _TWICE = "may not specified at the same time as requirements"
 
 
 def validate_self(review: Object) -> list[FieldError]:
-    """A SelfSubjectAccessReview."""
+    """The errors of a SelfSubjectAccessReview."""
     return _validate_attributes(review.get("spec") or {}) + _validate_metadata(review)
 
 
 def validate_subject(review: Object) -> list[FieldError]:
-    """A SubjectAccessReview."""
+    """The errors of a SubjectAccessReview."""
     return _validate_spec(review) + _validate_metadata(review)
 
 
 def validate_local(review: Object) -> list[FieldError]:
-    """A LocalSubjectAccessReview."""
+    """The errors of a LocalSubjectAccessReview."""
     spec, namespace = review.get("spec") or {}, review["metadata"].get("namespace", "")
     errors = _validate_spec(review)
     errors += _validate_metadata(review, but="namespace", detail="must be empty except for namespace")
@@ -46,7 +46,7 @@ def _validate_spec(review: Object) -> list[FieldError]:
     spec = review.get("spec") or {}
     errors = _validate_which(spec)
     if not spec.get("user") and not spec.get("groups"):
-        errors.append(field.invalid("spec.user", "", _NOBODY))
+        errors.append(field.invalid("spec.user", "", _NO_SUBJECT))
     return errors + _validate_selectors(spec)
 
 
@@ -100,7 +100,7 @@ def _validate_label_requirement(requirement: Mapping[str, Any], path: str) -> li
 
 
 def _validate_values(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
-    """Operators that are not known are accepted: newer clients know them."""
+    """The errors of values. Unknown operators are accepted, because newer clients may use them."""
     operator, has_values = requirement.get("operator", ""), bool(requirement.get("values"))
     if operator in ("In", "NotIn") and not has_values:
         return [field.required(f"{path}.values", _NO_VALUES)]

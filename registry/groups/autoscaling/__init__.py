@@ -1,1 +1,1 @@
-"""autoscaling: horizontal pod autoscalers."""
+"""autoscaling: HorizontalPodAutoscalers."""

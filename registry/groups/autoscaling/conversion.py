@@ -1,7 +1,7 @@
-"""Between autoscaling/v2, which is stored, and autoscaling/v1, which knows one metric: the use of cpu.
+"""Conversion: between autoscaling/v2, which is stored, and autoscaling/v1, which has CPU utilization as its one metric.
 
-Pure. What v1 has no field for stands in annotations of its objects, and in those only: metrics and their states in the
-words of v1, behaviour in kube-apiserver's own form. Must hold: annotations that cannot be read count as not there.
+Pure. Fields that v1 lacks are in annotations of v1 objects: metrics and their status in the form of v1, behaviour in
+kube-apiserver's form. Must hold: annotations that cannot be parsed are ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ _SHARED_STATUS = ("observedGeneration", "lastScaleTime", "currentReplicas", "des
 
 
 def drop_annotations(obj: Object) -> None:
-    """Take out of an object, in place, the annotations that only v1 has."""
+    """Remove the annotations of v1 from an object, in place."""
     annotations = obj["metadata"].get("annotations")
     if annotations and not annotations.keys().isdisjoint(_ANNOTATIONS):
         kept = {name: value for name, value in annotations.items() if name not in _ANNOTATIONS}
@@ -63,7 +63,7 @@ def _to_hub(obj: Object) -> Object:
 
 
 def default_metrics(spec: Object) -> None:
-    """Without any metrics, the use of cpu counts; of v1 only that says so which knows all its annotations."""
+    """Default the metrics to CPU utilization. For v1 this runs after its annotations have been read."""
     if not spec.get("metrics"):
         spec["metrics"] = [_cpu(_CPU_UTILIZATION)]
 
@@ -78,7 +78,7 @@ def _picked(part: Mapping[str, Any], names: tuple[str, ...]) -> Object:
 
 
 def _read(text: str | None, path: str, hub: Object, convert: Callable[[Any], Any]) -> None:
-    """Put what an annotation says into its place, if it can be read."""
+    """Copy the value of an annotation to its field when it can be parsed."""
     if text is None:
         return
     part: Object = {}
@@ -93,7 +93,7 @@ def _read(text: str | None, path: str, hub: Object, convert: Callable[[Any], Any
 
 
 def _lowered(value: Any) -> Any:
-    """Members with a small beginning: the names of objects' fields."""
+    """The value with each member name beginning in lower case, as in the API."""
     if isinstance(value, dict):
         return {name[:1].lower() + name[1:]: _lowered(one) for name, one in value.items()}
     return [_lowered(one) for one in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Horizontal pod autoscalers: how many pods there should be, by what is measured."""
+"""HorizontalPodAutoscalers: adjust the number of replicas to measured metrics."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ _SCALE_DOWN = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 
 
 
 class HorizontalPodAutoscalerStrategy(Strategy, frozen=True, kw_only=True):
-    """What older versions keep in annotations stands in fields."""
+    """The defaults and rules of autoscalers. Annotations of older versions become fields."""
 
     def default(self, obj: Object) -> None:
         conversion.drop_annotations(obj)
@@ -52,7 +52,7 @@ def _given(rules: Object | None) -> Object:
 
 
 class HorizontalPodAutoscalerStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """Numbers of pods are not negative."""
+    """The status of autoscalers. Numbers of replicas are not negative."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)

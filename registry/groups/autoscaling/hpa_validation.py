@@ -1,4 +1,4 @@
-"""What is wrong with a horizontal pod autoscaler: its bounds, its target, its metrics, its behaviour. Pure."""
+"""HPA validation: validates the replicas, target, metrics and behaviour of a HorizontalPodAutoscaler. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
 def validate(spec: Part, old: Part | None = None) -> list[FieldError]:
-    """The errors of a spec; `old` is what it was, for what was once allowed."""
+    """The errors of a spec. `old` is the spec that an update replaces; some of its violations may stay."""
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     bound = 0 if old is not None and old.get("minReplicas") == 0 else 1
     errors = []
@@ -170,7 +170,7 @@ def _validate_utilization(source: Part, path: str) -> list[FieldError]:
 
 
 def _validate_identified(source: Part, path: str) -> list[FieldError]:
-    """A metric that is chosen by its name, and its target."""
+    """The errors of a metric with a name and of its target."""
     name, here = (source.get("metric") or {}).get("name") or "", f"{path}.metric.name"
     errors = domains.validate_segment(name, here) if name else [field.required(here, "must specify a metric name")]
     return errors + _validate_target(source.get("target") or {}, f"{path}.target")
@@ -241,4 +241,4 @@ _SOURCES: Mapping[str, Callable[[Part, str], list[FieldError]]] = {
     "resource": _validate_resource,
     "containerResource": _validate_container_resource,
 }
-"""In the order in which they are looked at: only the first that is there is."""
+"""The sources in the order of validation. The first source is validated."""

@@ -1,4 +1,7 @@
-"""Metrics in the words of autoscaling/v1, as annotations hold them. Pure; the members are in v1's order."""
+"""Metrics: converts metrics between autoscaling/v2 and the form of v1, which annotations contain. Pure.
+
+The members are in the order of v1.
+"""
 
 from typing import Any
 
@@ -10,7 +13,7 @@ _REFERENCE = ("kind", "name", "apiVersion")
 
 
 def spec_to_v1(metric: Object) -> Object:
-    """A metric and its target."""
+    """The metric and its target in the form of v1."""
     shown: Object = {"type": metric.get("type", "")}
     for name in _SOURCES:
         if metric.get(name) is not None:
@@ -52,7 +55,7 @@ def _spec_to_v1(name: str, source: Object) -> Object:
 
 
 def spec_from_v1(metric: Object) -> Object:
-    """A metric and its target, from v1."""
+    """The metric and its target from the form of v1."""
     found: Object = {"type": metric.get("type", "")}
     for name in _SOURCES:
         if metric.get(name) is not None:
@@ -85,7 +88,7 @@ def _spec_from_v1(name: str, source: Object) -> Object:
 
 
 def state_to_v1(state: Object) -> Object:
-    """What was measured last."""
+    """The status of a metric in the form of v1."""
     shown: Object = {"type": state.get("type", "")}
     for name in _SOURCES:
         if state.get(name) is not None:
@@ -127,7 +130,7 @@ def _state_to_v1(name: str, source: Object) -> Object:
 
 
 def state_from_v1(state: Object) -> Object:
-    """What was measured last, from v1."""
+    """The status of a metric from the form of v1."""
     found: Object = {"type": state.get("type", "")}
     for name in _SOURCES:
         if state.get(name) is not None:
@@ -159,7 +162,7 @@ def _state_from_v1(name: str, source: Object) -> Object:
 
 
 def condition(value: Object) -> Object:
-    """A condition: the time of its last change is there even when it is not known."""
+    """A condition in the form of v1, where lastTransitionTime may be null."""
     shown = {
         "type": value.get("type", ""),
         "status": value.get("status", ""),

@@ -1,4 +1,4 @@
-"""The autoscaling group: its kinds."""
+"""Provider: the kinds of the group autoscaling."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider

@@ -1,1 +1,1 @@
-"""batch: work that ends."""
+"""batch: Jobs and CronJobs."""

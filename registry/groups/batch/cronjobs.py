@@ -1,4 +1,4 @@
-"""Cron jobs: jobs by the clock."""
+"""CronJobs: create Jobs on a schedule."""
 
 import re
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ else:
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")
 _NAME_LIMIT = 52
-"""The jobs that it makes have eleven characters more in their names, and those have a limit of 63."""
+"""The longest name. The name of a Job has eleven more characters, and its limit is 63."""
 _ZONE_PART = re.compile(r"(?!-)(?!\.\.?$)[A-Za-z.\-_0-9+]{1,14}", re.ASCII)
 _NO_ZONE = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
 _TWO_ZONES = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
@@ -36,7 +36,7 @@ _ZONE_WARNING = (
 
 
 class CronJobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """Jobs may overlap, and a few of them are kept. The template of jobs gets no defaults of jobs: it is none yet."""
+    """The defaults and rules of cron jobs. The job template gets no defaults of jobs; the created Job gets them."""
 
     def template(self, obj: Object) -> Object | None:
         found: Object = obj["spec"]["jobTemplate"]["spec"]["template"]
@@ -87,7 +87,7 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
 
 
 def _validate_schedule(spec: Object, old: Object | None) -> list[FieldError]:
-    """A time zone in the schedule itself is kept where it was, and allowed nowhere else."""
+    """The errors of the schedule. A time zone in it may stay where the old object has one."""
     schedule, path = spec.get("schedule"), "spec.schedule"
     if not schedule:
         return [field.required(path)]
@@ -114,7 +114,7 @@ def _validate_time_zone(name: str | None) -> list[FieldError]:
 
 
 def _validate_template(spec: Object, context: StrategyContext, old: Object | None) -> list[FieldError]:
-    """Jobs are told apart by selectors that are made for each."""
+    """The errors of the job template. It has no selector, because each Job gets its own."""
     path, selector = "spec.jobTemplate.spec", spec.get("selector")
     errors = job_validation.validate_template(spec, path, context, old=old)
     if selector is not None:
@@ -126,7 +126,7 @@ def _validate_template(spec: Object, context: StrategyContext, old: Object | Non
 
 
 class CronJobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """Whatever the controller reports."""
+    """The status of cron jobs, which is not validated."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return []

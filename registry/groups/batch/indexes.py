@@ -1,4 +1,4 @@
-"""Indexes of the pods of indexed jobs, as text: `0,2-4,7`. Reading them, and whether two texts overlap. Pure."""
+"""Indexes: the indexes of an indexed Job as text (`0,2-4,7`): parsing and overlap. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -11,31 +11,31 @@ _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 _MAX_INT = 2**63 - 1
 
 
-class Invalid(ValueError):
-    """A text that is no list of indexes; the message is the one that clients know."""
+class InvalidIndexes(ValueError):
+    """The text is no list of indexes. The message is kube-apiserver's."""
 
 
 class Interval(Struct, frozen=True):
-    """From the first to the last, both included."""
+    """An interval from the first to the last index, both included."""
 
     first: int
     last: int
 
 
 def parse(text: str, completions: int) -> int:
-    """How many indexes are named; they have to grow. Raises Invalid."""
+    """The number of indexes in the text. They have to be in increasing order. Raises InvalidIndexes."""
     total, last = 0, None
     for part in text.split(",") if text else ():
         interval = _interval(part, completions)
         if last is not None and last >= interval.first:
-            raise Invalid(f"non-increasing order, previous: {last}, current: {interval.first}")
+            raise InvalidIndexes(f"non-increasing order, previous: {last}, current: {interval.first}")
         total += interval.last - interval.first + 1
         last = interval.last
     return total
 
 
 def overlap(one: str, other: str, completions: int) -> int | None:
-    """The first index that both name, of those that can be read; None when there is none."""
+    """The first index that both texts contain; None when there is none. Invalid parts are ignored."""
     ones, others = _readable(one, completions), _readable(other, completions)
     left, right = next(ones, None), next(others, None)
     while left is not None and right is not None:
@@ -52,14 +52,14 @@ def _readable(text: str, completions: int) -> Iterator[Interval]:
     for part in text.split(",") if text else ():
         try:
             yield _interval(part, completions)
-        except Invalid:
+        except InvalidIndexes:
             continue
 
 
 def _interval(text: str, completions: int) -> Interval:
     limits = text.split("-")
     if len(limits) > 2:
-        raise Invalid(
+        raise InvalidIndexes(
             f"the fragment {quote(text)} violates the requirement that an index interval can have at most two parts "
             "separated by '-'"
         )
@@ -68,13 +68,13 @@ def _interval(text: str, completions: int) -> Interval:
         return Interval(first, first)
     last = _index(limits[1], completions)
     if first >= last:
-        raise Invalid(f"non-increasing order, previous: {first}, current: {last}")
+        raise InvalidIndexes(f"non-increasing order, previous: {first}, current: {last}")
     return Interval(first, last)
 
 
 def _index(text: str, completions: int) -> int:
     if not _NUMBER.fullmatch(text) or len(text) > len(str(_MAX_INT)) or int(text) > _MAX_INT:
-        raise Invalid(f"cannot convert string to integer for index: {quote(text)}")
+        raise InvalidIndexes(f"cannot convert string to integer for index: {quote(text)}")
     if int(text) >= completions:
-        raise Invalid(f"too large index: {quote(text)}")
+        raise InvalidIndexes(f"too large index: {quote(text)}")
     return int(text)

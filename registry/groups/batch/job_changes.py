@@ -1,4 +1,4 @@
-"""What a report on a job changes: its state before and after, and which parts of it are new. Pure."""
+"""Job changes: the change that a status update makes to a Job: both states, and which fields differ. Pure."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,11 +11,11 @@ from aio_apiserver.registry.base.conditions import is_true
 Job = Mapping[str, Any]
 
 _PLAIN = ("active", "completedIndexes")
-"""Fields for which nothing and an empty value are the same."""
+"""The fields in which empty equals missing."""
 
 
-class State(Struct, frozen=True, dict=True):
-    """A job, and what its conditions say."""
+class JobState(Struct, frozen=True, dict=True):
+    """One state of a Job, with its conditions."""
 
     job: Job
 
@@ -55,11 +55,11 @@ class State(Struct, frozen=True, dict=True):
         return len(pods.get("succeeded") or ()) + len(pods.get("failed") or ())
 
 
-class Change(Struct, frozen=True):
-    """A status and the one that it replaces."""
+class JobChange(Struct, frozen=True):
+    """The new state of a Job and the one that it replaces."""
 
-    new: State
-    old: State
+    new: JobState
+    old: JobState
 
     @property
     def spec(self) -> Job:
@@ -67,7 +67,7 @@ class Change(Struct, frozen=True):
         return spec
 
     def has_new(self, *names: str) -> bool:
-        """Whether one of these fields of the status has changed, or what one of the properties says."""
+        """Whether one of these status fields, or one of these properties, has changed."""
         return any(self._has_new(name) for name in names)
 
     def _has_new(self, name: str) -> bool:

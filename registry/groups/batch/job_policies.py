@@ -1,4 +1,4 @@
-"""The policies of jobs: what the failure of a pod means, when a job has succeeded, when pods are replaced. Pure."""
+"""Job policies: validates podFailurePolicy, successPolicy and podReplacementPolicy of a Job. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ _INDEXES_LIMIT = 64 * 1024
 
 
 def validate_failure(spec: Spec, path: str) -> list[FieldError]:
-    """What to do when a pod fails: rules by exit codes, or by the conditions of the pod."""
+    """The errors of podFailurePolicy: rules on exit codes or pod conditions."""
     rules = spec["podFailurePolicy"].get("rules") or ()
     errors = _validate_at_most(rules, f"{path}.rules", _MOST_RULES)
     for index, rule in enumerate(rules):
@@ -30,7 +30,7 @@ def validate_failure(spec: Spec, path: str) -> list[FieldError]:
 
 
 def validate_success(spec: Spec, path: str, *, is_indexed: bool) -> list[FieldError]:
-    """Which indexes, or how many of them, are enough."""
+    """The errors of successPolicy: which indexes, or how many of them, have to succeed."""
     policy = spec["successPolicy"]
     if not is_indexed:
         shown = internal.form("batch.SuccessPolicy", policy)
@@ -47,7 +47,7 @@ def validate_success(spec: Spec, path: str, *, is_indexed: bool) -> list[FieldEr
 
 
 def validate_replacement(spec: Spec, path: str) -> list[FieldError]:
-    """When a pod is replaced that ends: with a policy for failures only when it has failed."""
+    """The error of podReplacementPolicy. With a podFailurePolicy, Failed is the one supported value."""
     policy = spec.get("podReplacementPolicy")
     supported = _REPLACEMENTS if spec.get("podFailurePolicy") is None else _REPLACEMENTS[:1]
     return [] if policy is None or policy in supported else [field.not_supported(path, policy, supported)]
@@ -131,7 +131,7 @@ def _validate_success_rule(rule: Spec, completions: int, path: str) -> list[Fiel
             errors.append(field.too_long(f"{path}.succeededIndexes", _INDEXES_LIMIT))
         try:
             total = indexes.parse(wanted, completions)
-        except indexes.Invalid as exc:
+        except indexes.InvalidIndexes as exc:
             why = f"error parsing succeededIndexes: {exc}"
             errors.append(field.invalid(f"{path}.succeededIndexes", wanted, why))
     if count is not None:
@@ -154,5 +154,5 @@ def _validate_count(rule: Spec, count: int, path: str, *, completions: int, name
 
 
 def _invalid(path: str, why: str) -> FieldError:
-    """Something is wrong with the whole, which is not shown."""
+    """An error without a value, for a whole rule."""
     return FieldError(ErrorType.INVALID, path, detail=why)

@@ -1,7 +1,7 @@
-"""What is wrong with the status of a job. Whoever manages jobs reports it, so what clients rely on is checked here.
+"""Job status: validates the status of a Job, which the Job controller or another manager reports.
 
-Rules are a table, in the order of their errors; most look only when what they speak of has changed, so that an old
-fault does not stop other reports. Pure.
+The rules are a table in the order of their errors. Most of them run when their fields change, so that an old violation
+does not block later reports. Pure.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,30 +14,32 @@ from aio_apiserver.registry.base.validation import field, internal, values
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.base.validation.object_meta import IMMUTABLE
 from aio_apiserver.registry.groups.batch import indexes, job_validation
-from aio_apiserver.registry.groups.batch.job_changes import Change, Job, State
+from aio_apiserver.registry.groups.batch.job_changes import Job, JobChange, JobState
 
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 _TERMINAL = ("Failed", "Complete", "FailureTarget")
 
 
 class _Rule(Struct, frozen=True):
-    """`error` says what is wrong with a field, or nothing; it is asked when one of `changed` has changed, or always."""
+    """One rule. `error` returns the message for a violation, else an empty text. The rule runs when one of `changed`
+    changes, or always when it is empty.
+    """
 
     name: str
-    error: Callable[[Change], str]
+    error: Callable[[JobChange], str]
     changed: Sequence[str] = ()
     type: ErrorType = ErrorType.INVALID
 
 
 def validate(new: Job, old: Job) -> list[FieldError]:
     """The errors of a changed status."""
-    change = Change(State(new), State(old))
+    change = JobChange(JobState(new), JobState(old))
     errors = values.not_negative(change.new.status, "status", _COUNTS)
     errors += _validate_uncounted(change.new.get("uncountedTerminatedPods") or {})
     return errors + [error for rule in _RULES for error in _apply(rule, change)] + _validate_lasting(change)
 
 
-def _apply(rule: _Rule, change: Change) -> list[FieldError]:
+def _apply(rule: _Rule, change: JobChange) -> list[FieldError]:
     if rule.changed and not change.has_new(*rule.changed):
         return []
     why, path = rule.error(change), f"status.{rule.name}"
@@ -50,7 +52,7 @@ def _apply(rule: _Rule, change: Change) -> list[FieldError]:
     return [field.invalid(path, _shown(change.new, rule.name), why)]
 
 
-def _shown(state: State, name: str) -> Any:
+def _shown(state: JobState, name: str) -> Any:
     value = state.get(name)
     if name == "uncountedTerminatedPods":
         return internal.form("batch.UncountedTerminatedPods", value)
@@ -58,7 +60,7 @@ def _shown(state: State, name: str) -> Any:
 
 
 def _validate_uncounted(pods: Job) -> list[FieldError]:
-    """Each pod waits to be counted once."""
+    """The errors of uncountedTerminatedPods, in which each pod is listed once."""
     errors, seen = [], set()
     for name in ("succeeded", "failed"):
         for index, uid in enumerate(pods.get(name) or ()):
@@ -71,8 +73,8 @@ def _validate_uncounted(pods: Job) -> list[FieldError]:
     return errors
 
 
-def _validate_lasting(change: Change) -> list[FieldError]:
-    """What, once reported, stays."""
+def _validate_lasting(change: JobChange) -> list[FieldError]:
+    """The errors for values that must not change after they are reported."""
     errors = [
         FieldError(ErrorType.INVALID, "status.conditions", detail=f"cannot disable the terminal {kind}=True condition")
         for kind in _TERMINAL
@@ -81,33 +83,33 @@ def _validate_lasting(change: Change) -> list[FieldError]:
     return errors + [error for rule in _LASTING for error in _apply(rule, change)]
 
 
-def _when(is_wrong: Callable[[Change], Any], why: str) -> Callable[[Change], str]:
+def _when(is_wrong: Callable[[JobChange], Any], why: str) -> Callable[[JobChange], str]:
     return lambda change: why if is_wrong(change) else ""
 
 
-def _unreadable(name: str) -> Callable[[Change], str]:
-    """Why the indexes in a field cannot be read."""
+def _unreadable(name: str) -> Callable[[JobChange], str]:
+    """The rule that the indexes in this field can be parsed."""
 
-    def error(change: Change) -> str:
+    def error(change: JobChange) -> str:
         try:
             indexes.parse(change.new.get(name) or "", change.spec.get("completions") or 0)
-        except indexes.Invalid as exc:
+        except indexes.InvalidIndexes as exc:
             return f"error parsing {name}: {exc}"
         return ""
 
     return error
 
 
-def _unreadable_completed(change: Change) -> str:
+def _unreadable_completed(change: JobChange) -> str:
     return "" if change.spec.get("completions") is None else _unreadable("completedIndexes")(change)
 
 
-def _unreadable_failed(change: Change) -> str:
+def _unreadable_failed(change: JobChange) -> str:
     is_counted = change.spec.get("completions") is not None and change.spec.get("backoffLimitPerIndex") is not None
     return _unreadable("failedIndexes")(change) if is_counted and change.new.get("failedIndexes") is not None else ""
 
 
-def _overlapping(change: Change) -> str:
+def _overlapping(change: JobChange) -> str:
     completions, failed = change.spec.get("completions"), change.new.get("failedIndexes")
     if completions is None or failed is None:
         return ""
@@ -115,18 +117,18 @@ def _overlapping(change: Change) -> str:
     return "" if first is None else f"failedIndexes and completedIndexes overlap at index: {first}"
 
 
-def _needs_start(change: Change) -> bool:
-    """A job that was suspended from the beginning and has nothing to do finishes without a start."""
+def _needs_start(change: JobChange) -> bool:
+    """Whether startTime is missing. A suspended Job without completions may finish without it."""
     is_idle = change.spec.get("suspend") is True and change.spec.get("completions") == 0
     return change.new.is_finished and change.new.get("startTime") is None and not is_idle
 
 
-def _ends_before_start(change: Change) -> bool:
+def _ends_before_start(change: JobChange) -> bool:
     begin, end = change.new.get("startTime"), change.new.get("completionTime")
     return begin is not None and end is not None and bool(end < begin)
 
 
-def _lacks_criteria(change: Change) -> bool:
+def _lacks_criteria(change: JobChange) -> bool:
     has_policy = change.spec.get("successPolicy") is not None
     return has_policy and change.new.is_complete and not change.new.meets_criteria
 
@@ -269,20 +271,20 @@ _RULES = (
 )
 
 
-def _may_shrink(change: Change) -> bool:
-    """Whether succeeded pods may become fewer: an indexed job that runs at once can be made shorter."""
+def _may_shrink(change: JobChange) -> bool:
+    """Whether `succeeded` may decrease: an indexed Job whose completions equal its parallelism can be made smaller."""
     completions = change.spec.get("completions")
     return job_validation.is_indexed(change.spec) and bool(completions == change.spec.get("parallelism"))
 
 
-def _starts_again(change: Change) -> bool:
+def _starts_again(change: JobChange) -> bool:
     begin = change.old.get("startTime")
     is_moved = begin is not None and begin != change.new.get("startTime") and not change.spec.get("suspend")
     is_resumed = is_true(change.old.status, "Suspended") and is_false(change.new.status, "Suspended")
     return is_moved and not is_resumed
 
 
-def _ends_again(change: Change) -> bool:
+def _ends_again(change: JobChange) -> bool:
     end, before = change.new.get("completionTime"), change.old.get("completionTime")
     return end is not None and before is not None and bool(end != before)
 

@@ -1,4 +1,4 @@
-"""What an update of a job may change: how many run and how long, and of a job that is suspended where its pods run.
+"""Job updates: validates an update of a Job: numbers and deadlines may change, and the scheduling of a suspended Job.
 
 Pure. Must hold: both specs are in canonical form.
 """
@@ -20,7 +20,7 @@ _CONTAINERS = ("containers", "initContainers")
 
 
 def validate(new: Job, old: Job) -> list[FieldError]:
-    """The errors of a changed spec, beyond those of any."""
+    """The errors of a changed spec, beside those of any spec."""
     errors = _validate_completions(new["spec"], old["spec"])
     errors += _validate_unchanged(new["spec"], old["spec"], "selector")
     errors += _validate_template(new["spec"]["template"], old)
@@ -34,7 +34,7 @@ def _validate_unchanged(new: Job, old: Job, name: str) -> list[FieldError]:
     if value == old.get(name):
         return []
     if name in _FORMS and value is not None:
-        # A policy has rules, if only none.
+        # The struct shows a list of rules, even when it is empty.
         shown = internal.form(_FORMS[name], {**value, "rules": value.get("rules") or []})
     else:
         shown = internal.meta(value)
@@ -42,7 +42,9 @@ def _validate_unchanged(new: Job, old: Job, name: str) -> list[FieldError]:
 
 
 def _validate_completions(new: Job, old: Job) -> list[FieldError]:
-    """Only an indexed job can be made longer or shorter, and only if all of it runs at once."""
+    """The error for changed completions. An indexed Job may change them together with parallelism, to the same
+    number.
+    """
     if not job_validation.is_indexed(new):
         return _validate_unchanged(new, old, "completions")
     completions = new.get("completions")
@@ -63,14 +65,14 @@ def _validate_template(template: Job, old: Job) -> list[FieldError]:
 
 
 def _is_open(job: Job) -> bool:
-    """Whether the job is suspended, and nothing of it runs."""
+    """Whether the Job is suspended and has no active pods."""
     status = job.get("status") or {}
     is_at_rest = not status.get("startTime") or is_true(status, "Suspended")
     return bool(job["spec"].get("suspend")) and is_at_rest and not status.get("active")
 
 
 def _with_open_parts(old: Job, new: Job) -> Job:
-    """The old spec with what may change taken from the new one."""
+    """The old pod spec with the mutable parts of the new one."""
     expected = {name: value for name, value in old.items() if name not in {*_OPEN, "affinity"}}
     expected |= {name: new[name] for name in _OPEN if name in new}
     affinity = _affinity(old.get("affinity"), new.get("affinity"))
@@ -84,7 +86,7 @@ def _with_open_parts(old: Job, new: Job) -> Job:
 
 
 def _affinity(old: Job | None, new: Job | None) -> Job | None:
-    """The old affinity to pods with the new one to nodes."""
+    """The old pod affinity with the new node affinity."""
     kept = {name: value for name, value in (old or {}).items() if name != "nodeAffinity"}
     if new is None:
         return kept or None

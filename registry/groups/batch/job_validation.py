@@ -1,6 +1,7 @@
-"""What is wrong with the spec of a job, or of the jobs that a cron job makes. Rules stand in the order of their errors.
+"""Job validation: validates the spec of a Job and the job template of a CronJob, in the order of kube-apiserver's
+errors.
 
-Pure. Must hold: it also judges the templates of cron jobs, which have none of a job's defaults.
+Pure. Must hold: a job template without the defaults of Jobs is validated as well.
 """
 
 import re
@@ -20,7 +21,7 @@ Spec = Mapping[str, Any]
 INDEXED = "Indexed"
 _NON_INDEXED = "NonIndexed"
 _LIMIT = 100_000
-"""So many indexes can be listed in a status."""
+"""The most indexes that a status can list."""
 _LIMIT_OF_MANY = 10_000
 _MANY = f"when completions are above {_LIMIT} and used with backoff limit per index"
 _NOT_NEGATIVE = (
@@ -38,7 +39,7 @@ _FINITE = ("OnFailure", "Never")
 
 
 def validate(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
-    """The errors of the spec of a job: those of a template of jobs, and those of its selector."""
+    """The errors of a Job's spec: those of a job template and those of the selector."""
     path = "spec"
     errors = validate_template(spec, path, context, old=old)
     selector = spec.get("selector")
@@ -49,7 +50,7 @@ def validate(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -
 
 
 def validate_template(spec: Spec, path: str, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:
-    """The errors of what jobs are made of."""
+    """The errors of a job template."""
     errors = _validate_numbers(spec, path)
     errors += _validate_manager(spec.get("managedBy"), f"{path}.managedBy")
     errors += _validate_mode(spec, path)
@@ -69,7 +70,7 @@ def validate_template(spec: Spec, path: str, context: StrategyContext, *, old: S
 
 
 def is_indexed(spec: Spec) -> bool:
-    """Whether each pod of the job has a number."""
+    """Whether each pod of the Job has an index."""
     return bool(spec.get("completionMode") == INDEXED)
 
 
@@ -81,7 +82,7 @@ def _validate_numbers(spec: Spec, path: str) -> list[FieldError]:
 
 
 def _validate_manager(manager: str | None, path: str) -> list[FieldError]:
-    """Who manages the job instead of the controller: `example.com/manager`."""
+    """The errors of managedBy, which names another controller: `example.com/manager`."""
     if manager is None:
         return []
     errors = _validate_prefixed_path(manager, path)
@@ -144,7 +145,7 @@ def _validate_most_failed(most_failed: int, completions: int | None, path: str) 
 
 
 def _validate_many(parallelism: int | None, most_failed: int | None, path: str) -> list[FieldError]:
-    """So many completions that not all of them may fail or run at once."""
+    """The errors for more completions than a status can list, which limit parallelism and maxFailedIndexes."""
     errors = []
     if most_failed is None:
         why = f"must be specified when completions is above {_LIMIT}"
@@ -157,7 +158,7 @@ def _validate_many(parallelism: int | None, most_failed: int | None, path: str) 
 
 
 def _validate_restarts(spec: Spec, path: str) -> list[FieldError]:
-    """A job that restarts its pods for ever never ends."""
+    """The errors of restartPolicy. With Always, a Job would never complete."""
     policy = spec["template"]["spec"].get("restartPolicy", "")
     if policy in {"", "Always"}:
         return [field.required(path, "valid values: " + ", ".join(map(quote, _FINITE)))]

@@ -1,4 +1,4 @@
-"""Jobs: pods that run until enough of them have succeeded. A job selects its pods by its uid unless told otherwise."""
+"""Jobs: run pods until enough of them have succeeded. By default the server generates the selector from the UID."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ _ORPHANS = (
 
 
 class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """How often and how many at once; and by which labels its pods are known."""
+    """The defaults and rules of jobs, and their generated selector and labels."""
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -62,7 +62,7 @@ class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
             _generate_selector(obj)
 
     def canonicalize(self, obj: Object) -> None:
-        """Labels that pods have got from the server are the job's as well; nobody checks them there."""
+        """Default the labels of a stored Job to those of its pod template. They are not validated."""
         _default_labels(obj)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
@@ -86,12 +86,12 @@ class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         return spec_warnings(new["spec"], "spec")
 
     def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
-        is_told = options.propagation_policy is not None or options.orphan_dependents is not None
-        return [] if is_told else [_ORPHANS]
+        is_explicit = options.propagation_policy is not None or options.orphan_dependents is not None
+        return [] if is_explicit else [_ORPHANS]
 
 
 def spec_warnings(spec: Object, path: str) -> list[str]:
-    """What is said of a job that is accepted, or of what a cron job makes jobs of."""
+    """The warnings for the spec of a Job or of a job template."""
     warnings = []
     is_many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MANY_AT_ONCE
     if job_validation.is_indexed(spec) and is_many:
@@ -106,7 +106,7 @@ def _validate(job: Object, context: StrategyContext, old: Object | None = None) 
 
 
 def _expected_labels(job: Object, old: Object | None) -> Mapping[str, str]:
-    """The labels by which pods are known. A job from before there were those with a domain may go on without them."""
+    """The labels that the pods need. A Job from before the prefixed labels may lack those."""
     name, uid = job["metadata"].get("name", ""), job["metadata"].get("uid", "")
     expected = {_UID: uid, _JOB_NAME: name}
     labels = objects.get(old, "spec.template.metadata.labels", {}) if old else (_JOB_NAME_LABEL, _UID_LABEL)
@@ -116,7 +116,7 @@ def _expected_labels(job: Object, old: Object | None) -> Mapping[str, str]:
 
 
 def _validate_generated(job: Object, expected: Mapping[str, str]) -> list[FieldError]:
-    """A selector that was to be made by the server is that, and the pods have the labels."""
+    """The errors of a generated selector and of the labels that it needs."""
     spec, selector = job["spec"], job["spec"].get("selector")
     if spec.get("manualSelector") or selector is None:
         return []
@@ -133,7 +133,7 @@ def _validate_generated(job: Object, expected: Mapping[str, str]) -> list[FieldE
 
 
 def _validate_hostnames(job: Object) -> list[FieldError]:
-    """The pods of an indexed job are named after it, with their index behind."""
+    """The error for a name that makes invalid hostnames, which are the name and the index."""
     completions = job["spec"].get("completions") or 0
     if not job_validation.is_indexed(job["spec"]) or completions <= 0:
         return []
@@ -146,20 +146,20 @@ def _validate_hostnames(job: Object) -> list[FieldError]:
 
 
 def _default_labels(job: Object) -> None:
-    """A job is labelled as its pods are, with one and the same map: what is added to it later, both have."""
+    """Default the labels to those of the pod template. Both use the same map, so that later additions are in both."""
     labels = objects.get(job, "spec.template.metadata.labels")
     if labels and not job["metadata"].get("labels"):
         job["metadata"]["labels"] = labels
 
 
 def _part_labels(job: Object) -> None:
-    """A job whose name is yet to be made is copied for it: its labels are its own from then on."""
+    """Copy the labels of a Job with generateName, so that they are its own from then on."""
     if labels := job["metadata"].get("labels"):
         job["metadata"]["labels"] = dict(labels)
 
 
 def _generate_selector(job: Object) -> None:
-    """Label the pods, and select them by the uid. What a client says of these labels stays, for validation to see."""
+    """Add the labels and the selector. Labels of the client stay, and validation checks them."""
     name, uid = job["metadata"].get("name", ""), job["metadata"]["uid"]
     spec = job["spec"]
     metadata = spec["template"].setdefault("metadata", {})
@@ -171,13 +171,13 @@ def _generate_selector(job: Object) -> None:
 
 
 class JobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What is reported of a job makes sense, and goes forward."""
+    """The status of jobs, which has to be consistent."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return super().validate_update(context, new, old) + job_status.validate(new, old)
 
     def canonicalize(self, obj: Object) -> None:
-        """A job that is sent without labels has got those of its pods back when it is read."""
+        """As defaulting does for other requests, labels default to those of the pod template."""
         _default_labels(obj)
 
 

@@ -1,7 +1,9 @@
-"""Cron schedules: what is wrong with one, in the words of kube-apiserver. When it is due is the controller's business.
+"""Schedules: validates the cron schedule of a CronJob, with kube-apiserver's messages. Controllers compute the times.
 
-Five fields (minute, hour, day of month, month, day of week) of ranges with steps, or a descriptor: `@hourly`,
-`@every 1h30m`; before either may stand `TZ=Europe/Berlin `. Pure, but for the time zones of the machine.
+A schedule has five fields: minute, hour, day of month, month, day of week. Each field has ranges with steps. A
+descriptor such as `@hourly` or `@every 1h30m` may replace the fields, and `TZ=Europe/Berlin ` may come first.
+
+Pure, but for the time zones of the machine.
 """
 
 import re
@@ -38,11 +40,11 @@ _FIELDS = (
 
 
 class _Wrong(Exception):
-    """A schedule that cannot be read; the text says why."""
+    """The schedule is invalid. The text is the message."""
 
 
 def error_of(schedule: str) -> str:
-    """What is wrong with a schedule; empty when nothing is."""
+    """The message for an invalid schedule; empty for a valid one."""
     try:
         _check(schedule)
     except _Wrong as exc:
@@ -88,7 +90,7 @@ def _check_descriptor(descriptor: str) -> None:
 
 
 def _check_range(expression: str, bounds: _Bounds) -> None:
-    """One of `*`, `n`, `n-m`, each with `/step` behind it or without."""
+    """Check one range: `*`, `n` or `n-m`, with or without `/step`."""
     numbers, *steps = expression.split("/")
     low, *high = numbers.split("-")
     if low in {"*", "?"}:

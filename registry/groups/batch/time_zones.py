@@ -1,4 +1,4 @@
-"""Time zones: whether the machine, or the tzdata package, knows one."""
+"""Time zones: whether the machine or the tzdata package knows a time zone."""
 
 import zoneinfo
 from pathlib import Path
@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.remembering import remember_short
 
 @remember_short(1024)
 def error_of(name: str) -> str:
-    """What is wrong with the name of a time zone; empty when nothing is. No name at all means UTC."""
+    """The message for an unknown time zone; empty for a known one. An empty name means UTC."""
     if name in {"", "UTC", "Local"}:
         return ""
     if ".." in name or name.startswith(("/", "\\")):
@@ -21,5 +21,5 @@ def error_of(name: str) -> str:
 
 
 def _is_directory(name: str) -> bool:
-    """Whether the machine keeps zones below that name."""
+    """Whether the name is a directory of time zones."""
     return "\0" not in name and any(Path(root, name).is_dir() for root in zoneinfo.TZPATH)

@@ -1,1 +1,1 @@
-"""certificates.k8s.io: signing requests."""
+"""certificates: CertificateSigningRequests."""

@@ -1,4 +1,4 @@
-"""Certificate signing requests: somebody asks for a certificate, somebody approves, a signer signs."""
+"""CertificateSigningRequests: a client requests a certificate, an approver approves it, and a signer issues it."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
@@ -16,7 +16,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class RequestStrategy(Strategy, frozen=True, kw_only=True):
-    """Who asks is written down; nothing of it ever changes."""
+    """The rules of requests. The server records the user, and the spec is immutable."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         user, spec = context.user, obj.setdefault("spec", {})
@@ -40,7 +40,7 @@ class RequestStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class RequestStatusStrategy(RequestStrategy, frozen=True, kw_only=True):
-    """The signer's part: the certificate, and conditions other than of approval."""
+    """The strategy of /status: the signer sets the certificate and conditions, except for approval and denial."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         _keep(new, old, "spec")
@@ -53,7 +53,7 @@ class RequestStatusStrategy(RequestStrategy, frozen=True, kw_only=True):
 
 
 class ApprovalStrategy(RequestStrategy, frozen=True, kw_only=True):
-    """The approver's part: the conditions."""
+    """The strategy of /approval: the approver sets conditions."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         _settle_times(new, old, context.now)
@@ -74,7 +74,7 @@ def _keep(new: Object, old: Object, *names: str) -> None:
 
 
 def _keep_conditions(new: Object, old: Object, kind: str) -> None:
-    """Conditions of a type that are neither more nor fewer stay as they were."""
+    """Keep the old conditions of a type when their number stays."""
     before = conditions_of(old, kind)
     if len(before) != len(conditions_of(new, kind)):
         return

@@ -1,4 +1,4 @@
-"""The certificates.k8s.io group: its kinds."""
+"""Provider: the kinds and paths of the group certificates.k8s.io."""
 
 from collections.abc import Mapping
 

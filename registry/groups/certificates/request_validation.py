@@ -1,4 +1,4 @@
-"""What is wrong with a request for a certificate, and with what becomes of it. Pure."""
+"""Request validation: validates the spec, conditions and certificate of a CertificateSigningRequest. Pure."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -47,13 +47,13 @@ _USAGES = (
 
 
 def conditions_of(request: Object, kind: str = "") -> Sequence[Mapping[str, Any]]:
-    """Its conditions, or those of one type."""
+    """All conditions, or those of one type."""
     every = objects.get(request, CONDITIONS) or ()
     return [one for one in every if one.get("type") == kind] if kind else every
 
 
 def validate(request: Object, old: Object | None) -> list[FieldError]:
-    """The errors of a request; what an old one has may stay."""
+    """The errors of a request. Some violations of an old request may stay."""
     spec, before = request.get("spec") or {}, (old or {}).get("spec") or {}
     errors = []
     try:
@@ -125,7 +125,7 @@ def _validate_certificate(request: Object, old: Object | None) -> list[FieldErro
 
 
 def _check(data: str) -> str:
-    """What is wrong with certificates; none are fine."""
+    """The message for invalid certificates; empty for valid ones and for none."""
     try:
         if data:
             pem.check_certificates(_decoded(data))

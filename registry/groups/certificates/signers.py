@@ -1,4 +1,4 @@
-"""Signers: their names, and who may approve or sign in their name."""
+"""Signers: the names of signers, and the check whether a user may approve or sign for one."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ _LONGEST = _LONGEST_DOMAIN + 253 + 63 + 2
 
 
 def validate(name: str, path: str) -> list[FieldError]:
-    """A domain, a slash and a name: `example.com/signer-name`."""
+    """The errors of a signer name: `example.com/signer-name`."""
     if not name:
         return [field.required(path)]
     if name.count("/") != 1:
@@ -35,7 +35,7 @@ def validate(name: str, path: str) -> list[FieldError]:
 
 
 def _validate_parts(value: str, check: Callable[[str], list[str]], path: str) -> list[FieldError]:
-    """The first part that is wrong tells enough."""
+    """The errors of the first invalid part."""
     for part in value.split("."):
         if messages := check(part):
             return [field.invalid(path, value, f"validating label {quote(part)}: {text}") for text in messages]
@@ -43,7 +43,7 @@ def _validate_parts(value: str, check: Callable[[str], list[str]], path: str) ->
 
 
 async def may(authorizer: Authorizer, user: UserInfo, verb: str, signer: str) -> bool:
-    """Whether somebody may do something in the name of a signer, or of all of its domain."""
+    """Whether the user may do this for the signer, or for all signers of its domain."""
     for name in (signer, f"{signer.partition('/')[0]}/*"):
         asked = Attributes(
             user=user, verb=verb, name=name, group="certificates.k8s.io", version="*", resource="signers"

@@ -1,1 +1,1 @@
-"""coordination.k8s.io: leases."""
+"""coordination: Leases."""

@@ -1,4 +1,4 @@
-"""Leases: who holds something, until when."""
+"""Leases: record which process holds a lock, for example in leader election, and until when."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from aio_apiserver.storage.stored_object import Object
 
 _STRATEGIES = ("OldestEmulationVersion",)
 _COORDINATED = ("strategy", "preferredHolder")
-"""Fields of a kind of election that is off: they stay where they are, and cannot be set."""
+"""The fields of coordinated leader election, whose feature gate is off. Stored values stay; they cannot be set."""
 
 
 class LeaseStrategy(Strategy, frozen=True, kw_only=True):
-    """Times need no rules: their types say all."""
+    """The rules of leases."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         for name in _COORDINATED:

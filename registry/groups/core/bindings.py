@@ -1,4 +1,4 @@
-"""bindings and pods/binding: a pod gets its node, once and for all."""
+"""Bindings: pods/binding and /bindings, with which the scheduler assigns a pod to a node. A pod keeps its node."""
 
 from msgspec.structs import replace
 
@@ -25,7 +25,7 @@ _RESOURCE = GroupResource("", "pods/binding")
 
 
 class BindingREST:
-    """Assigns nodes to pods; keeps nothing. `kind` is that of the path: pods or bindings."""
+    """Assigns pods to nodes, and stores no Binding. `kind` is the kind of the path: pods or bindings."""
 
     def __init__(self, pods: Store, kind: Kind) -> None:
         self._pods = pods
@@ -78,7 +78,7 @@ class BindingREST:
 
 
 def _check_name(name: str) -> None:
-    """Whether there can be a pod of this name."""
+    """Refuse a name that no pod can have. Raises BadRequest."""
     if not name:
         raise errors.BadRequest("Name parameter required.")
     if wrong := names.is_path_segment(name, False):
@@ -98,7 +98,7 @@ def _preconditions(metadata: Object) -> Preconditions:
 
 
 def _why_not(pod: Object) -> str:
-    """What keeps a pod from getting a node now."""
+    """The reason why the pod cannot be assigned to a node now; empty when it can."""
     name, spec = pod["metadata"]["name"], pod["spec"]
     if pod["metadata"].get("deletionTimestamp"):
         return f"pod {name} is being deleted, cannot be assigned to a host"

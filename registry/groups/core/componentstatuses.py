@@ -1,6 +1,6 @@
-"""Component statuses: whether the storage and the two servers beside this one are well, asked when somebody reads.
+"""ComponentStatuses: the health of etcd, the scheduler and the controller manager, probed at each read.
 
-Nothing is kept. Must hold: a component that does not answer costs a reader no more than the deadline.
+Nothing is stored. Must hold: a component that does not answer delays the client by no more than the deadline.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObje
 
 
 def _health(member: str) -> Cell:
-    """What the condition of health says."""
+    """A cell with one member of the condition Healthy."""
 
     def cell(status: Object, _now: float) -> str:
         found: Object = next((one for one in status.get("conditions") or () if one.get("type") == "Healthy"), {})
@@ -66,7 +66,7 @@ Check = Callable[[], Awaitable[Condition]]
 
 
 class ComponentStatusREST:
-    """The statuses of all components that there are by design."""
+    """The statuses of the fixed list of components."""
 
     def __init__(self, environment: Environment) -> None:
         storage = environment.storage_for(resource_of(NAMESPACES))

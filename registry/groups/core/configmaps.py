@@ -1,4 +1,4 @@
-"""Config maps: text and bytes by key."""
+"""ConfigMaps: a ConfigMap keeps text (data) and bytes (binaryData) by key."""
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class ConfigMapStrategy(Strategy, frozen=True, kw_only=True):
-    """Keys are unique over both kinds of data."""
+    """A key may appear in data or in binaryData, but not in both."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         texts, binaries = obj.get("data") or {}, obj.get("binaryData") or {}

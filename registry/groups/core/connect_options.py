@@ -1,7 +1,7 @@
-"""The options of logs, streams and proxies, as a query tells them. Pure.
+"""Connect options: PodLogOptions, PodExecOptions and the like, read from the query of a request. Pure.
 
-What a query says beyond them does not count. Must hold: what cannot be read is a BadRequest in the words of Go's
-conversions; whatever is there and is not "false" or "0" is true.
+Other parameters of the query are ignored. Must hold: a value that cannot be read is a BadRequest with the message of
+Go's conversion. A boolean is true unless its value is "false" or "0".
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -81,16 +81,16 @@ _OPTIONS: Mapping[str, Mapping[str, Callable[[Sequence[str]], Any]]] = {
     "PodAttachOptions": _STREAMS,
     "PodPortForwardOptions": {"ports": _ports},
 }
-"""By kind: the fields, and how each is read."""
+"""For each kind of options: the fields, and the function that reads each of them."""
 
 
 def read(kind: str, query: Query) -> Object:
-    """The options of a kind. Raises BadRequest."""
+    """Read the options of this kind. Raises BadRequest."""
     return {name: parse(query[name]) for name, parse in _OPTIONS[kind].items() if query.get(name)}
 
 
 def validate_log(options: Object) -> list[FieldError]:
-    """What is wrong with the options of a log."""
+    """The field errors of PodLogOptions."""
     errors = []
     if options.get("tailLines", 0) < 0:
         errors.append(field.invalid("tailLines", options["tailLines"], "must be greater than or equal to 0"))

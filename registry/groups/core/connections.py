@@ -1,6 +1,6 @@
-"""Connections: what all paths have in common that lead from an object on to somewhere else.
+"""Connections: the base of subresources that connect the client to a kubelet, pod or service (rest.Connecter).
 
-Must hold: admission sees the options of every one, before anything is looked up.
+Must hold: admission of CONNECT sees the options before the server reads the object.
 """
 
 from msgspec.structs import replace
@@ -17,11 +17,11 @@ from aio_apiserver.storage.stored_object import Object
 
 UPGRADEABLE = frozenset({"create", "get"})
 ALL = frozenset({"create", "delete", "get", "patch", "update", ""})
-"""The verbs of proxies; the empty one is that of methods that are none, OPTIONS."""
+"""The verbs of proxies. The empty verb stands for methods without a verb, such as OPTIONS."""
 
 
-class Connection:
-    """A subresource that connects. `shown` is the kind that discovery tells, `options` the kind of its options."""
+class ConnectSubresource:
+    """A subresource that connects. `shown` is the kind in discovery, and `options` is the kind of its options."""
 
     def __init__(
         self, store: Store, environment: Environment, *, subresource: str, options: str, shown: str = ""
@@ -40,14 +40,14 @@ class Connection:
         return self._shown
 
     async def admit(self, request: Request, name: str, options: Object) -> None:
-        """Let admission change the options, or refuse."""
+        """Run mutating and validating admission for CONNECT. Admission may change the options."""
         attributes = self._store.attributes(Operation.CONNECT, request, CreateOptions(), name=name, obj=options)
         attributes = replace(attributes, kind=self._options, subresource=self._subresource, options=None)
         await self._store.admission.mutate(attributes)
         await self._store.admission.validate(attributes)
 
     async def authorize(self, request: Request, name: str, verb: str) -> None:
-        """Ask whether the user may do this, too. Raises Forbidden."""
+        """Authorize one more verb for the user of the request. Raises Forbidden."""
         question = access.Attributes(
             request.user,
             verb,
@@ -62,12 +62,12 @@ class Connection:
             raise errors.Forbidden(self.kind.resource, name, why=decision.reason)
 
     async def get(self, request: Request, name: str) -> Object:
-        """The object in whose path this stands."""
+        """The object to which the subresource belongs."""
         return (await self._store.get(request, name)).decode()
 
 
 def container_of(pod: Object, name: str) -> str:
-    """The container that is meant: the one that is named, or the only one. Raises BadRequest."""
+    """The container that the options name, or the pod's only container. Raises BadRequest."""
     members = ("initContainers", "containers", "ephemeralContainers")
     names = [one["name"] for member in members for one in pod["spec"].get(member) or ()]
     pod_name = pod["metadata"]["name"]

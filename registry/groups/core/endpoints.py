@@ -1,4 +1,4 @@
-"""Endpoints: the addresses behind a service, as older clients read and write them."""
+"""Endpoints: the addresses behind a service in the older API, which EndpointSlices replace."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _ADDRESS_LISTS = ("addresses", "notReadyAddresses")
 
 
 class EndpointsStrategy(Strategy, frozen=True, kw_only=True):
-    """Subsets of addresses that share ports; those that were stored once stay valid until somebody changes them."""
+    """The rules for subsets: addresses that share ports. Unchanged subsets are not validated again."""
 
     def default(self, obj: Object) -> None:
         for subset in obj.get("subsets") or ():

@@ -1,7 +1,7 @@
-"""Events: what happened to an object, told once and kept for an hour.
+"""Events: reports of components about objects, kept for one hour.
 
-Both API groups serve the same objects; the newer one (events.k8s.io) has rules of its own on top, and lets nothing
-change but the series. Events that say when they happened (`eventTime`) are of the newer shape everywhere.
+Both API groups serve the same objects. events.k8s.io has further rules and allows changes to `series` alone. An event
+with `eventTime` has the newer shape in both groups.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from aio_apiserver.registry.groups.core import events_columns
 from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Normal", "Warning")
-_ELSEWHERE = "does not match event.namespace"
-_TOLD = (("reportingInstance", 128), ("action", 128), ("reason", 128))
-"""What a new event must say, and how long each may be."""
+_OTHER_NAMESPACE = "does not match event.namespace"
+_REQUIRED = (("reportingInstance", 128), ("action", 128), ("reason", 128))
+"""The required fields of an event of the newer shape, each with its maximum length."""
 _LONGEST_MESSAGE = 1024
 _OLD_FIELDS = ("firstTimestamp", "lastTimestamp", "count")
 _STRUCTS = {"involvedObject": "core.ObjectReference", "source": "core.EventSource", "related": "core.ObjectReference"}
@@ -30,7 +30,7 @@ _FROZEN = (
 
 
 class EventStrategy(Strategy, frozen=True, kw_only=True):
-    """is_strict: whether the rules of events.k8s.io hold, beyond those that all events keep."""
+    """`is_strict` adds the rules of events.k8s.io to those for all events."""
 
     allows_create_on_update: bool = True
     garbage_collection: GarbageCollection = GarbageCollection.UNSUPPORTED
@@ -59,26 +59,26 @@ class EventStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _namespaces(obj: Object) -> tuple[str, str]:
-    """Of the event, and of the object that it is about."""
+    """The namespace of the event, and of the object that it involves."""
     return obj["metadata"].get("namespace", ""), (obj.get("involvedObject") or {}).get("namespace", "")
 
 
 def _validate_old_shape(obj: Object) -> list[FieldError]:
     namespace, involved = _namespaces(obj)
     is_right = namespace == involved if involved else namespace in {"", "default"}
-    return [] if is_right else [field.invalid("involvedObject.namespace", involved, _ELSEWHERE)]
+    return [] if is_right else [field.invalid("involvedObject.namespace", involved, _OTHER_NAMESPACE)]
 
 
 def _validate_new_shape(obj: Object, controller: str) -> list[FieldError]:
     namespace, involved = _namespaces(obj)
     errors = []
     if not involved and namespace not in {"default", "kube-system"}:
-        errors.append(field.invalid("involvedObject.namespace", involved, _ELSEWHERE))
+        errors.append(field.invalid("involvedObject.namespace", involved, _OTHER_NAMESPACE))
     reporting = obj.get("reportingComponent", "")
     if not reporting:
         errors.append(field.required(controller))
     errors += field.invalid_each(controller, reporting, names.check_qualified_name(reporting))
-    for name, limit in _TOLD:
+    for name, limit in _REQUIRED:
         if not obj.get(name):
             errors.append(field.required(name))
         errors += _validate_length(obj, name, limit)
@@ -137,7 +137,7 @@ def _shown(obj: Object, name: str) -> Any:
 
 
 INVOLVED: Sequence[str] = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-"""What can be selected of the object that an event is about."""
+"""The members of involvedObject that a field selector can name."""
 
 EVENTS = Kind(
     group="",

@@ -1,4 +1,4 @@
-"""Images of containers: what the name of one says of how it is pulled.
+"""Images: the default imagePullPolicy of a container, which follows from the name of its image.
 
 A name is [domain/]path[:tag][@digest]. Pure.
 """
@@ -26,7 +26,7 @@ _OFFICIAL = "library"
 
 
 def _full_path(match: re.Match[str]) -> str:
-    """The path with all that is meant: what does not look like a domain begins the path."""
+    """The path after normalization. A first part that does not look like a domain belongs to the path."""
     domain, path = match["domain"] or "", match["path"]
     if domain in _DEFAULT_DOMAINS:
         return path if "/" in path else f"{_OFFICIAL}/{path}"
@@ -36,7 +36,7 @@ def _full_path(match: re.Match[str]) -> str:
 
 @remember_short(4096, longest=512)
 def pull_policy(image: str) -> str:
-    """When an image is pulled if nobody says: always if it is the latest, which moves; else when it is not there."""
+    """The default policy: Always for the tag `latest` (also when tag and digest are missing), else IfNotPresent."""
     match = _NAME.fullmatch(image)
     if match is None or _IDENTIFIER.fullmatch(image) or len(_full_path(match)) > _PATH_LIMIT:
         return _IF_NOT_PRESENT

@@ -1,4 +1,4 @@
-"""Pairs of a certificate and its key in PEM: what is wrong with one, in Go's words. Pure."""
+"""Key pairs: checks a certificate and its private key in PEM, with the messages of Go's crypto/tls. Pure."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _SKIPPED = "after skipping PEM blocks of the following types: [{}]"
 
 
 def describe(certificate: bytes, key: bytes) -> str:
-    """What is wrong with a pair; empty when it fits."""
+    """The message for a pair that does not match; empty when it matches."""
     certificates, keys = list(pem.blocks(certificate)), list(pem.blocks(key))
     chain = [block.content for block in certificates if block.type == _CERTIFICATE]
     if not chain:

@@ -1,7 +1,7 @@
-"""Limit ranges: what one pod, container or claim of a namespace may ask for.
+"""LimitRanges: minimums, maximums and defaults for the resources of pods, containers and claims in a namespace.
 
-Here are the rules for the ranges themselves; admission applies them. Must hold: of a container's limits and requests
-that are not given each has the default that follows from the others.
+This module has the rules for LimitRange objects; the admission plugin LimitRanger applies them. Must hold: a missing
+default of a container is derived from the other limits, as in kube-apiserver.
 """
 
 import uuid
@@ -23,11 +23,11 @@ _POD, _CONTAINER, _CLAIM = "Pod", "Container", "PersistentVolumeClaim"
 _TYPES = frozenset({_POD, _CONTAINER, _CLAIM})
 _ONE = quantity.parse("1")
 _MAX_MILLI_VALUE = (2**63 - 1) // 1000
-"""Above it, ratios are made of whole amounts: thousandths would not fit 64 bits."""
+"""Larger values are compared as whole amounts, because their thousandths do not fit into 64 bits."""
 
 
 class LimitRangeStrategy(Strategy, frozen=True, kw_only=True):
-    """An item for each type of object."""
+    """The rules for limit ranges, which have one item for each type of object."""
 
     def default(self, obj: Object) -> None:
         for item in objects.get(obj, "spec.limits", ()):
@@ -122,7 +122,8 @@ _ORDERED: tuple[tuple[str, str, str, str, str], ...] = (
     ("min", "default", "default", "min", "min value {} is greater than default value {}"),
     ("default", "max", "default", "max", "default value {} is greater than max value {}"),
 )
-"""Amounts of which the first may not be above the second; where that is said, which amount is shown, and how."""
+"""Pairs of amounts of which the first may not exceed the second, with the field, the amount and the text of the error.
+"""
 
 _Given = Mapping[str, Quantity | None]
 
@@ -159,7 +160,7 @@ def _validate_ratio(given: _Given, path: str) -> list[FieldError]:
 
 
 def _ratios(ratio: Quantity, least: Quantity, most: Quantity) -> tuple[float, float]:
-    """The ratio that is allowed, and the largest that there can be."""
+    """The allowed ratio, and the largest ratio that min and max permit."""
     whole = [counted_amounts.value(one) for one in (ratio, least, most)]
     if all(value < _MAX_MILLI_VALUE for value in whole):
         fine = [counted_amounts.milli_value(one) for one in (ratio, least, most)]

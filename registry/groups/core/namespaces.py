@@ -1,7 +1,6 @@
-"""Namespaces: they carry their name as a label, begin Active, and wait for the `kubernetes` finalizer to go.
+"""Namespaces: their name as a label, the phase Active, and the finalizer `kubernetes` in spec.finalizers.
 
-The finalizer stands in `spec.finalizers`, not in the metadata: only /finalize changes it. How a namespace begins to end
-is in namespaces_deletion.py.
+This finalizer is not in the metadata, and /finalize changes it. namespaces_deletion.py has the deletion.
 """
 
 from aio_apiserver.registry.base import objects
@@ -22,7 +21,7 @@ _PHASE_DETAIL = "may only be '{}' if `deletionTimestamp` is {}empty"
 
 
 class NamespaceStrategy(Strategy, frozen=True, kw_only=True):
-    """What a namespace begins with and keeps."""
+    """The defaults and the rules of namespaces."""
 
     def default(self, obj: Object) -> None:
         if obj["metadata"].get("name"):
@@ -62,7 +61,7 @@ def _label(obj: Object) -> None:
 
 
 class NamespaceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """The phase follows from the deletion; whoever ends namespaces reports conditions."""
+    """The phase must agree with the deletion timestamp. The namespace controller reports its conditions here."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
@@ -82,7 +81,7 @@ class NamespaceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
 
 class NamespaceFinalizeStrategy(NamespaceStrategy, frozen=True, kw_only=True):
-    """/finalize: the one place where the finalizers of the spec change."""
+    """/finalize changes spec.finalizers; other updates keep them."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         new["status"] = old.get("status")

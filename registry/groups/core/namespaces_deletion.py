@@ -1,8 +1,9 @@
-"""The end of namespaces, and /finalize.
+"""Namespaces deletion: DELETE of a namespace in two steps, and /finalize.
 
-The first DELETE marks a namespace as Terminating; it stays, whatever the grace, until `spec.finalizers` is empty.
-Later DELETEs do nothing before that. Must hold: whoever deletes means the namespace that is there now, never one that
-was made in its place meanwhile.
+The first DELETE sets the phase Terminating, whatever the grace period. The namespace stays until `spec.finalizers` is
+empty, and later DELETEs change nothing before that.
+
+Must hold: a DELETE applies to the namespace that the server read first, never to a new one of the same name.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class NamespaceStore(Store, frozen=True, kw_only=True):
-    """Namespaces, which end in two steps."""
+    """The Store of namespaces, which are deleted in two steps."""
 
     async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
         present = await self.get(request, name)
@@ -54,7 +55,7 @@ class NamespaceStore(Store, frozen=True, kw_only=True):
 
 
 def _aimed_at(namespace: Object, options: DeleteOptions) -> DeleteOptions:
-    """The options for just this namespace. Raises Conflict when another one is meant."""
+    """The options with the UID of this namespace as precondition. Raises Conflict when the preconditions differ."""
     metadata, wanted = namespace["metadata"], options.preconditions or Preconditions()
     for what, given, found in (
         ("UID", wanted.uid, metadata.get("uid")),
@@ -83,7 +84,9 @@ def _begin_to_end(namespace: Object, options: DeleteOptions, *, now: float) -> N
 
 
 def _is_wanted(options: DeleteOptions, is_present: bool, *, orphans: bool) -> bool:
-    """Whether a finalizer of the garbage collector belongs on a namespace: that which orphans dependents, or waits."""
+    """Whether the namespace needs the finalizer `orphan` (with `orphans`) or `foregroundDeletion` of the garbage
+    collector.
+    """
     if options.orphan_dependents is not None:
         return options.orphan_dependents is orphans
     if options.propagation_policy is not None:
@@ -92,7 +95,7 @@ def _is_wanted(options: DeleteOptions, is_present: bool, *, orphans: bool) -> bo
 
 
 class FinalizeREST:
-    """/finalize: it is written, never read."""
+    """The subresource /finalize. It can be updated and patched, but not read."""
 
     def __init__(self, store: Store) -> None:
         self._namespaces = SubresourceREST(store, "finalize", FINALIZE_STRATEGY)
@@ -114,7 +117,7 @@ class FinalizeREST:
 
 
 def paths(stores: Mapping[str, Store]) -> dict[str, RESTStorage]:
-    """The paths of namespaces that are not those of every kind."""
+    """The paths of namespaces that differ from the paths of other kinds."""
     namespaces = stores[NAMESPACES.plural]
     return {
         NAMESPACES.plural: NamespaceStore(**asdict(namespaces)),

@@ -1,4 +1,4 @@
-"""Nodes: their taints, their blocks of pod addresses, and what they report."""
+"""Nodes: their taints, their pod CIDRs, and the status that kubelets report."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _ONE_SOURCE = "exactly one reference subfield must be non-nil"
 
 
 class NodeStrategy(Strategy, frozen=True, kw_only=True):
-    """A node may bring its whole status when it is made; later only /status changes it."""
+    """The rules of nodes. A new node may bring its status; later, /status alone changes the status."""
 
     def default(self, obj: Object) -> None:
         _default(obj)
@@ -79,7 +79,7 @@ class NodeStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class NodeStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What the kubelet reports."""
+    """The status that the kubelet reports."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
@@ -120,7 +120,7 @@ def _validate_annotations(obj: Object) -> list[FieldError]:
 
 
 def _list_in(text: str, go_type: str) -> tuple[Sequence[Any], str]:
-    """The maps in a text, and what is wrong with it."""
+    """The maps in an annotation that holds a JSON list, and the message when it is no such list."""
     wrong = json_errors.describe(text.encode())
     if wrong:
         return (), wrong

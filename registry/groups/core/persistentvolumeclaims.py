@@ -1,4 +1,6 @@
-"""Persistent volume claims: what storage a pod needs. One that is bound may still grow and change its attributes."""
+"""PersistentVolumeClaims: requests of pods for storage. A bound claim can still grow and change its attributes
+class.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +19,7 @@ from aio_apiserver.storage.stored_object import Object
 BOUND = "Bound"
 _ATTRIBUTES_CLASS = "volumeAttributesClassName"
 _OLD_SOURCES = frozenset({("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")})
-"""By group and kind: what `dataSource` may say where there is no `dataSourceRef`."""
+"""Group and kind of the sources that `dataSource` accepts without `dataSourceRef`."""
 _RESIZE_STATES = (
     "ControllerResizeInProgress",
     "ControllerResizeInfeasible",
@@ -31,7 +33,7 @@ _ZERO = quantity.parse("0")
 
 
 class PersistentVolumeClaimStrategy(Strategy, frozen=True, kw_only=True):
-    """`dataSource` and `dataSourceRef` say the same unless another namespace is meant."""
+    """The rules of claims. `dataSource` and `dataSourceRef` are equal unless the reference names another namespace."""
 
     def default(self, obj: Object) -> None:
         if not objects.get(obj, "status.phase"):
@@ -73,7 +75,7 @@ class PersistentVolumeClaimStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class PersistentVolumeClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What the controllers have made of the claim."""
+    """The status that the volume controllers report."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
@@ -99,7 +101,7 @@ class PersistentVolumeClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=T
 
 
 def _settle_sources(spec: Object, old: Mapping[str, Any]) -> None:
-    """Drop what could never be a source, and let both fields say the same."""
+    """Drop sources that the server does not accept, and copy `dataSource` and `dataSourceRef` to each other."""
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     had_one = old.get("dataSource") is not None or old.get("dataSourceRef") is not None
     if reference is not None and reference.get("namespace") and old.get("dataSourceRef") is None:
@@ -124,7 +126,7 @@ def _annotation(obj: Object) -> str | None:
 
 
 def _takes_class_from_annotation(new: Object, old: Object) -> bool:
-    """Whether an update moves the class from the old annotation to the field."""
+    """Whether an update moves the storage class from the old annotation to the field."""
     known, now, wanted = _annotation(old), _annotation(new), new["spec"].get("storageClassName")
     is_unset = old["spec"].get("storageClassName") is None
     return known is not None and is_unset and wanted == known and now in {None, known}
@@ -138,7 +140,7 @@ def _validate_class_annotation(new: Object, old: Object) -> list[FieldError]:
 
 
 def _validate_frozen(new: Object, old: Object) -> list[FieldError]:
-    """The spec, but for what is still open."""
+    """The error for a changed spec. The fields that may change are made equal before the comparison."""
     spec, before = objects.clone(new["spec"]), objects.clone(old["spec"])
     if not before.get("volumeName") and spec.get("volumeName"):
         before["volumeName"] = spec["volumeName"]
@@ -153,7 +155,7 @@ def _validate_frozen(new: Object, old: Object) -> list[FieldError]:
 
 
 def _open_class(new: Object, old: Object, spec: Object) -> None:
-    """A class that was not set can be set, if the annotation says no other."""
+    """Allow an update to set a missing storage class, unless the annotation names another class."""
     wanted, known = new["spec"].get("storageClassName"), _annotation(old)
     is_new = wanted is not None and old["spec"].get("storageClassName") is None
     if _takes_class_from_annotation(new, old) or (is_new and known in {None, wanted}):
@@ -171,7 +173,7 @@ def _open_bound(spec: Object, before: Object) -> None:
 
 
 def _level(spec: Object, before: Object) -> None:
-    """Equal amounts are written alike."""
+    """Give equal quantities the same text, so that the comparison sees no difference."""
     for member in ("requests", "limits"):
         amounts, known = (objects.get(one, f"resources.{member}", {}) for one in (spec, before))
         for name, text in amounts.items():
@@ -180,7 +182,7 @@ def _level(spec: Object, before: Object) -> None:
 
 
 def _validate_size(new: Object, old: Object) -> list[FieldError]:
-    """A claim may ask for less again, down to what it has."""
+    """The error for a smaller request. A claim may reduce its request, but not below its capacity."""
     wanted, before = (_amount(objects.get(one, "spec.resources.requests", {})) for one in (new, old))
     if wanted >= before or wanted > _amount(objects.get(old, "status.capacity", {})):
         return []
@@ -193,7 +195,7 @@ def _amount(amounts: Mapping[str, str]) -> int:
 
 
 def _validate_attributes_class(new: Object, old: Object) -> list[FieldError]:
-    """A class that has been applied is not taken away."""
+    """The error for removing the class after the driver has applied one."""
     wanted = new["spec"].get(_ATTRIBUTES_CLASS)
     if objects.get(old, "status.currentVolumeAttributesClassName") is None:
         return []

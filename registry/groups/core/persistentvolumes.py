@@ -1,4 +1,4 @@
-"""Persistent volumes: pieces of storage in the cluster, bound to claims."""
+"""PersistentVolumes: storage in the cluster that is bound to claims."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,12 +40,12 @@ _NEWER_LABELS = {
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
-"""The one change of a volume's affinity that is allowed."""
+"""The deprecated label keys, and the keys that may replace them in a volume's node affinity."""
 _SECRET = "controllerExpandSecretRef"  # noqa: S105 - the name of a field
 
 
 class PersistentVolumeStrategy(Strategy, frozen=True, kw_only=True):
-    """Where the data is never changes."""
+    """The rules of volumes. The volume source is immutable."""
 
     def default(self, obj: Object) -> None:
         spec, status = obj.setdefault("spec", {}), obj.setdefault("status", {})
@@ -99,7 +99,7 @@ class PersistentVolumeStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class PersistentVolumeStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """When the phase changed is known even when nobody says."""
+    """The status of a volume. The server sets lastPhaseTransitionTime when the client does not."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
@@ -121,7 +121,7 @@ def _validate_mount_options(obj: Object) -> list[FieldError]:
 
 
 def _validate_source(spec: Mapping[str, Any], old_spec: Mapping[str, Any]) -> list[FieldError]:
-    """The source is what it was, but for a secret that was not there."""
+    """The error for a changed volume source. An update may add a missing controllerExpandSecretRef."""
     new, old = volume_specs.source_of(spec), volume_specs.source_of(old_spec)
     if "csi" in new and "csi" in old and old["csi"].get(_SECRET) is None:
         new["csi"] = {name: value for name, value in new["csi"].items() if name != _SECRET}
@@ -142,12 +142,12 @@ def _validate_affinity(new: Object | None, old: Object | None) -> list[FieldErro
 
 
 def _with_newer_labels(old: Object, new: Object | None) -> Object:
-    """The old affinity with the newer names where the new one has them."""
+    """A copy of the old affinity in which label keys have their new names, where the new affinity uses them."""
     renamed = objects.clone(old)
     for wanted, term in zip(_terms(new), _terms(renamed), strict=False):
         pairs = zip(wanted.get("matchExpressions") or (), term.get("matchExpressions") or (), strict=False)
         for new_one, old_one in pairs:
-            # A label without a newer name counts as renamed where there is none any more: so it is upstream.
+            # As in kube-apiserver, a label without a newer name counts as renamed to the empty key.
             newer = _NEWER_LABELS.get(old_one.get("key", ""), "")
             if newer == new_one.get("key", ""):
                 old_one["key"] = newer

@@ -1,4 +1,4 @@
-"""Conditions of pods as the server itself sets them. Pure."""
+"""Pod conditions: the conditions of pods that the server itself sets or reads. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +8,10 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def put(status: Object, condition: Mapping[str, Any], *, now: str) -> None:
-    """Add a condition, or put it in the place of the one of its type; the time of the transition stays if none is."""
+    """Set a condition of the pod. lastTransitionTime stays when the status of the condition does not change."""
     conditions.put(status, condition, now=now)
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether the pod says that it can do its work."""
+    """Whether the condition Ready is true."""
     return conditions.is_true(pod.get("status") or {}, "Ready")

@@ -1,4 +1,4 @@
-"""Kinds that make pods of a template: what belongs to features that are off is dropped from it on its way in."""
+"""Pod makers: the base strategy of kinds with a pod template, which drops fields of disabled features from it."""
 
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec
@@ -6,10 +6,12 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class PodMakerStrategy(Strategy, frozen=True, kw_only=True):
-    """The owner of a template. Its owners of fields know what was sent, what is dropped included."""
+    """The base strategy. managedFields still name the dropped fields, because a manager's fields come from the
+    request.
+    """
 
     def template(self, obj: Object) -> Object | None:
-        """The template, which may be missing where it is a pointer."""
+        """The pod template; None where the kind allows a missing template."""
         found: Object | None = obj["spec"].get("template")
         return found
 

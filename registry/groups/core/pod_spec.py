@@ -1,7 +1,7 @@
-"""Pod specs: what pods and the templates of pods have in common.
+"""Pod spec: the defaults and lists that pods and pod templates share.
 
-Must hold: specs have the defaults of their types when they come here (types.json), so that everything that a
-Go struct always has is there. What is true of pods alone is in pods.py.
+Must hold: a spec has the defaults of its types (types.json) before it comes here, so every non-pointer struct of Go
+exists. pods.py has the rules for pods alone.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def containers(spec: Object) -> Iterator[Object]:
-    """All containers, those that come first first."""
+    """All containers: init containers, then containers, then ephemeral containers."""
     for name in CONTAINER_LISTS:
         yield from spec.get(name) or ()
 
 
 def default(spec: Object) -> None:
-    """The defaults that depend on other fields."""
+    """Set the defaults that depend on other fields."""
     if account := spec.get("serviceAccountName") or spec.get("serviceAccount"):
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for container in containers(spec):
@@ -34,14 +34,14 @@ def default(spec: Object) -> None:
 
 
 def default_template(template: Any) -> None:
-    """The same for a template, which may be missing where it is a pointer."""
+    """Set these defaults in a pod template, where there is one."""
     if template is not None:
         drop_old_annotations(template)
         default(template["spec"])
 
 
 def drop_old_annotations(owner: Object) -> None:
-    """Take away the annotations that once told of init containers: the fields tell it now."""
+    """Remove the annotations that described init containers before there were fields for them."""
     annotations = (owner.get("metadata") or {}).get("annotations")
     if annotations:
         for key in _OF_INIT_CONTAINERS & annotations.keys():
@@ -49,7 +49,7 @@ def drop_old_annotations(owner: Object) -> None:
 
 
 def drop_disabled(spec: Object) -> None:
-    """Take away what kube-apiserver's default feature gates do not know."""
+    """Remove the fields of feature gates that are off by default in kube-apiserver."""
     spec.pop("schedulingGroup", None)
     for container in containers(spec):
         lifecycle = container.get("lifecycle")
@@ -62,7 +62,7 @@ def drop_disabled(spec: Object) -> None:
 
 
 def _default_volume(volume: Object) -> None:
-    """A volume without a source is an empty directory."""
+    """Make a volume without a source an emptyDir, and set the pull policy of an image volume."""
     if not any(name != "name" for name in volume):
         volume["emptyDir"] = {}
     image = volume.get("image")

@@ -1,4 +1,4 @@
-"""The paths below pods, /bindings, which is one of them by another name, and the proxies of nodes and services."""
+"""Pod subresources: the paths below pods, /bindings, and the proxies of nodes and services."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,11 +15,11 @@ from aio_apiserver.registry.groups.core.proxies import NodeProxyREST, PodProxyRE
 from aio_apiserver.registry.groups.core.services import SERVICES
 
 Eviction = Callable[[Store, Environment], RESTStorage]
-"""Makes pods/eviction, whose rules are those of the policy group, from the Store of pods."""
+"""Makes pods/eviction from the Store of pods. The policy group has the rules of evictions."""
 
 
 def paths(stores: Mapping[str, Store], environment: Environment, *, eviction: Eviction) -> Mapping[str, RESTStorage]:
-    """What is served beyond pods and their status, by path."""
+    """The REST storage of each path, beside pods and pods/status."""
     pods = stores[PODS.plural]
     return {
         BINDINGS.plural: BindingREST(pods, BINDINGS),

@@ -1,4 +1,4 @@
-"""Pods: they begin Pending, end by degrees once they are on a node, and carry a generation of their spec."""
+"""Pods: defaults and rules of pods. A pod begins as Pending, and its deletion is graceful once it has a node."""
 
 from collections.abc import Iterator, Mapping
 
@@ -24,7 +24,7 @@ _GATED = {
 
 
 class PodStrategy(Strategy, frozen=True, kw_only=True):
-    """What a pod begins with, and how long it may take to end."""
+    """The defaults, the first status and the graceful deletion of pods."""
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -40,10 +40,10 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
             _settle_addresses(status)
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        spec, told = obj["spec"], objects.get(obj, "status.qosClass")
+        spec, given = obj["spec"], objects.get(obj, "status.qosClass")
         super().prepare_for_create(context, obj)
         pod_spec.drop_disabled(spec)
-        obj["status"] = {"phase": "Pending", "qosClass": told or pod_resources.qos_class(spec)}
+        obj["status"] = {"phase": "Pending", "qosClass": given or pod_resources.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": obj["metadata"]["creationTimestamp"]}]
         labels = obj["metadata"].get("labels") or {}
@@ -70,12 +70,12 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         return errors + updates.validate(new["spec"], old["spec"])
 
     def validate_changed_metadata(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        """The rules for the metadata of a changed pod, which is looked at like that of a new one once more."""
+        """The metadata errors of a changed pod. As in kube-apiserver, the rules for new pods are applied as well."""
         errors = super().validate_update(context, new, old) + self.validate_metadata_again(new)
         return errors + Strategy.validate(self, context, new)
 
     def options(self, context: StrategyContext, old: Object) -> "options.PodOptions":
-        """How strict to be with the successor of a pod."""
+        """The validation options for an update. They allow the old pod's violations of newer rules."""
         return allowances.options_for(old["spec"], old["metadata"], is_pod=True, context=context)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -83,7 +83,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         return found + pod_warnings.pod_warnings(obj)
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
-        """Only a pod that may run somewhere needs time."""
+        """The grace period: 0 for a pod without a node or in a terminal phase."""
         spec = obj["spec"]
         if not spec.get("nodeName") or objects.get(obj, "status.phase") in _TERMINAL_PHASES:
             return 0
@@ -94,7 +94,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _default_host_ports(spec: Object) -> None:
-    """On the host's network, ports of containers are the host's."""
+    """On the host network, give each container port the same host port."""
     for name in ("containers", "initContainers"):
         for container in spec.get(name) or ():
             for port in container.get("ports") or ():
@@ -103,7 +103,7 @@ def _default_host_ports(spec: Object) -> None:
 
 
 def _settle_addresses(status: Object) -> None:
-    """`podIP` and the first of `podIPs` are one; what a client says of both, the single one decides."""
+    """Make `podIP` equal to the first of `podIPs`. Where a client sends both, `podIP` wins."""
     addresses = status.get("podIPs") or []
     single = status.get("podIP")
     if single and (not addresses or addresses[0].get("ip") != single):
@@ -113,7 +113,7 @@ def _settle_addresses(status: Object) -> None:
 
 
 def _selecting_terms(spec: Object) -> Iterator[Object]:
-    """Whatever selects pods by the values that this one's labels have."""
+    """The affinity terms and spread constraints of a pod, which select pods by label keys."""
     affinity = spec.get("affinity") or {}
     for name in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(name) or {}
@@ -124,7 +124,7 @@ def _selecting_terms(spec: Object) -> Iterator[Object]:
 
 
 def _apply_label_keys(term: Object, labels: Mapping[str, str]) -> None:
-    """Make expressions of the keys that are to have, or not to have, this pod's value."""
+    """Add expressions for matchLabelKeys and mismatchLabelKeys, with the pod's own label values."""
     selector = term.get("labelSelector")
     if selector is None:
         return
@@ -136,7 +136,7 @@ def _apply_label_keys(term: Object, labels: Mapping[str, str]) -> None:
 
 
 def _apply_app_armor(context: StrategyContext, obj: Object) -> None:
-    """Make fields of the profiles that annotations tell, and say that annotations are not the way."""
+    """Copy AppArmor annotations to the fields, and warn that the annotations are deprecated."""
     spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
     if not annotations or objects.get(spec, "os.name") == "windows":
         return

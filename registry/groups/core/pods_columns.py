@@ -1,7 +1,7 @@
-"""pods_columns: the columns of a Pod: ready containers, one word for its state, and restarts.
+"""Pods columns: the columns of a Pod: ready containers, status in one word, and restarts.
 
-The word is the most telling of three sources. The phase comes first, then the first init container that is not done,
-then the containers, of which the first one counts most.
+The status word comes from three sources, and later ones win: the phase, the first init container that is not done, the
+containers. Of the containers, the first one wins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _COLUMNS = (
 
 
 class _Restarts(Struct):
-    """How often, and when last (0 for never)."""
+    """The number of restarts, and the time of the last one (0 for never)."""
 
     count: int = 0
     last: float = 0.0
@@ -56,7 +56,7 @@ class _Restarts(Struct):
 
 
 class _Summary(Struct):
-    """What is known of a pod so far."""
+    """The cells of a pod while they are computed."""
 
     reason: str
     total: int
@@ -160,7 +160,7 @@ def _add_containers(summary: _Summary, pod: Object) -> None:
 
 
 def _not_completed(pod: Object, *, is_any_running: bool, failure: str) -> str:
-    """A container that is done says nothing of a pod whose others are not."""
+    """The word for a pod with completed containers: it depends on the containers that still run."""
     if is_any_running and formats.is_true(pod, "Ready"):
         return "Running"
     return failure or ("NotReady" if is_any_running else "Completed")

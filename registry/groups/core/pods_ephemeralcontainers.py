@@ -1,4 +1,4 @@
-"""pods/ephemeralcontainers: containers that somebody adds to a pod that runs, to look inside."""
+"""Pods ephemeralContainers: pods/ephemeralcontainers, which adds debug containers to a running pod."""
 
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext, keep_metadata
@@ -10,7 +10,7 @@ _MEMBER = "ephemeralContainers"
 
 
 class EphemeralContainersStrategy(PodStrategy, frozen=True, kw_only=True):
-    """Nothing else changes."""
+    """An update changes spec.ephemeralContainers; the rest of the old spec stays."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         wanted = new["spec"].get(_MEMBER)

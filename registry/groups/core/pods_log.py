@@ -1,4 +1,4 @@
-"""pods/log: what a container has written, as its node's kubelet keeps it."""
+"""Pods log: pods/log, the log of a container, read from the kubelet of its node."""
 
 from collections.abc import Iterator
 from operator import itemgetter
@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
-from aio_apiserver.registry.groups.core.connections import Connection
+from aio_apiserver.registry.groups.core.connections import ConnectSubresource
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.storage.stored_object import Object
 
@@ -18,8 +18,8 @@ _FLAGS = ("follow", "previous", "timestamps")
 _VALUES = ("sinceSeconds", "sinceTime", "tailLines", "limitBytes")
 
 
-class LogREST(Connection):
-    """Leads to a kubelet's log of one container."""
+class LogREST(ConnectSubresource):
+    """Connects to the kubelet's log of one container."""
 
     verbs = frozenset({"get"})
     takes_paths = False

@@ -1,4 +1,4 @@
-"""pods/resize: other amounts of processors and memory for a pod that runs."""
+"""Pods resize: pods/resize, which changes the CPU and memory of a running pod."""
 
 from collections.abc import Sequence
 
@@ -13,17 +13,19 @@ _MEMBERS = ("resources", "resizePolicy")
 
 
 class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
-    """Only resources change. What moves, renames, adds or removes containers is left for the rules to refuse."""
+    """An update changes resources and resize policies. Validation refuses updates that move, rename, add or remove
+    containers.
+    """
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        wanted, present, told = new["spec"], old["spec"], new.get("status")
+        wanted, present, reported = new["spec"], old["spec"], new.get("status")
         has_as_many = all(len(wanted.get(name) or ()) == len(present.get(name) or ()) for name in _CONTAINERS)
         if has_as_many:
             new["spec"] = _resized(wanted, present)
             keep_metadata(new, old)
         super().prepare_for_update(context, new, old)
         if not has_as_many:
-            new["status"] = told or {}
+            new["status"] = reported or {}
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         found = self.validate_changed_metadata(context, new, old)
@@ -31,7 +33,7 @@ class ResizeStrategy(PodStrategy, frozen=True, kw_only=True):
 
 
 def _resized(wanted: Object, present: Object) -> Object:
-    """The present spec with the wanted resources."""
+    """The present spec with the resources of the request."""
     spec = dict(present)
     spec.pop("resources", None)
     if wanted.get("resources") is not None:

@@ -1,4 +1,4 @@
-"""pods/status: what a kubelet reports of a pod."""
+"""Pods status: pods/status, with which the kubelet reports the state of a pod."""
 
 from collections import defaultdict
 from typing import Any
@@ -10,11 +10,11 @@ from aio_apiserver.registry.groups.core.pods_validation import allowances, statu
 from aio_apiserver.storage.stored_object import Object
 
 _OF_OTHERS = ("ownerReferences", "deletionTimestamp")
-"""Metadata that a kubelet has no say in, whatever it sends."""
+"""Metadata that an update of the status cannot change."""
 
 
 class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What a kubelet reports; what it forgets to report stays."""
+    """The strategy of the status. qosClass and observedGeneration stay when the kubelet leaves them out."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)
@@ -45,7 +45,7 @@ class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
 
 def _drop_disabled(reported: Object) -> None:
-    """Take away what kube-apiserver's default feature gates do not know."""
+    """Remove the fields of feature gates that are off by default in kube-apiserver."""
     reported.pop("nodeAllocatableResourceClaimStatuses", None)
     for member in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         for container in reported.get(member) or ():
@@ -54,7 +54,7 @@ def _drop_disabled(reported: Object) -> None:
 
 
 def _keep_observed_generations(new: Object, old: Object) -> None:
-    """A condition that does not say which generation it has seen keeps what the old one of its type said."""
+    """A condition without observedGeneration keeps the value of the old condition of its type."""
     seen: defaultdict[str, list[Any]] = defaultdict(list)
     for condition in old.get("conditions") or ():
         seen[condition.get("type", "")].append(condition.get("observedGeneration"))

@@ -1,4 +1,4 @@
-"""pods/exec, pods/attach and pods/portforward: connections into a pod that runs, through its node's kubelet."""
+"""Pods streams: pods/exec, pods/attach and pods/portforward, which connect through the kubelet of the node."""
 
 from collections.abc import Iterator
 from operator import itemgetter
@@ -8,16 +8,16 @@ from aio_apiserver.registry.base.locations import ConnectRequest, Location, Pass
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
-from aio_apiserver.registry.groups.core.connections import UPGRADEABLE, Connection
+from aio_apiserver.registry.groups.core.connections import UPGRADEABLE, ConnectSubresource
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.storage.stored_object import Object
 
 _FLAGS = (("stdin", "input"), ("stdout", "output"), ("stderr", "error"), ("tty", "tty"))
-"""What is connected, and how a kubelet is told."""
+"""The option, and the name of the kubelet's parameter for it."""
 
 
-class StreamREST(Connection):
-    """Leads to a container, or (portforward) to the ports of a pod."""
+class StreamREST(ConnectSubresource):
+    """Connects to a container, or with portforward to ports of the pod."""
 
     verbs = UPGRADEABLE
     takes_paths = False
@@ -30,7 +30,7 @@ class StreamREST(Connection):
         options = connect_options.read(self._options.kind, call.query)
         await self.admit(request, name, options)
         if call.verb != "create":
-            # A WebSocket begins with a GET; what it can do is no reading.
+            # A WebSocket begins with GET. The stream can change the pod, so the user also needs the verb create.
             await self.authorize(request, name, "create")
         pod = await self.get(request, name)
         place = f"{request.namespace}/{name}"
@@ -55,9 +55,9 @@ _PATHS = {"portforward": "portForward"}
 
 
 def _query(options: Object) -> Iterator[tuple[str, str]]:
-    for name, told in _FLAGS:
+    for name, parameter in _FLAGS:
         if options.get(name):
-            yield told, "1"
+            yield parameter, "1"
     for word in options.get("command") or ():
         yield "command", word
     if options.get("ports"):

@@ -1,4 +1,4 @@
-"""Pod templates: a template of pods by itself."""
+"""PodTemplates: a PodTemplate stores one pod template as an object of its own."""
 
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
@@ -12,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """The template is all that there is."""
+    """The rules of pod templates. The template is a member of the object, not of a spec."""
 
     def template(self, obj: Object) -> Object | None:
         return obj.get("template")

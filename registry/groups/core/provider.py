@@ -1,4 +1,4 @@
-"""The core group: its kinds."""
+"""Provider: the kinds and further paths of the core group."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -53,7 +53,7 @@ KINDS = (
 def _extras(
     stores: Mapping[str, Store], environment: Environment, *, eviction: Eviction
 ) -> Mapping[str, Mapping[str, RESTStorage]]:
-    """What the group serves beyond its kinds."""
+    """The REST storage of paths beside the kinds."""
     return {
         "v1": {
             COMPONENTSTATUSES.plural: ComponentStatusREST(environment),
@@ -65,10 +65,10 @@ def _extras(
 
 
 def provider(*, events: Sequence[Kind], addresses: Kind, cidrs: Kind, eviction: Eviction) -> KindsProvider:
-    """The group, with what other groups add to it.
+    """The provider of the core group, with the parts that belong to other groups.
 
-    `events` show core events in another shape; services take IPAddresses (`addresses`) out of ServiceCIDRs (`cidrs`);
-    `eviction` makes pods/eviction. Must hold: core imports no other group.
+    `events` are kinds that show core events in another shape. `addresses` and `cidrs` are IPAddress and ServiceCIDR,
+    from which services get addresses. `eviction` makes pods/eviction. Must hold: core imports no other group.
     """
     return KindsProvider(
         group=APIGroup(name=GROUP, priority=18000, versions={"v1": 1}),

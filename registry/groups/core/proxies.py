@@ -1,7 +1,9 @@
-"""pods/proxy, services/proxy and nodes/proxy: requests that go on to what runs in the cluster.
+"""Proxies: pods/proxy, services/proxy and nodes/proxy, which forward requests into the cluster.
 
-A name in the path may say more than a name: `https:web:443` is the port 443 of web, over TLS. Must hold: what a request
-goes on to is a unicast address of the network, never this host's own or a link's.
+The name in the path may have a scheme and a port: `https:web:443` is port 443 of web over TLS.
+
+Must hold: pod and service proxies connect to global unicast addresses, not to loopback or link-local ones. The proxy of
+nodes leaves this check to the connection (`is_guarded`).
 """
 
 import random
@@ -12,11 +14,11 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.connections import ALL, Connection
+from aio_apiserver.registry.groups.core.connections import ALL, ConnectSubresource
 from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.registry.groups.core.pods import PODS
@@ -28,7 +30,7 @@ _NOT_ALLOWED = "address not allowed"
 
 
 class _Target(NamedTuple):
-    """What a name in a path says; empty is what it does not say."""
+    """The parts of a name in the path; a missing part is empty."""
 
     scheme: str
     name: str
@@ -44,8 +46,8 @@ def _target(text: str, what: str) -> _Target:
     return _Target(scheme, name, port)
 
 
-class ProxyREST(Connection):
-    """What the three proxies share: their options hold nothing but the path."""
+class ProxyREST(ConnectSubresource):
+    """The base of the three proxies. Their options have one field, the path."""
 
     verbs = ALL
     takes_paths = True
@@ -55,12 +57,12 @@ class ProxyREST(Connection):
         return await self.locate(request, name, call)
 
     async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
-        """Where a name leads. Raises StatusError."""
+        """The location that the name refers to. Raises StatusError."""
         raise NotImplementedError
 
 
 class PodProxyREST(ProxyREST):
-    """Leads to the address of a pod, and to its first port if the name says none."""
+    """Connects to a pod, on its first container port when the name has no port."""
 
     def __init__(self, pods: Store, environment: Environment) -> None:
         super().__init__(pods, environment, subresource="proxy", options="PodProxyOptions")
@@ -82,7 +84,7 @@ def _ports(pod: Object) -> Iterator[str]:
 
 
 class NodeProxyREST(ProxyREST):
-    """Leads to a kubelet, or to another port of its node."""
+    """Connects to the kubelet of a node, or to another port of the node."""
 
     def __init__(self, nodes: Store, environment: Environment) -> None:
         super().__init__(nodes, environment, subresource="proxy", options="NodeProxyOptions")
@@ -104,7 +106,7 @@ class NodeProxyREST(ProxyREST):
 
 
 class ServiceProxyREST(ProxyREST):
-    """Leads to one of the pods behind a service."""
+    """Connects to one of the pods behind a service."""
 
     def __init__(self, services: Store, environment: Environment) -> None:
         super().__init__(services, environment, subresource="proxy", options="ServiceProxyOptions")
@@ -115,8 +117,8 @@ class ServiceProxyREST(ProxyREST):
         target = _target(name, "service")
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"
-        # A service without endpoints is not found, in the name of the service: so it is upstream.
-        found = await interpreted(self._endpoints.get(key), Operation(self.kind.resource, "get", target.name))
+        # As in kube-apiserver, missing endpoints are reported as NotFound of the service.
+        found = await interpreted(self._endpoints.get(key), StorageCall(self.kind.resource, "get", target.name))
         subsets = found.decode().get("subsets") or ()
         if not subsets:
             raise ServiceUnavailable(f"no endpoints available for service {quote(target.name)}")
@@ -128,7 +130,7 @@ class ServiceProxyREST(ProxyREST):
         raise ServiceUnavailable(f"no endpoints available for service {quote(name)}")
 
     async def _port_name(self, request: Request, target: _Target) -> str:
-        """The name of the port that is meant; a number means the port of the service."""
+        """The name of the service port. A number is looked up in the ports of the service."""
         if not (target.port.isascii() and target.port.isdigit()):
             return target.port
         service = await self.get(request, target.name)
@@ -139,13 +141,13 @@ class ServiceProxyREST(ProxyREST):
         raise ServiceUnavailable(why)
 
     async def _is_pod(self, request: Request, address: Object) -> bool:
-        """Whether an address is that of the pod which its endpoint names."""
+        """Whether the address belongs to the pod that the endpoint refers to."""
         reference, text = address.get("targetRef") or {}, address.get("ip", "")
         if reference.get("namespace", "") != request.namespace or not is_global(text):
             return False
         key = f"{request.namespace}/{reference.get('name', '')}"
         try:
-            found = await interpreted(self._pods.get(key), Operation(PODS.resource, "get", reference.get("name", "")))
+            found = await interpreted(self._pods.get(key), StorageCall(PODS.resource, "get", reference.get("name", "")))
         except errors.NotFound:
             return False
         return any(one.get("ip") == text for one in objects.get(found.decode(), "status.podIPs", ()))
@@ -157,5 +159,5 @@ def _location(target: _Target, address: str, port: int, call: ConnectRequest) ->
 
 
 def _shuffled(items: Sequence[Object]) -> list[Object]:
-    """In any order, so that all are asked alike."""
+    """The items in random order, for load balancing."""
     return random.sample(items, len(items))

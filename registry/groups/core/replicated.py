@@ -1,4 +1,7 @@
-"""What controllers of pods have in common: a selector that selects what the template makes, for ever the same."""
+"""Replicated: the rules that ReplicaSets, Deployments and similar kinds share: the selector and the pod template.
+
+The selector is immutable and matches the labels of the template.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +35,7 @@ _REPLICA_LIMITS = (
 def validate(
     spec: Mapping[str, Any], context: StrategyContext, *, kind: str, owner: str, old: Mapping[str, Any] | None = None
 ) -> list[FieldError]:
-    """Selector and template. A selector that cannot be read cannot be compared with the template."""
+    """The errors of selector and template. An invalid selector is not compared with the template."""
     errors = validate_selector(spec, kind=kind)
     selector = spec.get("selector")
     if selector is not None and label_selectors.validate(selector, "spec.selector"):
@@ -43,7 +46,7 @@ def validate(
 
 
 def validate_selector(spec: Mapping[str, Any], *, kind: str) -> list[FieldError]:
-    """There is one, and it demands something."""
+    """The errors of a selector that is missing, invalid or empty."""
     selector = spec.get("selector")
     if selector is None:
         return [field.required("spec.selector")]
@@ -54,7 +57,7 @@ def validate_selector(spec: Mapping[str, Any], *, kind: str) -> list[FieldError]
 
 
 def validate_same_selector(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
-    """A selector stays as it was made: what it selected would be lost."""
+    """The error for a changed selector. With another selector, the controller would lose its pods."""
     selector = new.get("selector")
     if selector == old.get("selector"):
         return []
@@ -62,7 +65,7 @@ def validate_same_selector(new: Mapping[str, Any], old: Mapping[str, Any]) -> li
 
 
 def validate_selection(spec: Mapping[str, Any], path: str = "spec") -> list[FieldError]:
-    """The selector selects the pods that the template makes."""
+    """The error for a selector that does not match the labels of the template."""
     labels = objects.get(spec["template"], "metadata.labels")
     if label_selectors.selects(spec.get("selector"), labels or {}):
         return []
@@ -70,7 +73,7 @@ def validate_selection(spec: Mapping[str, Any], path: str = "spec") -> list[Fiel
 
 
 def validate_labels(template: Mapping[str, Any], wanted: Mapping[str, str], path: str) -> list[FieldError]:
-    """The same where the selector is nothing but labels."""
+    """The same error for a selector that is a map of labels."""
     labels = objects.get(template, "metadata.labels")
     if all((labels or {}).get(name) == value for name, value in wanted.items()):
         return []
@@ -80,13 +83,13 @@ def validate_labels(template: Mapping[str, Any], wanted: Mapping[str, str], path
 def validate_template(
     template: Mapping[str, Any], context: StrategyContext, *, owner: str, old: Mapping[str, Any] | None = None
 ) -> list[FieldError]:
-    """A template of pods that run for ever."""
+    """The errors of the template of pods that always restart."""
     errors = templates.validate_pod_template(template, "spec.template", old=old, context=context)
     return errors + validate_endless(template, owner=owner)
 
 
 def validate_endless(template: Mapping[str, Any], *, owner: str) -> list[FieldError]:
-    """Pods that are always started anew, and have no deadline."""
+    """The errors for another restart policy than Always, and for a deadline."""
     path, spec = "spec.template.spec", template["spec"]
     errors = values.one_of(spec, path, "restartPolicy", _ALWAYS)
     if spec.get("activeDeadlineSeconds") is not None:
@@ -96,20 +99,20 @@ def validate_endless(template: Mapping[str, Any], *, owner: str) -> list[FieldEr
 
 
 def warnings_on_create(obj: Mapping[str, Any]) -> list[str]:
-    """What is said of a controller that is accepted: pods take their names from its own."""
+    """The warnings for a new controller. The names of its pods come from its own name."""
     warnings = pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
     return warnings + pod_warnings.template_warnings(obj["spec"]["template"], "spec.template")
 
 
 def warnings_on_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
-    """The same for a change, if it makes a new generation."""
+    """The warnings for an update that makes a new generation."""
     if new["metadata"].get("generation") == old["metadata"].get("generation"):
         return []
     return pod_warnings.template_warnings(new["spec"]["template"], "spec.template")
 
 
 class ReplicasStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What the controller of a replica set or replication controller counts adds up."""
+    """The status of a ReplicaSet or ReplicationController. Its counts have to be consistent."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)

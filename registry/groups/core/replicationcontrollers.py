@@ -1,4 +1,4 @@
-"""Replication controllers: they select and are labelled by what their template says, unless they say otherwise."""
+"""ReplicationControllers: the selector and the labels default to the labels of the pod template."""
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ _LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
 
 
 class ReplicationControllerStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """The labels of the template are what everything else begins with."""
+    """The defaults and rules of replication controllers."""
 
     def default(self, obj: Object) -> None:
         pod_spec.default_template(obj["spec"].get("template"))
@@ -40,12 +40,12 @@ class ReplicationControllerStrategy(PodMakerStrategy, frozen=True, kw_only=True)
         return replicated.warnings_on_create(obj)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        """What is told is what is wrong with the template that goes: so kube-apiserver has it."""
+        """The warnings are about the old template, as in kube-apiserver."""
         return replicated.warnings_on_update(old, new)
 
 
 class ReplicationControllerStatusStrategy(replicated.ReplicasStatusStrategy, frozen=True, kw_only=True):
-    """What is sent without labels has got those of its pods back when it is read."""
+    """The status strategy. As defaulting does for other requests, labels default to those of the template."""
 
     def canonicalize(self, obj: Object) -> None:
         _default_labels(obj)
@@ -58,7 +58,7 @@ def _default_labels(obj: Object) -> None:
 
 
 def _check_name(name: str, is_prefix: bool) -> list[str]:
-    """What is wrong with a name. A prefix is judged by the name that is made of it."""
+    """The messages for a name. A prefix is not checked; the generated name is."""
     return [] if is_prefix else _LONG_NAME.check(name)
 
 

@@ -1,4 +1,6 @@
-"""Resource quotas: how much of what a namespace may use. Here are the rules for the quotas; admission applies them."""
+"""ResourceQuotas: limits for the total resources of a namespace. This module has their rules; admission enforces
+them.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +30,7 @@ _RESOURCES_OF_SCOPES: Mapping[str, frozenset[str]] = {
     CROSS_NAMESPACE_POD_AFFINITY: _COMPUTE,
     VOLUME_ATTRIBUTES_CLASS: frozenset({"persistentvolumeclaims", "requests.storage"}),
 }
-"""The scopes that there are, and the standard resources that each can limit."""
+"""The scopes, with the standard resources that each of them can limit."""
 _WITHOUT_VALUES = frozenset({TERMINATING, NOT_TERMINATING, BEST_EFFORT, NOT_BEST_EFFORT, CROSS_NAMESPACE_POD_AFFINITY})
 _CONTRARY = ({BEST_EFFORT, NOT_BEST_EFFORT}, {TERMINATING, NOT_TERMINATING})
 _MUST_EXIST = (
@@ -36,11 +38,11 @@ _MUST_EXIST = (
     "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
 )
 _COMPARED = ("cpu", "memory", "storage", "ephemeral-storage")
-"""Resources of which requests had better not be allowed more than limits."""
+"""Resources for which the quota on requests should not exceed the quota on limits."""
 
 
 class ResourceQuotaStrategy(Strategy, frozen=True, kw_only=True):
-    """Amounts are whole where things are counted; scopes never change."""
+    """The rules of quotas. Counts are whole numbers, and scopes are immutable."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj) + _validate_spec(obj.get("spec") or {})
@@ -73,7 +75,7 @@ def _compare(hard: Mapping[str, str], name: str) -> list[str]:
 
 
 class ResourceQuotaStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What the quota limits now, and what is used of it."""
+    """The enforced limits and the present usage."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return super().validate_update(context, new, old) + _validate_status(new.get("status") or {})
@@ -102,7 +104,7 @@ def _validate_amounts(amounts: Mapping[str, str], path: str) -> list[FieldError]
 
 
 def _unfit(scope: str, hard: Mapping[str, str]) -> int:
-    """How many of the limited resources a scope does not go with."""
+    """The number of limited resources that the scope does not support."""
     fitting = _RESOURCES_OF_SCOPES.get(scope)
     if fitting is None:
         return 0
@@ -156,7 +158,7 @@ def _validate_values(operator: str, values: Sequence[str], path: str) -> list[Fi
 
 
 def _hard(is_limit: bool) -> Any:
-    """What is used of the hard limits, of those whose names begin with `limits.` or of the others."""
+    """A cell with usage and limit of the resources that begin with `limits.`, or of the other ones."""
 
     def cell(quota: Object, _now: float) -> str:
         hard, used = objects.get(quota, "status.hard", {}), objects.get(quota, "status.used", {})

@@ -1,4 +1,4 @@
-"""Secrets: data in base64; `stringData` is what clients write for convenience and never read back."""
+"""Secrets: a Secret keeps base64 data by key. `stringData` can be written as plain text and is not returned."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -30,14 +30,14 @@ _REQUIRED_KEYS: Mapping[str, Sequence[str]] = {
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
     _TLS: ("tls.crt", "tls.key"),
 }
-"""The keys that a type demands."""
+"""The keys that a type of secret requires."""
 _JSON_TYPES = frozenset({"kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson"})
 _BASIC_AUTH = "kubernetes.io/basic-auth"
 _BASIC_AUTH_KEYS = ("username", "password")
 
 
 class SecretStrategy(Strategy, frozen=True, kw_only=True):
-    """The type says which keys there must be, and never changes."""
+    """The rules of secrets. The type is immutable and decides which keys are required."""
 
     def default(self, obj: Object) -> None:
         if not obj.get("type"):

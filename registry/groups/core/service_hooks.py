@@ -1,4 +1,6 @@
-"""What writing a service does besides: its addresses and ports are taken and given back, its endpoints go with it."""
+"""Service hooks: the side effects of writing a service: allocations of addresses and node ports, and deleting its
+Endpoints.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -22,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping[str, ClusterIPs]:
-    """The stocks of addresses, by the families that the flags name, the primary one first."""
+    """The allocator of each IP family that the flags configure, the primary family first."""
     families = map(family_of, given.config.service_cluster_ip_ranges)
     return {
         family: ClusterIPs(
@@ -37,7 +39,7 @@ def cluster_ips(given: Foundation, *, addresses: Store, cidrs: Store) -> Mapping
 
 
 def service_hooks(addresses: Kind, cidrs: Kind) -> HooksFor:
-    """For the Store of services. The kinds are IPAddress and ServiceCIDR, which keep what the services take."""
+    """The hooks for the Store of services. The kinds are IPAddress and ServiceCIDR."""
 
     def hooks_for(environment: Environment) -> Hooks:
         stores = {"addresses": open_store(addresses, environment), "cidrs": open_store(cidrs, environment)}
@@ -59,7 +61,7 @@ def service_hooks(addresses: Kind, cidrs: Kind) -> HooksFor:
 
 
 async def _delete_endpoints(endpoints: Store, service: StoredObject) -> None:
-    """A later service of the same name must not find the endpoints of this one."""
+    """Delete the Endpoints of a deleted service, so that a later service of the same name does not get them."""
     namespace, _, name = service.key.rpartition("/")
     request = Request(user=APISERVER, version="v1", warn=lambda _warning: None, namespace=namespace)
     try:
@@ -67,4 +69,4 @@ async def _delete_endpoints(endpoints: Store, service: StoredObject) -> None:
     except errors.NotFound:
         return
     except errors.StatusError as exc:
-        logger.warning("endpoints %s of a deleted service stay: %s", service.key, exc)
+        logger.warning("deleting endpoints %s of a deleted service failed: %s", service.key, exc)

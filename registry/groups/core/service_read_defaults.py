@@ -1,7 +1,7 @@
-"""service_read_defaults: what readers and watchers see in services that were stored before these fields had defaults.
+"""Service read defaults: completes services that were stored before their fields had defaults, for reads and watches.
 
-kube-apiserver's defaultOnRead. Pure: it works on the service in place. Must hold: a service that has all of them is
-left as it is, at the cost of a few lookups.
+This is kube-apiserver's defaultOnRead. Pure: it changes the service in place. Must hold: a service with all fields
+stays unchanged, at the cost of a few lookups.
 """
 
 from typing import Any
@@ -11,11 +11,11 @@ from aio_apiserver.registry.groups.core.parts.service_types import IPV4, IPV6, N
 from aio_apiserver.storage.stored_object import Object
 
 _PRIMARY, _OTHER = IPV4, IPV6
-"""The families of headless services, whose addresses do not tell."""
+"""The families of headless services, which have no addresses to derive them from."""
 
 
 def complete(service: Object) -> None:
-    """Fill in the addresses, the families and the policies that follow from the rest of a stored service."""
+    """Fill in the addresses, families and policies that follow from the other fields of a stored service."""
     spec = service.get("spec")
     if not spec or not service_types.needs_cluster_ip(spec):
         return

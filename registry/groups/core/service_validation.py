@@ -1,4 +1,6 @@
-"""What is wrong with a service: its ports, policies and status; its addresses are in service_addresses.py. Pure."""
+"""Service validation: validates ports, policies and status of a service. service_addresses.py validates its addresses.
+Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +26,7 @@ _IP_MODES = ("Proxy", "VIP")
 
 
 def validate(service: Object, old: Object | None = None) -> list[FieldError]:
-    """The errors of a service; `old` is what it was, for what was once allowed."""
+    """The errors of a service. `old` is the previous state, whose addresses stay valid."""
     spec = service["spec"]
     old_spec = old["spec"] if old is not None else {}
     errors = _validate_topology(service) + _validate_type_fields(spec)
@@ -50,7 +52,7 @@ def validate(service: Object, old: Object | None = None) -> list[FieldError]:
 
 
 def validate_update(service: Object, old: Object) -> list[FieldError]:
-    """The errors of a changed service, its metadata's excepted."""
+    """The errors of a changed service, without those of its metadata."""
     new_spec, old_spec = service["spec"], old["spec"]
     errors = service_addresses.validate_change(new_spec, old_spec)
     both_balance = new_spec.get("type") == old_spec.get("type") == LOAD_BALANCER
@@ -152,7 +154,7 @@ def _validate_external_ips(spec: Spec, old: Spec) -> list[FieldError]:
 
 
 def _validate_port_sets(spec: Spec) -> list[FieldError]:
-    """Node ports where there are none, and what is there twice."""
+    """The errors for node ports of ClusterIP services, and for duplicate ports."""
     errors, every = [], list(enumerate(service_types.ports(spec)))
     if spec.get("type") == CLUSTER_IP:
         why = "may not be used when `type` is 'ClusterIP'"
@@ -199,12 +201,12 @@ def _validate_load_balancer(spec: Spec) -> list[FieldError]:
     is_set, is_balancer = spec.get("allocateLoadBalancerNodePorts") is not None, spec.get("type") == LOAD_BALANCER
     if is_set and not is_balancer:
         return [field.forbidden("spec.allocateLoadBalancerNodePorts", _FOR_LOAD_BALANCERS)]
-    # The path of this one has no `spec`: so it is upstream.
+    # As in kube-apiserver, the path of this error lacks `spec`.
     return [field.required("allocateLoadBalancerNodePorts")] if is_balancer and not is_set else []
 
 
 def validate_class(spec: Spec) -> list[FieldError]:
-    """The class of a load balancer, which nothing else has."""
+    """The errors of loadBalancerClass, which LoadBalancer services alone may have."""
     name = spec.get("loadBalancerClass")
     if name is None:
         return []
@@ -240,7 +242,7 @@ def _validate_internal_policy(spec: Spec) -> list[FieldError]:
 
 
 def validate_balancer_status(new: Object, old: Object, spec: Spec) -> list[FieldError]:
-    """What a controller says of a load balancer: statuses that hold `loadBalancer`."""
+    """The errors of status.loadBalancer, which a cloud controller reports."""
     path = "status.loadBalancer.ingress"
     entries = objects.get(new, "status.loadBalancer.ingress") or ()
     if entries and spec.get("type") != LOAD_BALANCER:
@@ -263,7 +265,7 @@ def _validate_entry(entry: Mapping[str, Any], path: str, known: Sequence[str]) -
 
 
 def validate_balancer_host(host: str, path: str) -> list[FieldError]:
-    """The name of a load balancer, which is no address."""
+    """The errors of the host name of a load balancer, which may not be an IP address."""
     if not host:
         return []
     errors = field.invalid_each(path, host, names.DNS1123_SUBDOMAIN.check(host))

@@ -1,4 +1,6 @@
-"""What clients should hear of a service that is accepted: what it says and does not mean, and odd spellings. Pure."""
+"""Service warnings: the Warning headers for accepted services: ignored or deprecated fields, and unusual addresses.
+Pure.
+"""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -10,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def of_spec(service: Object) -> list[str]:
-    """The warnings of the spec."""
+    """The warnings for the spec of a service."""
     spec, annotations = service["spec"], service["metadata"].get("annotations") or {}
     found = []
     if TOPOLOGY_HINTS in annotations:
@@ -61,7 +63,7 @@ def _warn_ignored(spec: Spec) -> list[str]:
 
 
 def of_status(service: Object) -> list[str]:
-    """The warnings of the status of a service, or of an ingress."""
+    """The warnings for the load balancer status of a service or an ingress."""
     entries = objects.get(service, "status.loadBalancer.ingress") or ()
     return [
         warning

@@ -1,4 +1,4 @@
-"""Service accounts: identities for pods. Their tokens are another file's."""
+"""ServiceAccounts: identities for pods. serviceaccounts_token.py issues their tokens."""
 
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
@@ -13,7 +13,7 @@ _DEPRECATED = (
 
 
 class ServiceAccountStrategy(Strategy, frozen=True, kw_only=True):
-    """References to secrets keep nothing but names."""
+    """The rules of service accounts. References to secrets keep their name alone."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         _clean_references(obj)

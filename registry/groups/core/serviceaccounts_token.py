@@ -1,4 +1,4 @@
-"""serviceaccounts/token: a token for a service account, bound to an object if the request names one."""
+"""ServiceAccounts token: serviceaccounts/token, which issues a token, bound to an object on request."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ _BINDABLE: Mapping[str, Kind] = {kind.kind: kind for kind in (PODS, NODES, SECRE
 
 
 class TokenREST:
-    """Makes tokens; keeps nothing."""
+    """Issues tokens and stores nothing."""
 
     def __init__(self, environment: Environment) -> None:
         self._issuer: TokenIssuer = environment.issuer
@@ -84,7 +84,7 @@ class TokenREST:
         return kind.canonical(typed(TOKENREQUEST, obj))
 
     async def _account(self, request: Request, obj: Object, name: str) -> Object:
-        """The account of the URL. Raises NotFound, and Invalid or Conflict when the body means another."""
+        """The service account of the URL. Raises NotFound, and Invalid or Conflict when the body names another one."""
         metadata = obj["metadata"]
         for part, wanted in (("name", name), ("namespace", request.namespace)):
             given = metadata.get(part, "")
@@ -100,7 +100,7 @@ class TokenREST:
         return account
 
     def _complete(self, obj: Object, account: Object, now: float) -> None:
-        """Fill in, in place, what the request leaves to the server."""
+        """Fill in the fields of the TokenRequest that the client leaves out."""
         metadata, spec = obj["metadata"], obj["spec"]
         metadata |= {part: account["metadata"][part] for part in ("name", "namespace", "uid")}
         metadata["creationTimestamp"] = timestamp(now)
@@ -108,7 +108,7 @@ class TokenREST:
         obj.pop("status", None)
 
     async def _bound(self, obj: Object, account: Object) -> Bound:
-        """What the token holds for. Raises NotFound, BadRequest, Conflict."""
+        """The objects to which the token is bound. Raises NotFound, BadRequest, Conflict."""
         namespace, me = account["metadata"]["namespace"], _reference(account)
         asked = obj["spec"].get("boundObjectRef")
         if asked is None:
@@ -144,7 +144,7 @@ class TokenREST:
         return _Referred(kind, obj)
 
     async def _node_of(self, pod: Object) -> Reference | None:
-        """The node that a pod is on, by its name alone when it is not there."""
+        """The node of a pod. When the node does not exist, the reference has its name alone."""
         name = objects.get(pod, "spec.nodeName", "")
         if not name:
             return None
@@ -157,7 +157,7 @@ class TokenREST:
         return await self._bound_objects.newest(kind, namespace, name)
 
     def _limited(self, request: Request, spec: Object) -> int:
-        """The life of the token, cut to what the flags allow."""
+        """The lifetime of the token, limited by the flags."""
         most, wanted = self._issuer.max_seconds, int(spec["expirationSeconds"])
         if most and wanted > most:
             request.warn(f"requested expiration of {wanted} seconds shortened to {most} seconds")
@@ -184,7 +184,7 @@ class TokenREST:
 
 
 class _Referred(NamedTuple):
-    """An object that a token is to be bound to."""
+    """The object to which the client wants to bind the token."""
 
     kind: Kind
     obj: Object

@@ -1,6 +1,6 @@
-"""Services: a name and an address for pods, chosen by labels, and how they are reached.
+"""Services: a name and an address for a set of pods, which a label selector chooses.
 
-Addresses and node ports come from registry/core/allocation: what is here is pure.
+Pure. The allocation package allocates addresses and node ports.
 """
 
 from aio_apiserver.registry.base import objects
@@ -31,7 +31,7 @@ def _default_status(service: Object) -> None:
 
 
 class ServiceStrategy(Strategy, frozen=True, kw_only=True):
-    """What a type needs is filled in; what it does not have goes when the type changes."""
+    """The defaults of each type, and removal of fields that a new type does not have."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
@@ -68,9 +68,9 @@ class ServiceStrategy(Strategy, frozen=True, kw_only=True):
         return service_warnings.of_spec(new)
 
     def canonicalize(self, obj: Object) -> None:
-        """A policy for traffic inside was once filled in where there is none; it is not shown.
+        """Make clusterIP and clusterIPs agree, and remove internalTrafficPolicy from ExternalName services.
 
-        An address that a client gives a service without addresses shows twice, as everywhere.
+        Objects in storage can have an internalTrafficPolicy that older servers set by default.
         """
         service_changes.settle_cluster_ips(obj["spec"])
         if not service_types.needs_cluster_ip(obj["spec"]):
@@ -86,7 +86,9 @@ def _default_affinity(spec: Object) -> None:
 
 
 class ServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What is said of load balancers. Who reports on a service that is not there makes one, but without addresses."""
+    """The status of load balancers. As in kube-apiserver, an update of a missing service's status creates the
+    service.
+    """
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         obj.pop("status", None)

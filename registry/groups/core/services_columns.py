@@ -1,4 +1,4 @@
-"""services_columns: the columns of a Service: its addresses inside and outside of the cluster, and its ports."""
+"""Services columns: the columns of a Service: addresses inside and outside the cluster, and ports."""
 
 from collections.abc import Mapping
 from typing import Any

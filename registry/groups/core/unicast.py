@@ -1,15 +1,16 @@
-"""Unicast addresses: whether an address belongs to one machine of the network. Pure.
+"""Unicast: whether an IP address is a global unicast address, to which a proxy may connect. Pure.
 
-Proxies lead nowhere else: what listens on this host, or on its link, trusts whoever can reach it (CVE-2020-8562).
-IPv6 has addresses that stand for one of IPv4, which gateways and tunnels unpack on the way:
+Servers on loopback or link-local addresses often trust every client, so proxies must not reach them (CVE-2020-8562).
 
-    ::a.b.c.d             IPv4-compatible    the last 32 bits
-    64:ff9b::a.b.c.d      NAT64              the last 32 bits; 64:ff9b:1::/48 is for networks of one's own
-    2002:aabb:ccdd::      6to4               the 32 bits behind the prefix
-    2001:0:...            Teredo             the last 32 bits, inverted
-    ...:5efe:a.b.c.d      ISATAP             the last 32 bits
+An IPv6 address can contain an IPv4 address, which gateways and tunnels extract on the way:
 
-Must hold: such an address is judged as the address that it stands for.
+    ::a.b.c.d          IPv4-compatible   the last 32 bits
+    64:ff9b::a.b.c.d   NAT64             the last 32 bits; 64:ff9b:1::/48 is for local use
+    2002:aabb:ccdd::   6to4              the 32 bits after the prefix
+    2001:0:...         Teredo            the last 32 bits, inverted
+    ...:5efe:a.b.c.d   ISATAP            the last 32 bits
+
+Must hold: the contained IPv4 address has to pass the same check.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
@@ -24,7 +25,7 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def is_global(text: str) -> bool:
-    """Whether it is an address that belongs to one machine of the network."""
+    """Whether the text is a global unicast address. A contained IPv4 address has to be one as well."""
     address = addresses.parse(text)
     if address is None or not _is_unicast(address):
         return False
@@ -39,7 +40,7 @@ def _is_unicast(address: IPv4Address | IPv6Address) -> bool:
 
 
 def _meant(address: IPv6Address) -> IPv4Address | None:
-    """The address of IPv4 that stands in one of IPv6."""
+    """The IPv4 address that an IPv6 address contains; None when it contains none."""
     if address.sixtofour is not None:
         return address.sixtofour
     if address.teredo is not None:

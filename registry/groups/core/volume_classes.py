@@ -1,13 +1,13 @@
-"""volume_classes: the storage class that a PersistentVolume or a PersistentVolumeClaim names.
+"""Volume classes: the storage class that a PersistentVolume or a PersistentVolumeClaim names.
 
-Pure. Must hold: the annotation of old objects counts before the field.
+Pure. Must hold: the annotation of old objects wins over the field.
 """
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.storage.stored_object import Object
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-"""Where claims and volumes named their class before they had a field for it."""
+"""The annotation that named the storage class before there was a field."""
 
 
 def class_of(obj: Object) -> str:

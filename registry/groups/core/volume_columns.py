@@ -54,7 +54,7 @@ PERSISTENT_VOLUMES = table_of(
 
 
 def _of_volume(cell: Cell) -> Cell:
-    """What a claim shows only when it has its volume."""
+    """A cell that stays empty until the claim has a volume."""
     return lambda claim, now: cell(claim, now) if objects.get(claim, "spec.volumeName") else ""
 
 

@@ -1,6 +1,6 @@
-"""The spec of a persistent volume: what persistent volumes and attachments of inline volumes have in common.
+"""Volume specs: validates the spec of persistent volumes and of inline volumes in VolumeAttachments.
 
-The sources are those of pods; where a persistent volume wants more of one, the rule is here. Pure.
+The sources are those of pods; this module adds the stricter rules of persistent volumes. Pure.
 """
 
 import posixpath
@@ -30,7 +30,7 @@ _SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePubl
 
 
 def validate(spec: Obj, name: str, *, old: Obj | None = None) -> Errors:
-    """The errors of the spec of a persistent volume of this name; `old` is what an update replaces."""
+    """The errors of a persistent volume's spec. `old` is the spec that an update replaces."""
     errors = _validate_access_modes(spec.get("accessModes") or (), "spec.accessModes")
     errors += _validate_capacity(spec.get("capacity"), "spec.capacity")
     errors += rules.word(spec, "spec", "persistentVolumeReclaimPolicy", _RECLAIM_POLICIES)
@@ -43,7 +43,7 @@ def validate(spec: Obj, name: str, *, old: Obj | None = None) -> Errors:
 
 
 def validate_inline(spec: Obj, path: str) -> Errors:
-    """The errors of a spec that stands in an attachment, where only CSI volumes may be."""
+    """The errors of an inline volume's spec in a VolumeAttachment, where CSI volumes alone are allowed."""
     errors = [] if spec.get("claimRef") is None else [field.forbidden(f"{path}.claimRef", _NOT_INLINE)]
     errors += [field.forbidden(f"{path}.capacity", _NOT_INLINE)] if spec.get("capacity") else []
     if spec.get("csi") is None:
@@ -64,7 +64,7 @@ def validate_inline(spec: Obj, path: str) -> Errors:
 
 
 def source_of(spec: Obj) -> dict[str, Any]:
-    """The part of a spec that says where the volume is."""
+    """The volume source: the part of a spec that locates the storage."""
     return {name: spec[name] for name in SOURCES if spec.get(name) is not None}
 
 
@@ -89,7 +89,7 @@ def _validate_capacity(capacity: Mapping[str, str] | None, path: str) -> Errors:
 
 
 def validate_amount(text: str, path: str) -> Errors:
-    """An amount that is there, and not less than nothing."""
+    """The error for a negative amount."""
     whole = counted_amounts.value(quantity.parse(text))
     return [field.invalid(path, whole, "must be a valid resource quantity")] if whole < 0 else []
 
@@ -104,7 +104,7 @@ def _validate_affinity(given: Obj | None, path: str, old: Obj | None) -> Errors:
 
 
 def _has_bad_values(selector: Obj) -> bool:
-    """Whether values are no labels already: then they may go on not to be."""
+    """Whether the selector already has values that are no valid labels. An update may then keep such values."""
     return any(
         names.check_label_value(value)
         for term in selector.get("nodeSelectorTerms") or ()
@@ -164,7 +164,7 @@ def _validate_endpoints_namespace(namespace: str | None, path: str) -> Errors:
 
 
 def _validate_iscsi(source: Obj, path: str, name: str, errors: Errors) -> Errors:
-    """As for pods, with fewer words."""
+    """The errors of an iSCSI source, with the shorter messages for persistent volumes."""
     portal = source.get("targetPortal", "")
     is_long = source.get("initiatorName") is not None and len(f"{name}:{portal}".encode()) > _ISCSI_LIMIT
     before = [field.invalid(f"{path}.targetportal", portal, _ISCSI_TOO_LONG)] if is_long else []
@@ -239,4 +239,4 @@ SOURCES: Mapping[str, str] = {
         "csi",
     )
 }
-"""The sources in the order in which they are looked at, and what errors call one that is there besides another."""
+"""The sources in kube-apiserver's order, and their names in the error for a second source."""

@@ -1,1 +1,1 @@
-"""discovery.k8s.io: endpoint slices."""
+"""discovery: EndpointSlices."""

@@ -1,4 +1,4 @@
-"""Endpoint slices: parts of the addresses behind a service, of one type and with the same ports."""
+"""EndpointSlices: a part of the endpoints of a service, with one address type and the same ports."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ _CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-contr
 
 
 class EndpointSliceStrategy(Strategy, frozen=True, kw_only=True):
-    """Labels count as content. Endpoints that were stored once stay valid as long as nobody changes them."""
+    """The rules of slices. Labels count for the generation, and unchanged endpoints are not validated again."""
 
     def default(self, obj: Object) -> None:
         for port in obj.get("ports") or ():
@@ -79,7 +79,7 @@ def _host_labels(obj: Object) -> frozenset[str]:
 
 
 def _drop_topology(obj: Object, known_nodes: frozenset[str]) -> None:
-    """This version does not write the old field; the name of a node in it, if it was there before, is kept."""
+    """Remove deprecatedTopology, which v1 does not write. A known node name in it moves to nodeName."""
     for endpoint in obj.get("endpoints") or ():
         topology = endpoint.pop("deprecatedTopology", None) or {}
         node = topology.get(_HOST_LABEL)
@@ -181,7 +181,7 @@ def _validate_family(address: str, version: int, path: str, place: str) -> list[
 
 
 def _validate_domain(name: str, path: str) -> list[FieldError]:
-    """A domain of at least two labels; the dot of the root may stand at its end."""
+    """The errors of a domain name with at least two labels. A final dot is allowed."""
     if not name:
         return [field.required(path)]
     name = name.removesuffix(".")

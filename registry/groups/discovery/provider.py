@@ -1,4 +1,4 @@
-"""The discovery.k8s.io group: its kinds."""
+"""Provider: the kinds of the group discovery.k8s.io."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider

@@ -1,1 +1,1 @@
-"""events.k8s.io: the newer shape of core events."""
+"""events: the group events.k8s.io, which serves core events in a newer shape."""

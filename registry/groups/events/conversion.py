@@ -1,6 +1,6 @@
-"""Between the two shapes of an Event: core/v1, which is stored, and events.k8s.io/v1.
+"""Conversion: between the two shapes of an Event: core/v1, which is stored, and events.k8s.io/v1.
 
-Pure. The newer shape renames the fields that both have and keeps those that only the older one has as `deprecated*`.
+Pure. The newer shape renames shared fields, and has the fields of the older shape as `deprecated*`.
 """
 
 from collections.abc import Mapping

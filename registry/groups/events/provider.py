@@ -1,4 +1,4 @@
-"""The events.k8s.io group: core events in another shape."""
+"""Provider: the kinds of the group events.k8s.io."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind

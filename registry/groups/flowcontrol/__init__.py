@@ -1,1 +1,1 @@
-"""flowcontrol.apiserver.k8s.io: priority and fairness of requests."""
+"""flowcontrol: FlowSchemas and PriorityLevelConfigurations, for API Priority and Fairness."""

@@ -1,13 +1,13 @@
-"""The flow schemas and priority levels that are always there: kube-apiserver's, as tables."""
+"""Builtin objects: kube-apiserver's suggested and mandatory FlowSchemas and priority levels, as tables."""
 
 from collections.abc import Sequence
 
 from aio_apiserver.storage.stored_object import Object
 
 MANDATORY = frozenset({"exempt", "catch-all"})
-"""Schemas and levels of these names are kept as they are here, whatever anybody writes."""
+"""The mandatory objects. The server restores their specs after any change."""
 
-_EVERYBODY = ("Group system:unauthenticated", "Group system:authenticated")
+_ALL_USERS = ("Group system:unauthenticated", "Group system:authenticated")
 _ALL = ("*", "*", "*", True)
 _LEASES_OF_LEADERS = ("get create update", "coordination.k8s.io", "leases", False)
 _LEASES_OF_NODES = ("*", "coordination.k8s.io", "leases", False)
@@ -20,7 +20,7 @@ _SYSTEM_ACCOUNTS = "ServiceAccount kube-system/*"
 # name, precedence, level, distinguisher, subjects, (verbs, groups, resources, cluster scope)s, (verbs, paths)
 _SCHEMAS = (
     ("exempt", 1, "exempt", "", ("Group system:masters",), (_ALL,), _ALL_PATHS),
-    ("probes", 2, "exempt", "", _EVERYBODY, (), _PROBES),
+    ("probes", 2, "exempt", "", _ALL_USERS, (), _PROBES),
     (
         "system-leader-election",
         100,
@@ -36,11 +36,11 @@ _SCHEMAS = (
     ("kube-scheduler", 800, "workload-high", "ByNamespace", _CONTROLLERS[1:], (_ALL,), _ALL_PATHS),
     ("kube-system-service-accounts", 900, "workload-high", "ByNamespace", (_SYSTEM_ACCOUNTS,), (_ALL,), _ALL_PATHS),
     ("service-accounts", 9000, "workload-low", "ByUser", ("Group system:serviceaccounts",), (_ALL,), _ALL_PATHS),
-    ("global-default", 9900, "global-default", "ByUser", _EVERYBODY, (_ALL,), _ALL_PATHS),
-    ("catch-all", 10000, "catch-all", "ByUser", _EVERYBODY, (_ALL,), _ALL_PATHS),
+    ("global-default", 9900, "global-default", "ByUser", _ALL_USERS, (_ALL,), _ALL_PATHS),
+    ("catch-all", 10000, "catch-all", "ByUser", _ALL_USERS, (_ALL,), _ALL_PATHS),
 )
 
-# name, shares, lendable percent, (queues, hand size, queue length); without queues, what is too much is refused
+# name, shares, lendable percent, (queues, hand size, queue length); a level without queues rejects excess requests
 _LEVELS = (
     ("catch-all", 5, 0, None),
     ("global-default", 20, 50, (128, 6, 50)),
@@ -53,12 +53,12 @@ _LEVELS = (
 
 
 def flow_schemas() -> list[Object]:
-    """Fresh objects."""
+    """New objects for all builtin FlowSchemas."""
     return [_schema(*row) for row in _SCHEMAS]
 
 
 def priority_levels() -> list[Object]:
-    """Fresh objects."""
+    """New objects for all builtin priority levels."""
     exempt = {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}}
     return [_named("exempt", exempt), *(_named(name, _limited(*rest)) for name, *rest in _LEVELS)]
 

@@ -1,8 +1,7 @@
-"""Classification: which flow schema a request falls under, and so which priority level.
+"""Classification: finds the FlowSchema of a request, and with it the priority level.
 
-Pure, on what the objects say. Must hold: the lowest matchingPrecedence wins, then the name that comes first; a request
-that no schema matches falls under catch-all; a schema whose level is missing does not count; the mandatory schemas are
-there without their objects.
+Pure. Must hold: the lowest matchingPrecedence wins, then the first name. An unmatched request gets catch-all. A
+FlowSchema whose level is missing is ignored. The mandatory FlowSchemas exist without stored objects.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -25,15 +24,14 @@ _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
 
 
 class Flow(NamedTuple):
-    """The uids of a flow schema and of its priority level, as answers name them."""
+    """The UIDs of a FlowSchema and of its priority level, for the headers of responses."""
 
     schema_uid: str
     level_uid: str
 
 
 class FlowSchema(Struct, frozen=True):
-    """What a FlowSchema object says. `rules` are those of its spec as they are; `distinguisher` is how it tells flows
-    apart: ByUser, ByNamespace, or not at all."""
+    """The facts of a FlowSchema. `rules` are the rules of its spec. `distinguisher` is ByUser, ByNamespace or empty."""
 
     precedence: int
     name: str
@@ -44,7 +42,7 @@ class FlowSchema(Struct, frozen=True):
 
 
 def flow_schema(obj: Object) -> FlowSchema:
-    """Read an object."""
+    """The facts of a FlowSchema object."""
     metadata, spec = obj["metadata"], obj.get("spec") or {}
     return FlowSchema(
         precedence=spec.get("matchingPrecedence", _MISSING_MATCHES_LAST),
@@ -57,7 +55,7 @@ def flow_schema(obj: Object) -> FlowSchema:
 
 
 class Classifier:
-    """Answers for one state of the objects."""
+    """Classifies requests for one state of the objects."""
 
     def __init__(self, schemas: Iterable[FlowSchema], levels: Container[str]) -> None:
         known = {schema.name: schema for schema in schemas if schema.level in levels}
@@ -68,7 +66,7 @@ class Classifier:
         self._catch_all = known[_CATCH_ALL]
 
     def schema_of(self, attributes: Attributes) -> FlowSchema:
-        """The schema of a request."""
+        """The FlowSchema of a request."""
         for schema in self._schemas:
             if any(_matches(rule, attributes) for rule in schema.rules):
                 return schema
@@ -120,7 +118,7 @@ def _matches_path(rule: Object, attributes: Attributes) -> bool:
 
 
 def _covers(pattern: str, path: str) -> bool:
-    """Whether a path is the pattern's, or lies under it."""
+    """Whether a path equals the pattern or is below it."""
     return pattern in (_EVERY, path) or path.startswith(pattern.removesuffix(_EVERY).removesuffix("/") + "/")
 
 

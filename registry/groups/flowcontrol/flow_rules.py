@@ -1,4 +1,4 @@
-"""The rules of flow schemas: whom they are about, and which requests. Pure."""
+"""Flow rules: validates the rules of FlowSchemas: subjects, resource rules and non-resource rules. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
 
 def validate(rule: Part, path: str) -> list[FieldError]:
-    """Subjects, and what they ask for."""
+    """The errors of one rule."""
     errors, subjects = [], rule.get("subjects") or ()
     for index, subject in enumerate(subjects):
         errors += _validate_subject(subject, f"{path}.subjects[{index}]")
@@ -107,7 +107,7 @@ def _validate_paths(rule: Part, path: str) -> list[FieldError]:
 
 
 def _check_path(url: str) -> str:
-    """What is wrong with a path, if anything."""
+    """The message for an invalid URL pattern; empty for a valid one."""
     checks = (
         (not url, "must not be empty"),
         (not url.startswith("/"), "must start with slash"),

@@ -1,4 +1,4 @@
-"""Flow schemas: which requests fall under which priority level."""
+"""FlowSchemas: assign requests to priority levels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _DISTINGUISHERS = ("ByNamespace", "ByUser")
 
 
 class FlowSchemaStrategy(Strategy, frozen=True, kw_only=True):
-    """The schemas that there must be are as they must be."""
+    """The defaults and rules of FlowSchemas. The mandatory ones have a fixed spec."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
@@ -35,7 +35,7 @@ class FlowSchemaStrategy(Strategy, frozen=True, kw_only=True):
         name, spec = obj["metadata"].get("name", ""), obj["spec"]
         errors = super().validate(context, obj) + _validate_spec(spec, name)
         if mandatory.differs(spec, mandatory.schema_spec(name)):
-            # Rules that are not there were emptied by somebody: they are shown as he wrote them.
+            # The struct shows missing rules as an empty list.
             shown = internal.form("flowcontrol.FlowSchemaSpec", {"rules": [], **spec})
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
         return errors + validate_conditions(obj)

@@ -1,4 +1,4 @@
-"""The flow schemas and priority levels that there must be, and what they have to say. Pure."""
+"""Mandatory: the FlowSchemas and priority levels that always exist, with their fixed specs. Pure."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,12 +11,12 @@ Spec = Mapping[str, Any]
 
 
 def schema_spec(name: str) -> Spec | None:
-    """What the schema of this name has to say; None when it may say anything."""
+    """The fixed spec of the FlowSchema with this name; None for other names."""
     return _schemas().get(name)
 
 
 def level_spec(name: str) -> Spec | None:
-    """The same for a priority level."""
+    """The fixed spec of the priority level with this name; None for other names."""
     return _levels().get(name)
 
 
@@ -36,7 +36,7 @@ def _specs(every: list[Object]) -> Mapping[str, Spec]:
 
 
 def differs(spec: Spec, wanted: Spec | None) -> bool:
-    """Whether a spec is not the one that it has to be; what is empty is as good as missing."""
+    """Whether a spec differs from the fixed one. Empty equals missing."""
     return wanted is not None and _filled(spec) != _filled(wanted)
 
 

@@ -1,4 +1,4 @@
-"""Priority levels: how many requests of some flows are served at a time, and what happens to the rest."""
+"""PriorityLevelConfigurations: how many requests of a priority level run at a time, and what happens to excess ones."""
 
 import math
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ _QUEUING = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
 _MOST_QUEUES = 10_000_000
 _HASH_BITS = 60
 _ROUND_TRIP = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
-"""An annotation that only an older version has."""
+"""An annotation of an older version, which v1 refuses."""
 
 
 class PriorityLevelStrategy(Strategy, frozen=True, kw_only=True):
-    """The levels that there must be are as they must be, but for how much the exempt one lends."""
+    """The defaults and rules of priority levels. The mandatory ones are fixed, but for the shares of `exempt`."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
@@ -138,7 +138,7 @@ def _validate_queuing(queuing: Part, path: str) -> list[FieldError]:
 
 
 def _check_hand(hand: int, queues: int) -> str:
-    """What is wrong with how many queues a flow may be in: a hash of so many bits has to choose them."""
+    """The message for an invalid hand size. Shuffle sharding has a limited number of hash bits."""
     if hand <= 0:
         return "must be positive"
     if hand > queues:

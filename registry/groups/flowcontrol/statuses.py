@@ -1,4 +1,4 @@
-"""The status of flow schemas and priority levels: conditions."""
+"""Statuses: the status of FlowSchemas and priority levels, which consists of conditions."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field
@@ -8,7 +8,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class FlowControlStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What is known of it."""
+    """The strategy of both statuses."""
 
     keeps_metadata: bool = True
 
@@ -17,7 +17,7 @@ class FlowControlStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
 
 def validate_conditions(obj: Object) -> list[FieldError]:
-    """Each type of condition is there once."""
+    """The errors of conditions, whose types are unique."""
     errors, path = [], "status.conditions"
     kinds = [one.get("type") or "" for one in objects.get(obj, path) or ()]
     for index, kind in enumerate(kinds):

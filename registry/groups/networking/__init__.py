@@ -1,1 +1,1 @@
-"""networking.k8s.io: ingresses, network policies, address allocation."""
+"""networking: Ingresses, NetworkPolicies, and the addresses of services."""

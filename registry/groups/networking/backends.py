@@ -1,4 +1,4 @@
-"""Backends of ingresses: a port of a service, or an object of any kind. Pure."""
+"""Backends: validates the backend of an Ingress: a port of a service, or a reference to another object. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation.names import DNS1123_LABEL, DNS1123_
 
 
 def validate(backend: Mapping[str, Any], path: str) -> list[FieldError]:
-    """One of the two, whole."""
+    """The errors of a backend, which has a service or a resource, but not both."""
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         return [field.invalid(path, "", "cannot set both resource and service backends")]
@@ -34,7 +34,7 @@ def _validate_port(port: Mapping[str, Any], path: str) -> list[FieldError]:
 
 
 def validate_reference(reference: Mapping[str, Any], path: str) -> list[FieldError]:
-    """An object by its group, kind and name."""
+    """The errors of a reference by group, kind and name."""
     errors = []
     if reference.get("apiGroup") is not None:
         errors += domains.validate_format(reference["apiGroup"], DNS1123_SUBDOMAIN, f"{path}.apiGroup")

@@ -1,4 +1,4 @@
-"""Ingress classes: which controller makes ingresses of this class work, and with what parameters."""
+"""IngressClasses: the controller for Ingresses of a class, and its parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ _SCOPES = ("Cluster", "Namespace")
 
 
 class IngressClassStrategy(Strategy, frozen=True, kw_only=True):
-    """The controller stays."""
+    """The defaults and rules of ingress classes. The controller is immutable."""
 
     def default(self, obj: Object) -> None:
         parameters = (obj.get("spec") or {}).get("parameters")

@@ -1,4 +1,4 @@
-"""Ingresses: which requests from outside, by host and path, go to which service."""
+"""Ingresses: route HTTP requests from outside to services, by host and path."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,9 @@ _BAD_ENDS = ("/..", "/.")
 
 
 class IngressStrategy(Strategy, frozen=True, kw_only=True):
-    """Old objects keep the secret names, and the paths of wildcard hosts, that are refused in new ones."""
+    """The rules of ingresses. An update may keep invalid secret names, and paths of wildcard hosts, of the old
+    object.
+    """
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_spec(_spec(obj), {}) + _validate_class(obj)
@@ -39,7 +41,7 @@ class IngressStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class IngressStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """Where requests from outside arrive."""
+    """The status, with the addresses of the load balancer."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)

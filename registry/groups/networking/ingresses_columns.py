@@ -10,7 +10,7 @@ _SHOWN_HOSTS = 3
 
 
 def _hosts(ingress: Object, _now: float) -> str:
-    """Hosts up to the third; how many more is counted in rules."""
+    """The first three hosts. The number of further ones counts rules, as in kube-apiserver."""
     rules = objects.get(ingress, "spec.rules", ())
     named = [number for number, rule in enumerate(rules) if rule.get("host")]
     hosts = [rules[number]["host"] for number in named]

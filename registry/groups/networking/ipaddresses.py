@@ -1,4 +1,6 @@
-"""IP addresses: who holds an address of the cluster. The name is the address, so that nobody else can have it."""
+"""IPAddresses: record which object uses an address of the cluster. The name is the address, so an address has one
+user.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +19,7 @@ _PARENT = "spec.parentRef"
 
 
 class IPAddressStrategy(Strategy, frozen=True, kw_only=True):
-    """It belongs to one object for ever. Where only the beginning of its name is given, that is its name."""
+    """The rules of addresses. The parent is immutable, and a generateName is used as the name."""
 
     def default(self, obj: Object) -> None:
         metadata = obj["metadata"]
@@ -71,7 +73,7 @@ _ADDRESSES = table_of(
     NAME, (Column(name="ParentRef", field="networking.v1.IPAddressSpec.parentRef"), _parent_cell), AGE
 )
 _COLUMNS = Columns(_ADDRESSES.columns[:2], _ADDRESSES.cells)
-"""The age has a cell and no column: so it is upstream."""
+"""The columns of IPAddresses. As in kube-apiserver, the age has a cell but no column."""
 
 IPADDRESSES = Kind(
     group="networking.k8s.io",

@@ -1,4 +1,4 @@
-"""Network policies: what traffic pods may have, with whom, on which ports."""
+"""NetworkPolicies: the traffic that pods may have, by peers and ports."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
 
 class NetworkPolicyStrategy(Strategy, frozen=True, kw_only=True):
-    """Blocks that an old object has are taken again, however they are written."""
+    """The defaults and rules of network policies. An update may keep CIDRs of the old object in a legacy form."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
@@ -42,7 +42,7 @@ class NetworkPolicyStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _rules(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """All rules with their paths."""
+    """All ingress and egress rules with their paths."""
     for direction, _ in _DIRECTIONS:
         for index, rule in enumerate(spec.get(direction) or ()):
             yield f"spec.{direction}[{index}]", rule
@@ -96,7 +96,7 @@ def _validate_end(first: int, last: int | None, path: str) -> list[FieldError]:
         return []
     errors = []
     if last < first:
-        # The value that is shown is the port's: so it is upstream.
+        # As in kube-apiserver, the error shows the value of `port`.
         errors.append(field.invalid(f"{path}.endPort", first, "must be greater than or equal to `port`"))
     return errors + ports.validate(last, f"{path}.endPort")
 

@@ -1,4 +1,4 @@
-"""Service CIDRs: the blocks that services have their addresses from: one, or one of each IP family."""
+"""ServiceCIDRs: the address blocks for cluster IPs, one or one for each IP family."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.
 
 
 class ServiceCIDRStrategy(Strategy, frozen=True, kw_only=True):
-    """A second family may be added; nothing else ever changes."""
+    """The rules of service CIDRs. A second family may be added; nothing may be changed or removed."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_blocks(_blocks(obj))

@@ -1,1 +1,1 @@
-"""node.k8s.io: runtime classes."""
+"""node: RuntimeClasses."""

@@ -1,4 +1,4 @@
-"""Runtime classes: with what containers of a pod are run, what that costs, and where it is possible."""
+"""RuntimeClasses: the container runtime of pods, with its overhead and the nodes that support it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _TOLERATION_KEYS = ("key", "operator", "value", "effect")
 
 
 class RuntimeClassStrategy(Strategy, frozen=True, kw_only=True):
-    """The handler stays."""
+    """The rules of runtime classes. The handler is immutable."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors, handler = super().validate(context, obj), obj.get("handler") or ""

@@ -1,1 +1,1 @@
-"""policy: disruption budgets."""
+"""policy: PodDisruptionBudgets and evictions."""

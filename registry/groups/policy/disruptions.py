@@ -1,6 +1,6 @@
-"""Taking one disruption off a budget, or saying why there is none. Pure.
+"""Disruptions: charges an eviction to a PodDisruptionBudget, or reports why it is not allowed. Pure.
 
-A disruption stands in the budget's status until its controller has seen it: which pod, and since when.
+A disrupted pod stays in the status, with its time, until the controller has processed it.
 """
 
 from aio_apiserver.registry.base import conditions
@@ -16,7 +16,7 @@ _CONDITION = "DisruptionAllowed"
 
 
 def allows_unhealthy(budget: Object) -> bool:
-    """Whether a pod that is not ready may go without a charge."""
+    """Whether an unhealthy pod may be evicted without a charge."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status") or {}
@@ -25,7 +25,7 @@ def allows_unhealthy(budget: Object) -> bool:
 
 
 def charge(budget: Object, pod_name: str, *, now: str) -> None:
-    """Take a disruption off, in place. Raises TooManyRequests, Forbidden."""
+    """Charge one disruption, in place. Raises TooManyRequests, Forbidden."""
     metadata, status = budget["metadata"], budget.setdefault("status", {})
     name = metadata["name"]
     if status.get("observedGeneration", 0) < metadata.get("generation", 0):
@@ -45,7 +45,7 @@ def charge(budget: Object, pod_name: str, *, now: str) -> None:
 
 
 def still_processed(name: str) -> TooManyRequests:
-    """The answer while nobody knows how many disruptions a budget allows."""
+    """The error before the controller has computed the allowed disruptions."""
     cause = _cause(f"The disruption budget {name} is still being processed by the server.")
     return TooManyRequests(_VIOLATED, retry_after_seconds=_RETRY_SECONDS, causes=(cause,))
 

@@ -1,10 +1,10 @@
-"""pods/eviction: the deletion of a pod, as far as the budgets of disruptions allow it.
+"""Evictions: pods/eviction, which deletes a pod when its PodDisruptionBudget allows the disruption.
 
-A pod that does not run, or ends anyway, counts in no budget. One that is not ready counts in none that is met without
-it. For every other one, a disruption is taken off the one budget that selects it before it is deleted.
+A pod that does not run or is being deleted is deleted without a charge. An unhealthy pod is too, when the budget allows
+it. For other pods, the eviction is charged to the one budget that selects the pod.
 
-Must hold: a budget is charged before the pod is marked, on the budget's newest state; what was decided on a pod's state
-is done to that state only.
+Must hold: the charge comes before the condition on the pod, and uses the newest state of the budget. A decision on one
+state of a pod deletes that state alone.
 """
 
 from msgspec import Struct
@@ -43,12 +43,12 @@ _CONDITION = {
     "reason": "EvictionByEvictionAPI",
     "message": "Eviction API: evicting",
 }
-# The resource of this message is the kind: so it is upstream, and clients compare messages.
+# As in kube-apiserver, the resource in this message is the kind. Clients compare messages.
 _SUBJECT = GroupResource("", "Pod")
 
 
 class _Eviction(Struct, frozen=True):
-    """One request: who asks, and how the pod is to be deleted."""
+    """One request, with the options for the deletion of the pod."""
 
     request: Request
     name: str
@@ -61,13 +61,13 @@ class _Eviction(Struct, frozen=True):
 
 
 class EvictionREST:
-    """Evicts pods; keeps nothing. What comes in the old version is taken, too."""
+    """Evicts pods and stores no Eviction. It also accepts Evictions of policy/v1beta1."""
 
     accepts = frozenset({EVICTION, _OLD})
 
     def __init__(self, pods: Store, environment: Environment) -> None:
         self._pods = pods
-        # What the server does on behalf of an eviction that was admitted is not admitted again.
+        # Admission runs once, for the eviction. The writes that follow from it are not admitted again.
         self._quiet = replace(pods, admission=Chain(), managers=None)
         self._status = self._quiet.for_subresource("status", PodStatusStrategy())
         self._budgets = open_store(PODDISRUPTIONBUDGETS, environment)
@@ -92,11 +92,11 @@ class EvictionREST:
         return rest.success()
 
     async def _evict(self, eviction: _Eviction) -> None:
-        """Delete at once what counts in no budget, the others after their budget is charged."""
+        """Delete the pod, after a charge to its budget when it needs one."""
         for attempt in range(_ATTEMPTS):
             stored = await self._pods.get(eviction.request, eviction.name)
             pod = stored.decode()
-            if not _counts_nowhere(pod):
+            if not _needs_no_budget(pod):
                 return await self._evict_counted(eviction, pod)
             try:
                 return await self._delete(_tied(eviction, stored) if _may_become_ready(pod) else eviction)
@@ -123,7 +123,7 @@ class EvictionREST:
             raise disruptions.still_processed(budget["metadata"]["name"]) from exc
 
     async def _budgets_of(self, pod: Object) -> list[Object]:
-        """The budgets that select a pod."""
+        """The budgets that select the pod."""
         labels = pod["metadata"].get("labels") or {}
         scope = f"{pod['metadata']['namespace']}/"
         listing = self._budgets.storage.get_list(scope, ListOptions())
@@ -145,7 +145,7 @@ class EvictionREST:
         await budgets.interpreted(writing, "update", name)
 
     async def _delete(self, eviction: _Eviction) -> None:
-        """Say on the pod that it is being evicted, and delete it."""
+        """Set the condition DisruptionTarget on the pod, and delete it."""
         options = eviction.options
         if not options.is_dry_run:
             marked = await self._mark(eviction)
@@ -169,7 +169,7 @@ class EvictionREST:
 
 
 def _delete_options(obj: Object, options: CreateOptions) -> DeleteOptions:
-    """How the pod is to be deleted. Raises Invalid, and a bare StatusError where two answers to dryRun differ."""
+    """The options for the deletion. Raises Invalid, and StatusError when query and body differ in dryRun."""
     value = obj.get("deleteOptions")
     if value is None:
         return DeleteOptions(dry_run=options.dry_run)
@@ -178,25 +178,25 @@ def _delete_options(obj: Object, options: CreateOptions) -> DeleteOptions:
         wrong = field.invalid(f"deleteOptions.{_UNREADABLE}", True, why)
         raise invalid_of(GroupKind(EVICTION.group, EVICTION.kind), obj["metadata"].get("name", ""), [wrong])
     wanted = delete_options_of(value)
-    asked, told = list(options.dry_run), list(wanted.dry_run)
-    if asked and told and asked != told:
-        shown = " and ".join(f"[{' '.join(one)}]" for one in (asked, told))
+    in_query, in_body = list(options.dry_run), list(wanted.dry_run)
+    if in_query and in_body and in_query != in_body:
+        shown = " and ".join(f"[{' '.join(one)}]" for one in (in_query, in_body))
         raise StatusError(f"Non-matching dry-run options in request and content: {shown}")
-    return wanted if told else replace(wanted, dry_run=options.dry_run)
+    return wanted if in_body else replace(wanted, dry_run=options.dry_run)
 
 
-def _counts_nowhere(pod: Object) -> bool:
+def _needs_no_budget(pod: Object) -> bool:
     phase = (pod.get("status") or {}).get("phase")
     return phase in _ENDED or phase == "Pending" or bool(pod["metadata"].get("deletionTimestamp"))
 
 
 def _may_become_ready(pod: Object) -> bool:
-    """Whether a pod that counts in no budget could count in one before it is deleted."""
+    """Whether a pod without a charge could need one before it is deleted."""
     return (pod.get("status") or {}).get("phase") not in _ENDED and not pod["metadata"].get("deletionTimestamp")
 
 
 def _tied(eviction: _Eviction, stored: StoredObject) -> _Eviction:
-    """The eviction of this very state, unless the client has named one."""
+    """The eviction with this state as precondition, unless the client has given one."""
     return eviction if eviction.has_version else _with_version(eviction, str(stored.revision))
 
 
@@ -206,7 +206,7 @@ def _with_version(eviction: _Eviction, version: str) -> _Eviction:
 
 
 def _check(pod: Object, preconditions: Preconditions | None) -> None:
-    """Whether this is the pod that is meant. Raises Conflict."""
+    """Check the preconditions. Raises Conflict."""
     if preconditions is None:
         return
     metadata, name = pod["metadata"], pod["metadata"]["name"]

@@ -1,4 +1,4 @@
-"""Pod disruption budgets: how many of some pods stay when pods are evicted."""
+"""PodDisruptionBudgets: how many pods of a selection have to stay during evictions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPo
 
 
 class PodDisruptionBudgetStrategy(Strategy, frozen=True, kw_only=True):
-    """Values of selectors that no label can have stay where they were before."""
+    """The rules of budgets. An update may keep invalid values of the old selector."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return _validate_spec(obj.get("spec") or {}, {})
@@ -52,7 +52,7 @@ def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any]) -> list[Fiel
 
 
 class PodDisruptionBudgetStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """How many pods there are, and how many may go."""
+    """The status: the numbers of pods and of allowed disruptions."""
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         status = new.get("status") or {}

@@ -1,4 +1,4 @@
-"""The policy group: its kinds."""
+"""Provider: the kinds of the group policy."""
 
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.store.provider import KindsProvider

@@ -1,1 +1,1 @@
-"""rbac.authorization.k8s.io: roles and their bindings."""
+"""rbac: roles and role bindings of the group rbac.authorization.k8s.io."""

@@ -1,4 +1,4 @@
-"""RoleBindings and ClusterRoleBindings: who gets a role, in one namespace or everywhere."""
+"""Bindings: RoleBindings and ClusterRoleBindings, which grant a role to subjects in one namespace or in the cluster."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from aio_apiserver.registry.groups.rbac import bindings_columns, validation
 from aio_apiserver.storage.stored_object import Object
 
 
-class BindingStrategy(Strategy, frozen=True, kw_only=True):
-    """A binding is to one role of these kinds, for ever."""
+class RoleBindingStrategy(Strategy, frozen=True, kw_only=True):
+    """The strategy of both kinds. The roleRef is immutable, and its kind is one of `role_kinds`."""
 
     role_kinds: Sequence[str]
 
@@ -30,7 +30,7 @@ ROLEBINDINGS = Kind(
     group=validation.GROUP,
     plural="rolebindings",
     kind="RoleBinding",
-    strategy=BindingStrategy(
+    strategy=RoleBindingStrategy(
         allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("Role", "ClusterRole")
     ),
     columns=bindings_columns.ROLE_BINDINGS,
@@ -41,7 +41,7 @@ CLUSTERROLEBINDINGS = Kind(
     plural="clusterrolebindings",
     kind="ClusterRoleBinding",
     is_namespaced=False,
-    strategy=BindingStrategy(
+    strategy=RoleBindingStrategy(
         allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole",)
     ),
     columns=bindings_columns.CLUSTER_ROLE_BINDINGS,

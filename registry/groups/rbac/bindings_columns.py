@@ -4,7 +4,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, table_of
 from aio_apiserver.storage.stored_object import Object
 
-# Some columns are described by fields of versions that are no longer served.
+# Some columns have the descriptions of fields in versions that are no longer served.
 _UNRESOLVED = "If the RoleRef cannot be resolved, the Authorizer must return an error."
 
 

@@ -1,6 +1,6 @@
-"""ClusterRoles: rules for everything, written down or gathered from other ClusterRoles by their labels.
+"""ClusterRoles: rules for the whole cluster, given directly or aggregated from other ClusterRoles by labels.
 
-The gathering itself is a controller's: here an aggregation rule is only checked.
+A controller aggregates the rules. This module validates the aggregationRule.
 """
 
 from aio_apiserver.registry.base import objects
@@ -16,7 +16,7 @@ _NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is 
 
 
 class ClusterRoleStrategy(Strategy, frozen=True, kw_only=True):
-    """An aggregation rule has selectors that can be read."""
+    """The rules of cluster roles."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj) + validation.validate_rules(obj, is_namespaced=False)

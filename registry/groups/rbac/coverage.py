@@ -1,8 +1,9 @@
-"""Coverage: whether some rules allow all that others allow, and which parts they do not.
+"""Coverage: whether RBAC rules cover all rights of other rules, and which rights are missing.
 
-A rule is taken apart into single rights (one verb on one resource of one group, with one name or none; one verb on one
-path), and each must be held by a single rule. Pure. Must hold: what is taken apart is bounded, however many
-combinations a client's rule has.
+A rule is split into single rights. A right is one verb on one resource of one group, with one name or any, or one
+verb on one path. A single held rule has to cover each right.
+
+Pure. Must hold: the number of rights is limited, whatever rules the client sends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,15 +14,15 @@ from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule
 
 MOST_RIGHTS = 20_000
-"""Of the rules that somebody grants: the biggest roles that exist have some thousands."""
+"""The limit for granted rules. The largest known roles have some thousand rights."""
 
 
 class TooManyRights(ValueError):
-    """The rules combine to more than can be checked."""
+    """The rules combine to more rights than can be checked."""
 
 
 class Right(NamedTuple):
-    """One thing that can be done. A URL stands alone; `name` is None when any name will do."""
+    """One right. A right on a URL has no resource. `name` is None when the right covers all names."""
 
     verb: str
     group: str = ""
@@ -30,7 +31,7 @@ class Right(NamedTuple):
     url: str | None = None
 
     def as_rule(self) -> dict[str, list[str]]:
-        """The rule that gives this right and nothing else."""
+        """The rule that grants this right alone."""
         if self.url is not None:
             return {"verbs": [self.verb], "nonResourceURLs": [self.url]}
         rule = {"verbs": [self.verb], "apiGroups": [self.group], "resources": [self.resource]}
@@ -38,7 +39,7 @@ class Right(NamedTuple):
 
 
 def missing(held: Sequence[PolicyRule], granted: Iterable[Mapping[str, Any]]) -> list[Right]:
-    """The rights among those granted that are not held, in order. Raises TooManyRights."""
+    """The granted rights that the held rules do not cover, in order. Raises TooManyRights."""
     rights = list(islice(_rights(granted), MOST_RIGHTS + 1))
     if len(rights) > MOST_RIGHTS:
         raise TooManyRights
@@ -46,7 +47,7 @@ def missing(held: Sequence[PolicyRule], granted: Iterable[Mapping[str, Any]]) ->
 
 
 def described(rights: Iterable[Right]) -> list[str]:
-    """The rights as rules, those that differ in nothing but their verbs as one, sorted."""
+    """The rights as sorted rules. Rights that differ in their verb become one rule."""
     verbs: dict[Right, list[str]] = {}
     urls = []
     for right in rights:

@@ -1,9 +1,9 @@
-"""Escalation: nobody grants what they do not hold, unless they may `escalate` roles or `bind` this one.
+"""Escalation: a user can grant rights that the user already holds, or any with the verbs `escalate` and `bind`.
 
-A guard around admission, between its two halves: what is checked is what mutating admission has left, before the
-object's own rules are looked at. Roles and bindings are read from storage, so that a right counts from the moment in
-which it was granted. Must hold: administrators (system:masters) pass; whoever only releases an object for deletion
-passes.
+The check runs between mutating and validating admission, before the object's own rules. It reads roles and bindings
+from storage, so that a right counts as soon as it is granted.
+
+Must hold: members of system:masters pass. An update that removes owner references and finalizers for a deletion passes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.rbac import coverage
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
-from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
@@ -40,7 +40,7 @@ _RELEASING = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 
 
 class Guarded(Struct, frozen=True):
-    """Admission for one of the four kinds. `is_named`: whether the request's path names the object."""
+    """Admission for one of the four kinds, with the check. `is_named`: the path of the request has the name."""
 
     admission: Admission
     guard: "Guard"
@@ -56,13 +56,13 @@ class Guarded(Struct, frozen=True):
 
 
 class Guard(Struct, frozen=True):
-    """Who may write this role or binding."""
+    """Checks whether a user may write a role or binding."""
 
     authorizer: Authorizer
     storage_for: ReaderFor
 
     async def check(self, attributes: Attributes, *, name: str) -> None:
-        """Raise Forbidden unless the user may. `name` is that of the request's path."""
+        """Raise Forbidden unless the user may write the object. `name` is the name in the path."""
         obj, old = attributes.obj, attributes.old
         assert obj is not None
         if MASTERS in attributes.user.groups or (old is not None and _only_releases(obj, old)):
@@ -94,10 +94,10 @@ class Guard(Struct, frozen=True):
             return
         if kind is ROLES and not role.namespace:
             raise errors.BadRequest("Namespace parameter required.")
-        # A role that is missing is told as one of the resource that is written: so it is upstream.
+        # As in kube-apiserver, a missing role is reported for the resource of the request.
         stored = await interpret.interpreted(
             self.storage_for(resource_of(kind)).get(f"{role.namespace}/{role.name}" if role.namespace else role.name),
-            interpret.Operation(attributes.resource, "get", role.name),
+            interpret.StorageCall(attributes.resource, "get", role.name),
         )
         await self._check_rules(attributes, obj, stored.decode().get("rules") or ())
 
@@ -119,9 +119,9 @@ class Guard(Struct, frozen=True):
         question = Question(attributes.user, verb, group, "*", resource, namespace=attributes.namespace, name=name)
         return (await self.authorizer.authorize(question)).is_allowed
 
-    async def _policy(self, namespace: str) -> Policy:
-        """What holds in the cluster and in a namespace."""
-        policy = Policy()
+    async def _policy(self, namespace: str) -> RBACPolicy:
+        """All roles and bindings of the cluster, and of the namespace."""
+        policy = RBACPolicy()
         for kind in (CLUSTERROLES, ROLES) if namespace else (CLUSTERROLES,):
             for role in await self._all(kind, namespace):
                 policy.put_role(_key(role), role_of(role))
@@ -134,7 +134,7 @@ class Guard(Struct, frozen=True):
     async def _all(self, kind: Kind, namespace: str) -> list[Object]:
         scope = f"{namespace}/" if kind.is_namespaced else ""
         listing = self.storage_for(resource_of(kind)).get_list(scope, ListOptions())
-        found = await interpret.interpreted(listing, interpret.Operation(kind.resource, "list"))
+        found = await interpret.interpreted(listing, interpret.StorageCall(kind.resource, "list"))
         return [stored.decode() for stored in found.items]
 
 
@@ -158,7 +158,7 @@ def _refusal(user: UserInfo, missing: Sequence[str], wrong: Sequence[str]) -> st
 
 
 def _only_releases(new: Object, old: Object) -> bool:
-    """Whether nothing changes but what the garbage collector needs for the object to go."""
+    """Whether the update changes nothing but metadata that the garbage collector changes."""
     return _without_releasing(new) == _without_releasing(old)
 
 

@@ -1,10 +1,10 @@
-"""RBAC policy: roles and bindings in memory, found by who they are for.
+"""Policy: RBAC roles and bindings in memory, indexed by the subjects of the bindings.
 
-    cluster bindings                user -> bindings, group -> bindings
-    bindings of namespace "prod"    user -> bindings, group -> bindings
+    cluster bindings              user -> bindings, group -> bindings
+    bindings of namespace "prod"  user -> bindings, group -> bindings
 
-Pure: fed with objects by whoever has them. Must hold: a Role is found by bindings of its own namespace alone; a
-RoleBinding counts in its own namespace alone; a question about no namespace sees cluster bindings alone.
+Pure: the caller adds and removes the objects. Must hold: a binding finds Roles of its own namespace alone. A
+RoleBinding counts in its own namespace alone. A request without a namespace sees cluster bindings alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ ROLE, CLUSTER_ROLE = "Role", "ClusterRole"
 
 
 class RoleKey(NamedTuple):
-    """Which role: of a kind, in a namespace ("" for ClusterRoles)."""
+    """The kind, namespace and name of a role. The namespace of a ClusterRole is empty."""
 
     kind: str
     namespace: str
@@ -34,18 +34,18 @@ class RoleKey(NamedTuple):
 
     @classmethod
     def at(cls, namespace: str, name: str) -> "RoleKey":
-        """The Role in a namespace, or the ClusterRole outside of all."""
+        """The key of a Role in a namespace, or of a ClusterRole."""
         return cls(ROLE if namespace else CLUSTER_ROLE, namespace, name)
 
     @classmethod
     def of(cls, role_ref: Mapping[str, Any], binding_namespace: str) -> "RoleKey":
-        """The role that a binding means."""
+        """The key of the role that a roleRef names."""
         kind = role_ref.get("kind", "")
         return cls(kind, binding_namespace if kind == ROLE else "", role_ref.get("name", ""))
 
 
 class _Subject(Struct, frozen=True):
-    """A user or group of a binding, and the decision that it leads to. Service accounts are users."""
+    """A user or group of a binding, and the decision for it. A service account is a user."""
 
     kind: str
     name: str
@@ -55,26 +55,26 @@ class _Subject(Struct, frozen=True):
         return self.name == user.name if self.kind == USER else self.name in user.groups
 
 
-class Binding(Struct, frozen=True):
-    """Who gets which role."""
+class RBACBinding(Struct, frozen=True):
+    """The role and the subjects of a binding."""
 
     role: RoleKey
     subjects: Sequence[_Subject]
 
     def allowed(self, user: UserInfo) -> Decision:
-        """The decision for a user whom the role allows something: the reason names the first subject that fits."""
+        """The decision for a user that the role allows. The reason names the first matching subject."""
         return next(subject.allowed for subject in self.subjects if subject.is_for(user))
 
 
-def binding_of(obj: Object) -> Binding:
-    """A RoleBinding, or a ClusterRoleBinding (an object without a namespace)."""
+def binding_of(obj: Object) -> RBACBinding:
+    """The facts of a RoleBinding, or of a ClusterRoleBinding (an object without a namespace)."""
     metadata, role_ref = obj["metadata"], obj.get("roleRef") or {}
     namespace, name = metadata.get("namespace", ""), metadata["name"]
     what = f'RoleBinding "{name}/{namespace}"' if namespace else f'ClusterRoleBinding "{name}"'
     role = RoleKey.of(role_ref, namespace)
     reason = f"RBAC: allowed by {what} of {role.kind} {quote(role.name)} to "
     subjects = [_subject_of(subject, namespace, reason) for subject in obj.get("subjects") or ()]
-    return Binding(role, tuple(filter(None, subjects)))
+    return RBACBinding(role, tuple(filter(None, subjects)))
 
 
 def role_of(obj: Object) -> tuple[PolicyRule, ...]:
@@ -93,18 +93,18 @@ def _subject_of(subject: Mapping[str, Any], namespace: str, reason: str) -> _Sub
     return _Subject(USER, service_account_name(namespace, name), allowed)
 
 
-_Bindings = dict[str, dict[str, Binding]]
-"""Bindings by name, by the name of a subject."""
+_Bindings = dict[str, dict[str, RBACBinding]]
+"""Bindings by their name, for each name of a subject."""
 
 
 class _Scope(Struct, frozen=True):
     """The bindings of one namespace, or of the cluster."""
 
-    by_name: dict[str, Binding] = field(default_factory=dict)
+    by_name: dict[str, RBACBinding] = field(default_factory=dict)
     users: _Bindings = field(default_factory=dict)
     groups: _Bindings = field(default_factory=dict)
 
-    def put(self, name: str, binding: Binding | None) -> None:
+    def put(self, name: str, binding: RBACBinding | None) -> None:
         self._remove(name)
         if binding is None:
             return
@@ -121,8 +121,8 @@ class _Scope(Struct, frozen=True):
             if not bindings:
                 index.pop(subject.name, None)
 
-    def bindings_of(self, user: UserInfo) -> Iterator[Binding]:
-        """May tell one binding several times."""
+    def bindings_of(self, user: UserInfo) -> Iterator[RBACBinding]:
+        """The bindings of a user. A binding may come several times."""
         if (mine := self.users.get(user.name)) is not None:
             yield from mine.values()
         for group in user.groups:
@@ -136,7 +136,7 @@ class _Scope(Struct, frozen=True):
 _NO_SCOPE = _Scope()
 
 
-class Policy:
+class RBACPolicy:
     """All roles and bindings."""
 
     def __init__(self) -> None:
@@ -145,31 +145,31 @@ class Policy:
         self._namespaces: dict[str, _Scope] = {}
 
     def put_role(self, key: RoleKey, rules: tuple[PolicyRule, ...] | None) -> None:
-        """Take a role, in the place of what there was; None when it is gone."""
+        """Add or replace a role. None removes it."""
         if rules is None:
             self._roles.pop(key, None)
         else:
             self._roles[key] = rules
 
-    def put_binding(self, namespace: str, name: str, binding: Binding | None) -> None:
-        """Take a binding, in the place of what there was; None when it is gone."""
+    def put_binding(self, namespace: str, name: str, binding: RBACBinding | None) -> None:
+        """Add or replace a binding. None removes it."""
         scope = self._namespaces.setdefault(namespace, _Scope()) if namespace else self._cluster
         scope.put(name, binding)
         if namespace and not scope.by_name:
             del self._namespaces[namespace]
 
-    def bindings_of(self, user: UserInfo, namespace: str) -> Iterator[Binding]:
-        """What is bound to a user in the whole cluster, then in the namespace; some perhaps more than once."""
+    def bindings_of(self, user: UserInfo, namespace: str) -> Iterator[RBACBinding]:
+        """The bindings of a user in the cluster, then those in the namespace. A binding may come several times."""
         yield from self._cluster.bindings_of(user)
         if namespace:
             yield from self._namespaces.get(namespace, _NO_SCOPE).bindings_of(user)
 
     def rules_of(self, role: RoleKey) -> tuple[PolicyRule, ...] | None:
-        """The rules of a role; None when there is no such role."""
+        """The rules of a role; None when it does not exist."""
         return self._roles.get(role)
 
     def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """All rules that hold for a user, and what is wrong with the bindings."""
+        """All rules that apply to a user, and the messages about bindings to missing roles."""
         rules: list[PolicyRule] = []
         wrong: list[str] = []
         for binding in {id(binding): binding for binding in self.bindings_of(user, namespace)}.values():
@@ -182,7 +182,7 @@ class Policy:
 
 
 def missing(role: RoleKey) -> str:
-    """What is said of a binding to a role that is not there."""
+    """The message about a binding to a missing role."""
     if role.kind not in (ROLE, CLUSTER_ROLE):
         return f"unsupported role reference kind: {quote(role.kind)}"
     return errors.NotFound(GroupResource(GROUP, role.kind.lower()), role.name).message

@@ -1,8 +1,8 @@
-"""RBAC rules: what one rule of a role allows, compiled for asking often.
+"""Policy rules: one rule of an RBAC role, compiled for fast checks.
 
-Pure. Must hold: a rule says yes to a resource by its resource half alone and to a path by its nonResourceURLs alone;
-`resourceNames` never match a request without a name; an empty part of a rule matches nothing, except for resourceNames,
-where it means all.
+Pure. Must hold: resource requests are matched by the resource members of a rule, path requests by its nonResourceURLs.
+`resourceNames` never match a request without a name. An empty member matches nothing, but empty resourceNames match all
+names.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,11 +13,11 @@ from aio_apiserver.registry.generic.access.authorizer import Attributes
 ALL = "*"
 
 Spelling = tuple[str, str]
-"""The two ways in which a rule may name a resource; twice the same when there is one."""
+"""The two names of a resource in rules; twice the same name when there is one."""
 
 
 class PolicyRule:
-    """One rule, as it is written and in sets. A set that is None holds everything."""
+    """One rule, as written and as sets. None stands for the set of everything."""
 
     __slots__ = ("_groups", "_names", "_prefixes", "_resources", "_urls", "_verbs", "written")
 
@@ -32,7 +32,9 @@ class PolicyRule:
         self._prefixes = tuple(url.rstrip(ALL) for url in urls if url.endswith(ALL))
 
     def allows_resource(self, verb: str, group: str, resource: Spelling, name: str | None) -> bool:
-        """What says no most often is asked first: this runs for every rule of a user, on every request."""
+        """Whether the rule allows the request. The check that fails most often is first, because this runs for each
+        rule of each request.
+        """
         resources = self._resources
         if resources is not None and resource[0] not in resources and resource[1] not in resources:
             return False
@@ -54,17 +56,17 @@ def _set_of(values: Iterable[str] | None) -> frozenset[str] | None:
 
 
 def compiled(rules: Iterable[Mapping[str, Any]] | None) -> tuple[PolicyRule, ...]:
-    """The rules of a role."""
+    """The compiled rules of a role."""
     return tuple(map(PolicyRule, rules or ()))
 
 
 def spelled(resource: str, subresource: str) -> Spelling:
-    """How rules name a resource: `pods`, or `pods/log` and `*/log`."""
+    """The names of a resource in rules: `pods`, or `pods/log` and `*/log`."""
     return (f"{resource}/{subresource}", f"*/{subresource}") if subresource else (resource, resource)
 
 
 def allow(rules: Iterable[PolicyRule], attributes: Attributes) -> bool:
-    """Whether any of the rules allows it."""
+    """Whether one of the rules allows the request."""
     _user, verb, group, _version, resource, subresource, _namespace, name, path, is_resource, _selectors = attributes
     if is_resource:
         spelling = spelled(resource, subresource)

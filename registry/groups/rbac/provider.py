@@ -1,4 +1,4 @@
-"""The rbac.authorization.k8s.io group: its kinds, each behind the guard against escalation."""
+"""Provider: the kinds of the group rbac.authorization.k8s.io, each with the check against escalation."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ KINDS = (CLUSTERROLEBINDINGS, CLUSTERROLES, ROLEBINDINGS, ROLES)
 
 
 class GuardedStore(Store, frozen=True, kw_only=True):
-    """One of the kinds. `creating` is the same Store for requests whose path names no object."""
+    """The Store of one of the kinds. `creating` is the same Store for requests whose path has no name."""
 
     creating: Store
 

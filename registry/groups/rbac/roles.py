@@ -1,4 +1,4 @@
-"""Roles: rules for one namespace."""
+"""Roles: RBAC rules for one namespace."""
 
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class RoleStrategy(Strategy, frozen=True, kw_only=True):
-    """Rules name resources and verbs, never other paths."""
+    """The rules of roles, which cannot have nonResourceURLs."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + validation.validate_rules(obj, is_namespaced=True)

@@ -1,4 +1,4 @@
-"""What roles and bindings must look like: rules, subjects and role references. Pure."""
+"""Validation: validates RBAC rules, subjects and role references. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _NAMESPACED = "namespaced rules cannot apply to non-resource URLs"
 
 
 def validate_rules(role: Object, *, is_namespaced: bool) -> list[FieldError]:
-    """What is wrong with the rules of a role."""
+    """The errors of the rules of a role."""
     errors: list[FieldError] = []
     for index, rule in enumerate(role.get("rules") or ()):
         errors += _validate_rule(rule, f"rules[{index}]", is_namespaced=is_namespaced)
@@ -41,7 +41,7 @@ def _validate_rule(rule: Mapping[str, Any], path: str, *, is_namespaced: bool) -
 
 
 def default_binding(binding: Object) -> None:
-    """The API group of a role reference, and of users and groups, when they are not named."""
+    """Set the missing API groups of the roleRef, and of users and groups."""
     role_ref = binding["roleRef"] = binding.get("roleRef") or {}
     if not role_ref.get("apiGroup"):
         role_ref["apiGroup"] = GROUP
@@ -51,7 +51,7 @@ def default_binding(binding: Object) -> None:
 
 
 def validate_binding(binding: Object, *, role_kinds: Sequence[str]) -> list[FieldError]:
-    """What is wrong with a binding to roles of these kinds."""
+    """The errors of a binding to roles of these kinds."""
     errors = _validate_role_ref(binding.get("roleRef") or {}, role_kinds)
     for index, subject in enumerate(binding.get("subjects") or ()):
         errors += _validate_subject(subject, f"subjects[{index}]", has_namespace="Role" in role_kinds)
@@ -59,7 +59,7 @@ def validate_binding(binding: Object, *, role_kinds: Sequence[str]) -> list[Fiel
 
 
 def validate_same_role(new: Object, old: Object) -> list[FieldError]:
-    """A binding is to one role for ever."""
+    """The error for a changed roleRef, which is immutable."""
     shown = form("rbac.RoleRef", new.get("roleRef") or {})
     if shown == form("rbac.RoleRef", old.get("roleRef") or {}):
         return []

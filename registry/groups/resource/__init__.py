@@ -1,1 +1,1 @@
-"""resource.k8s.io: devices, claimed and allocated."""
+"""resource: ResourceClaims, ResourceSlices and DeviceClasses, for dynamic resource allocation."""

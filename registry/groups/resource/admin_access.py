@@ -1,4 +1,6 @@
-"""Admin access to devices: claims may have it in namespaces only that are labelled for it."""
+"""Admin access: claims may have admin access to devices in namespaces with the label
+resource.kubernetes.io/admin-access.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
@@ -6,7 +8,7 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.hooks import Hooks
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -19,11 +21,11 @@ _RESULTS = "status.allocation.devices.results"
 _REFUSED = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
 
 Asks = Callable[[Object], str]
-"""The path at which an object asks for admin access; empty when it does not."""
+"""The path at which an object requests admin access; empty when it does not."""
 
 
 def claim_hooks(environment: Environment) -> Hooks:
-    """For the Store of claims: what they ask for when they are made, and what they get later."""
+    """The hooks for the Store of ResourceClaims: requests of new claims, and changes of the status."""
     check_access = _check(environment, lambda claim: _request_path(claim, "spec.devices.requests"))
 
     async def check(request: Request, subresource: str, obj: Object, old: Object | None) -> Sequence[FieldError]:
@@ -36,7 +38,7 @@ def claim_hooks(environment: Environment) -> Hooks:
 
 
 def template_hooks(environment: Environment) -> Hooks:
-    """For the Store of templates."""
+    """The hooks for the Store of ResourceClaimTemplates."""
     return Hooks(check=_check(environment, lambda template: _request_path(template, "spec.spec.devices.requests")))
 
 
@@ -71,7 +73,7 @@ def _indexes(flags: Iterable[bool | None]) -> list[int]:
 
 async def _refusal(namespaces: Reader, name: str, path: str) -> Sequence[FieldError]:
     try:
-        namespace = await interpreted(namespaces.get(name), Operation(NAMESPACES.resource, "get", name))
+        namespace = await interpreted(namespaces.get(name), StorageCall(NAMESPACES.resource, "get", name))
     except errors.NotFound as exc:
         return [field.internal(path, f"could not retrieve namespace to verify admin access: {exc.message}")]
     return [] if namespace.labels.get(_LABEL) == "true" else [field.forbidden(path, _REFUSED)]

@@ -1,4 +1,4 @@
-"""Capacities of devices that several claims share, and how much of them a claim may take at a time. Pure."""
+"""Capacities: validates the capacity of devices, and the policy for requests to shared devices. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,14 +16,14 @@ _NANOS = 10**9
 
 
 def validate_alone(capacity: Part, path: str) -> list[FieldError]:
-    """The capacity of a device that one claim has alone."""
+    """The errors of the capacity of a device that is not shared."""
     if capacity.get("requestPolicy") is None:
         return []
     return [field.forbidden(f"{path}.requestPolicy", "allowMultipleAllocations must be true")]
 
 
 def validate_shared(capacity: Part, path: str) -> list[FieldError]:
-    """The capacity of a device that is shared."""
+    """The errors of the capacity of a shared device."""
     policy, here = capacity.get("requestPolicy"), f"{path}.requestPolicy"
     if policy is None:
         return []
@@ -78,7 +78,7 @@ def _validate_range(limits: Part, path: str, *, default: str, whole: str) -> lis
 
 
 def _compare(path: str, checks: Sequence[tuple[str, str, str, str]]) -> list[FieldError]:
-    """For each: what may not be larger than what, which of them is shown, and why."""
+    """The errors of rows whose first amount is larger than the second, with the amount to show and the detail."""
     return [field.invalid(path, shown, why) for one, other, shown, why in checks if _nanos(one) > _nanos(other)]
 
 
@@ -101,5 +101,5 @@ def _nanos(text: str) -> int:
 
 
 def _value(text: str) -> int:
-    """The whole number that is at least as large."""
+    """The amount, rounded up to a whole number."""
     return -(-_nanos(text) // _NANOS)

@@ -1,4 +1,6 @@
-"""The status of a claim: the devices that it has, who uses it, and what drivers say of them. Pure."""
+"""Claim status: validates the status of a ResourceClaim: allocation, consumers, and device status of the drivers.
+Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
@@ -25,7 +27,7 @@ _NO_ADDRESS = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:d
 
 
 def drop_deallocated(new: dict[str, Any], old: Part) -> None:
-    """Forget, in place, what drivers have said of devices that are given back."""
+    """Remove the status of devices that are no longer allocated, in place."""
     freed = _allocated(old) - _allocated(new)
     devices = [one for one in new.get("devices") or () if _device_id(one) not in freed]
     if devices:

@@ -1,4 +1,4 @@
-"""Expressions that choose devices: what they see of one, and what they may cost. Pure."""
+"""Device expressions: compiles the CEL selectors for devices, and limits their cost. Pure."""
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -16,7 +16,7 @@ _MOST_ATTRIBUTES = 32
 _DEVICE = "device"
 
 _ATTRIBUTE = Declared(types.ANY, 1, 64)
-"""A bool, a number, a text or a version."""
+"""A bool, an int, a string or a version."""
 _DOMAIN = Declared(types.STRING, 2, 63)
 _ID = Declared(types.STRING, 2, 32)
 _DRIVER = Declared(types.STRING, 2, 63)
@@ -40,7 +40,7 @@ _ENVIRONMENT = CelEnvironment({_DEVICE: _TYPE.type}, _TYPE.objects(), BASE, has_
 
 
 def validate(expression: str, path: str) -> list[FieldError]:
-    """What is wrong with an expression."""
+    """The errors of an expression."""
     try:
         program = _ENVIRONMENT.compile(expression)
     except Issue as exc:
@@ -56,7 +56,7 @@ def validate(expression: str, path: str) -> list[FieldError]:
 
 
 def _size_of(path: Path) -> EstimateRange | None:
-    """All attributes are of one size, whatever they are called."""
+    """The estimated size of a value. All attributes have the same size."""
     if path[0] != _DEVICE:
         return None
     here = _TYPE

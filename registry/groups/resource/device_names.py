@@ -1,4 +1,4 @@
-"""Names around devices: drivers, pools, attributes, requests. Pure."""
+"""Device names: validates the names of drivers, pools, attributes and requests. Pure."""
 
 import re
 
@@ -22,7 +22,7 @@ _NORMAL_FORM = (
 
 
 def validate_driver(name: str, path: str) -> list[FieldError]:
-    """The name of a driver: a domain, whatever its case."""
+    """The errors of the name of a driver, which is a DNS subdomain in any case."""
     if not name:
         return [field.required(path)]
     errors = [field.too_long(path, _LONGEST_DRIVER)] if len(name.encode()) > _LONGEST_DRIVER else []
@@ -30,7 +30,7 @@ def validate_driver(name: str, path: str) -> list[FieldError]:
 
 
 def validate_pool(name: str, path: str) -> list[FieldError]:
-    """The name of a pool: domains, with slashes between them."""
+    """The errors of the name of a pool, which is one or more DNS subdomains with slashes."""
     if not name:
         return [field.required(path)]
     errors = [field.too_long(path, _LONGEST_POOL)] if len(name.encode()) > _LONGEST_POOL else []
@@ -38,17 +38,17 @@ def validate_pool(name: str, path: str) -> list[FieldError]:
 
 
 def validate_domain(name: str, path: str) -> list[FieldError]:
-    """A domain."""
+    """The errors of a DNS subdomain."""
     return domains.validate_format(name, DNS1123_SUBDOMAIN, path)
 
 
 def validate_label(name: str, path: str) -> list[FieldError]:
-    """The name of a device, a request or a counter."""
+    """The errors of the name of a device, a request or a counter."""
     return domains.validate_format(name, DNS1123_LABEL, path)
 
 
 def validate_uid(uid: str, path: str) -> list[FieldError]:
-    """A UUID in its usual form."""
+    """The errors of a UUID, which has to be in its normal form."""
     if why := _check_uuid(uid):
         return [field.invalid(path, uid, f"error validating uid: {why}")]
     is_normal = len(uid) == len(_DASHED) and uid == uid.lower()
@@ -56,7 +56,7 @@ def validate_uid(uid: str, path: str) -> list[FieldError]:
 
 
 def _check_uuid(text: str) -> str:
-    """What keeps a text from being a UUID in any of its forms."""
+    """The message for a text that is no UUID in any form; empty for a UUID."""
     if len(text) == len(_URN + _DASHED):
         if text[: len(_URN)].lower() != _URN:
             return f"invalid urn prefix: {quote(text[: len(_URN)])}"
@@ -71,7 +71,7 @@ def _check_uuid(text: str) -> str:
 
 
 def validate_qualified(name: str, path: str) -> list[FieldError]:
-    """An attribute or capacity: an identifier, with or without a domain before it."""
+    """The errors of the name of an attribute or capacity: an identifier, with or without a domain."""
     parts = name.split("/")
     if len(parts) == 1:
         return _validate_identifier(name, path)
@@ -85,7 +85,7 @@ def validate_qualified(name: str, path: str) -> list[FieldError]:
 
 
 def validate_fully_qualified(name: str, path: str) -> list[FieldError]:
-    """An attribute with its domain."""
+    """The errors of the name of an attribute with its domain."""
     errors = validate_qualified(name, path)
     if "/" not in name:
         why = "a fully qualified name must be a domain and a name separated by a slash"

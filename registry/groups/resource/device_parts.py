@@ -1,4 +1,6 @@
-"""What claims, classes and slices say of devices alike: selectors, configuration for drivers, conditions. Pure."""
+"""Device parts: the rules that claims, classes and slices share: selectors, driver configuration, binding conditions.
+Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +28,7 @@ _CONDITIONS = ("bindingConditions", "bindingFailureConditions")
 
 
 def validate_selectors(selectors: Sequence[Part], path: str) -> list[FieldError]:
-    """Which devices will do, in CEL."""
+    """The errors of device selectors."""
     return lists.validate_list(selectors, path, _MOST_SELECTORS, _validate_selector)
 
 
@@ -36,7 +38,7 @@ def _validate_selector(selector: Part, path: str) -> list[FieldError]:
 
 
 def _validate_expression(cel: Part, path: str) -> list[FieldError]:
-    """The rules of an expression: every selector passes here."""
+    """The errors of a CEL selector."""
     expression = cel.get("expression") or ""
     if len(expression.encode()) > _LONGEST_EXPRESSION:
         return [field.too_long(path, _LONGEST_EXPRESSION)]
@@ -44,7 +46,7 @@ def _validate_expression(cel: Part, path: str) -> list[FieldError]:
 
 
 def validate_configuration(config: Part, path: str, *, is_stored: bool = False) -> list[FieldError]:
-    """Parameters that only the driver understands. Those that are stored already may be too long."""
+    """The errors of opaque driver parameters. Parameters that are already stored may be too long."""
     opaque, here = config.get("opaque"), f"{path}.opaque"
     if opaque is None:
         return [field.required(here)]
@@ -54,7 +56,7 @@ def validate_configuration(config: Part, path: str, *, is_stored: bool = False) 
 
 
 def validate_raw(value: Any, path: str, *, limit: int | None) -> list[FieldError]:
-    """Any JSON object that is not too long."""
+    """The errors of a JSON object with a limited size."""
     if value is None:
         return [field.required(path)]
     if limit is not None and len(orjson.dumps(value)) > limit:
@@ -63,7 +65,7 @@ def validate_raw(value: Any, path: str, *, limit: int | None) -> list[FieldError
 
 
 def validate_binding(part: Part, path: str) -> list[FieldError]:
-    """Conditions of a device that have to be true, and those that may not be, before pods are bound."""
+    """The errors of bindingConditions and bindingFailureConditions of a device."""
     errors: list[FieldError] = []
     wanted, unwanted = (part.get(name) or () for name in _CONDITIONS)
     for name, one in zip(_CONDITIONS, (wanted, unwanted), strict=True):

@@ -1,4 +1,4 @@
-"""Requests for devices: what a claim, or a template of claims, asks for. Pure."""
+"""Device requests: validates the requests for devices in a claim or a claim template. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from aio_apiserver.registry.groups.resource import device_names, device_parts, d
 
 Part = Mapping[str, Any]
 Names = Mapping[str, frozenset[str]]
-"""The names of requests, each with those of its subrequests."""
+"""The names of requests, each with the names of its subrequests."""
 
 MOST_REQUESTS = 32
 _MOST_SUBREQUESTS = 8
@@ -21,7 +21,7 @@ _NO_ATTRIBUTE = 'exactly one of "matchAttribute" or "distinctAttribute" is requi
 
 
 def default(spec: Part) -> None:
-    """One device, unless a request says otherwise."""
+    """Set the defaults of requests: one device each."""
     for request in _devices(spec).get("requests") or ():
         exactly = [request["exactly"]] if request.get("exactly") is not None else []
         for one in (*exactly, *(request.get("firstAvailable") or ())):
@@ -35,7 +35,7 @@ def _devices(spec: Part) -> Part:
 
 
 def validate(spec: Part, path: str) -> list[FieldError]:
-    """The requests, what ties them together, and what drivers are told."""
+    """The errors of requests, constraints and driver configuration."""
     devices, here = _devices(spec), f"{path}.devices"
     names = names_of(spec)
     errors = lists.validate_set(
@@ -56,7 +56,7 @@ def validate(spec: Part, path: str) -> list[FieldError]:
 
 
 def names_of(spec: Part) -> Names:
-    """The names that the rest of a claim may use."""
+    """The names of requests, to which other parts of the claim refer."""
     return {
         _name(request): frozenset(map(_name, request.get("firstAvailable") or ()))
         for request in _devices(spec).get("requests") or ()
@@ -111,7 +111,7 @@ def _validate_constraint(constraint: Part, path: str, names: Names) -> list[Fiel
 
 
 def validate_references(part: Part, path: str, names: Names) -> list[FieldError]:
-    """The requests that a part of a claim is about: all of them when it names none."""
+    """The errors of references to requests. No reference means all requests."""
     return lists.validate_set(
         part.get("requests") or (),
         f"{path}.requests",
@@ -122,7 +122,7 @@ def validate_references(part: Part, path: str, names: Names) -> list[FieldError]
 
 
 def validate_reference(name: str, path: str, names: Names) -> list[FieldError]:
-    """The name of a request, or of a request and one of its subrequests."""
+    """The errors of a reference to a request, or to one of its subrequests."""
     request, slash, subrequest = name.partition("/")
     if "/" in subrequest:
         return [field.invalid(path, name, _NO_REQUEST)]

@@ -1,4 +1,4 @@
-"""Taints of devices, and requests that tolerate them. Pure."""
+"""Device taints: validates taints of devices, and tolerations of requests. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ _OPERATORS = ("Equal", "Exists")
 
 
 def validate_taint(taint: Mapping[str, Any], path: str) -> list[FieldError]:
-    """What keeps claims away from a device."""
+    """The errors of a taint."""
     errors = validate_key(taint.get("key") or "", f"{path}.key")
     if taint.get("value"):
         errors += _validate_value(taint["value"], f"{path}.value")
@@ -22,7 +22,7 @@ def validate_taint(taint: Mapping[str, Any], path: str) -> list[FieldError]:
 
 
 def validate_toleration(toleration: Mapping[str, Any], path: str) -> list[FieldError]:
-    """Taints that a request does not mind."""
+    """The errors of a toleration."""
     key, operator = toleration.get("key") or "", toleration.get("operator") or ""
     value, effect = toleration.get("value") or "", toleration.get("effect") or ""
     errors = validate_key(key, f"{path}.key") if key else []
@@ -39,7 +39,7 @@ def validate_toleration(toleration: Mapping[str, Any], path: str) -> list[FieldE
 
 
 def validate_key(key: str, path: str) -> list[FieldError]:
-    """A label's key, or one that is like it."""
+    """The errors of a taint key, which is a qualified name."""
     return field.invalid_each(path, key, names.check_qualified_name(key))
 
 

@@ -1,4 +1,4 @@
-"""Device classes: names for kinds of devices, with the parameters that their drivers need."""
+"""DeviceClasses: named selections of devices, with configuration for their drivers."""
 
 from aio_apiserver.registry.base.validation import field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -11,7 +11,7 @@ _EXTENDED = "spec.extendedResourceName"
 
 
 class DeviceClassStrategy(Strategy, frozen=True, kw_only=True):
-    """Parameters that were there before may be longer than new ones."""
+    """The rules of device classes. Unchanged parameters may be longer than new ones."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_spec(obj, None)

@@ -1,4 +1,4 @@
-"""Devices in slices: their attributes, their capacity, what they take from shared counters, where they are. Pure."""
+"""Devices: validates the devices of a ResourceSlice: attributes, capacity, counters, taints and nodes. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _LONGEST_COUNTER = 63
 _LONGEST_VALUE = 64
 _VALUES = ("bool", "int", "string", "version")
 LIST_VALUES = ("bools", "ints", "strings", "versions")
-"""Attributes with several values: there are none unless an object has them from a server that knows them."""
+"""The attributes with several values. Stored ones stay, and new ones are dropped, since their feature gate is off."""
 _PLACES = ("nodeName", "nodeSelector", "allNodes")
 _NUMBER = r"(0|[1-9]\d*)"
 _PRERELEASE = r"(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
@@ -30,7 +30,7 @@ _SEMVER = re.compile(
 
 
 def validate(device: Part, path: str, *, old: Part | None, has_own_place: bool) -> list[FieldError]:
-    """One device; `has_own_place` when the slice leaves it to devices where they are."""
+    """The errors of a device. `has_own_place`: the slice has perDeviceNodeSelection."""
     errors = device_names.validate_label(device.get("name") or "", f"{path}.name")
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     count = len(attributes) + len(capacity)
@@ -83,7 +83,7 @@ def _validate_length(value: str, path: str) -> list[FieldError]:
 
 
 def validate_counters(part: Part, path: str, *, name: str) -> list[FieldError]:
-    """A set of counters, and what it is called."""
+    """The errors of a set of counters. `name` is the member with its name."""
     text, counters = part.get(name) or "", part.get("counters") or {}
     here = f"{path}.{name}"
     errors = device_names.validate_label(text, here) if text else [field.required(here)]

@@ -1,6 +1,6 @@
-"""Lists, sets and maps of limited size, as all kinds of this group check them. Pure.
+"""Lists: validates lists, sets and maps of limited size. Pure.
 
-Must hold: what is too big is not looked at in detail.
+Must hold: the items of a collection above its limit are not validated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ _SHORTEST_KEY = 16
 
 
 def validate_list(items: Sequence[T], path: str, limit: int | None, check: Check[T]) -> list[FieldError]:
-    """Each item, unless there are too many."""
+    """The errors of all items, or one error for too many items."""
     if limit is not None and len(items) > limit:
         return [field.too_many(path, len(items), limit)]
     return [error for index, item in enumerate(items) for error in check(item, f"{path}[{index}]")]
@@ -25,7 +25,7 @@ def validate_list(items: Sequence[T], path: str, limit: int | None, check: Check
 def validate_set(
     items: Sequence[T], path: str, limit: int | None, check: Check[T], *, key: Callable[[T], Any]
 ) -> list[FieldError]:
-    """Each item, and that none is there twice."""
+    """The errors of all items, and of duplicates."""
     errors = validate_list(items, path, limit, check)
     if limit is not None and len(items) > limit:
         return errors
@@ -36,7 +36,7 @@ def validate_set(
 def validate_map(
     items: Mapping[str, T], path: str, limit: int | None, check: Check[T], *, check_key: Check[str], longest: int
 ) -> list[FieldError]:
-    """Each key and value. Keys that are too long to be shown are shown in part."""
+    """The errors of all keys and values. Long keys are shortened in error paths."""
     if limit is not None and len(items) > limit:
         return [field.too_many(path, len(items), limit)]
     errors = []

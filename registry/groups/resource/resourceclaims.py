@@ -1,4 +1,4 @@
-"""Resource claims: somebody's wish for devices, and in the end the devices."""
+"""ResourceClaims: request devices for pods, and record the allocated ones."""
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, internal, object_meta
@@ -12,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class ResourceClaimStrategy(Strategy, frozen=True, kw_only=True):
-    """What is wished for stays."""
+    """The defaults and rules of claims. The spec is immutable."""
 
     def default(self, obj: Object) -> None:
         device_requests.default(obj.get("spec") or {})
@@ -31,7 +31,7 @@ class ResourceClaimStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class ResourceClaimStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What was said of devices goes when they are given back."""
+    """The strategy of the status. The status of a device is removed when the device is deallocated."""
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
         super().prepare_for_update(context, new, old)

@@ -1,4 +1,4 @@
-"""Templates of resource claims: each pod that names one gets a claim of its own."""
+"""ResourceClaimTemplates: each pod that names a template gets its own ResourceClaim."""
 
 from aio_apiserver.registry.base import empties
 from aio_apiserver.registry.base.validation import field, internal, object_meta
@@ -11,7 +11,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):
-    """It stays as it was made."""
+    """The rules of claim templates, whose spec is immutable."""
 
     def default(self, obj: Object) -> None:
         device_requests.default((obj.get("spec") or {}).get("spec") or {})

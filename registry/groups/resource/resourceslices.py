@@ -1,4 +1,4 @@
-"""Resource slices: the devices that a driver offers on one node, on some, or on all."""
+"""ResourceSlices: the devices that a driver publishes for one node, some nodes or all nodes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ _TRUE_OR_NOTHING = "must be either unset or set to true"
 
 
 class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
-    """Driver, pool and node stay."""
+    """The rules of slices. Driver, pool and node are immutable."""
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
@@ -57,14 +57,16 @@ class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _note_taints(spec: Mapping[str, Any], now: float) -> None:
-    """Note since when devices are tainted."""
+    """Set the time of new taints."""
     for device in spec.get("devices") or ():
         for taint in device.get("taints") or ():
             taint.setdefault("timeAdded", timestamp(now))
 
 
 def _drop_unknown(spec: Mapping[str, Any]) -> None:
-    """Take out what this version does not have yet: for the generation it counts as a change."""
+    """Remove fields of disabled feature gates. This comes after the generation is computed, so that they count as a
+    change.
+    """
     for device in spec.get("devices") or ():
         for name in _UNKNOWN_HERE:
             device.pop(name, None)

@@ -1,8 +1,8 @@
-"""Rights to the status of claims: schedulers bind claims, drivers speak for their own devices.
+"""Status rights: the additional authorization for the status of ResourceClaims.
 
-Who changes what a claim has, or who uses it, needs the right to `resourceclaims/binding`; who changes what is said of
-devices, that to `resourceclaims/driver` for each driver. A service account of the node that a claim is allocated to
-needs it for that node only.
+A change of allocation or reservedFor needs the right to `resourceclaims/binding`. A change of device status needs the
+right to `resourceclaims/driver` for each driver. A service account on the node of the allocation may have it for this
+node alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _BOUND = ("allocation", "reservedFor")
 
 
 async def check(authorizer: Authorizer, request: Request, new: Object, old: Object) -> Sequence[FieldError]:
-    """The refusals of a changed status."""
+    """The errors for parts that the user may not change."""
     status, before = (one.get("status") or {} for one in (new, old))
     errors = await _check_binding(authorizer, request, status, before)
     if status.get("allocation") is None:
@@ -64,7 +64,7 @@ def _asked(request: Request, verb: str, subresource: str, *, driver: str = "") -
 
 
 async def _refusal(authorizer: Authorizer, asked: Attributes) -> str:
-    """Why somebody may not; empty when he may."""
+    """The reason why the user may not do this; empty when the user may."""
     decision = await authorizer.authorize(asked)
     if decision.is_allowed:
         return ""
@@ -83,7 +83,7 @@ def _is_on_node(user: UserInfo, node: str) -> bool:
 
 
 def _node_of(allocation: Mapping[str, Any]) -> str:
-    """The one node that an allocation is for, if it is for one."""
+    """The node of an allocation; empty when it is not for exactly one node."""
     match (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms"):
         case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(node)]}], **rest}]:
             return "" if rest.get("matchExpressions") else node
@@ -92,7 +92,7 @@ def _node_of(allocation: Mapping[str, Any]) -> str:
 
 
 def _changed_drivers(status: Mapping[str, Any], before: Mapping[str, Any]) -> set[str]:
-    """The drivers of devices of which something else is said than before."""
+    """The drivers whose device status has changed."""
     new, old = _by_device(status), _by_device(before)
     return {key[0] for key in {*new, *old} if new.get(key) != old.get(key)}
 

@@ -1,1 +1,1 @@
-"""scheduling.k8s.io: priorities."""
+"""scheduling: PriorityClasses."""

@@ -1,4 +1,4 @@
-"""Priority classes: names for how important pods are."""
+"""PriorityClasses: name the priorities of pods."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ _RESERVED = f"priority class names with '{_SYSTEM_PREFIX}' prefix are reserved f
 
 
 class PriorityClassStrategy(Strategy, frozen=True, kw_only=True):
-    """Value and policy stay: pods have them already."""
+    """The defaults and rules of priority classes. Value and policy are immutable, because existing pods have copies."""
 
     def default(self, obj: Object) -> None:
         obj.setdefault("preemptionPolicy", _POLICIES[0])

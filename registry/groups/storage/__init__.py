@@ -1,1 +1,1 @@
-"""storage.k8s.io: storage classes, CSI and volume attachments."""
+"""storage: the group storage.k8s.io: StorageClasses, VolumeAttachments and the kinds for CSI drivers."""

@@ -1,4 +1,4 @@
-"""CSI drivers: what Kubernetes has to know of a storage driver."""
+"""CSIDrivers: describe CSI storage drivers to Kubernetes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,11 +25,11 @@ _REQUIRED = {
     "podInfoOnMount": "podInfoOnMount",
     "storageCapacity": "storageCapacity",
 }
-"""Flags that must be there, and what errors call them."""
+"""The required flags, and their names in errors."""
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
 _OF_GATES = ("preventPodSchedulingIfMissing",)
-"""Fields of features that are off: they stay where they are, and cannot be set."""
+"""The fields of disabled feature gates. Stored values stay; they cannot be set."""
 _MIN_TOKEN_SECONDS, _MAX_TOKEN_SECONDS = 600, 2**32
 _MIN_UPDATE_SECONDS = 10
 _TOKENS_IN_LOGS = (
@@ -39,7 +39,7 @@ _TOKENS_IN_LOGS = (
 
 
 class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
-    """A generation begins with the first change of the spec."""
+    """The defaults and rules of CSI drivers."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})

@@ -1,4 +1,4 @@
-"""CSI nodes: the storage drivers that run on a node."""
+"""CSINodes: the CSI drivers that run on a node."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _MAX_NODE_ID = 256
 
 
 class CSINodeStrategy(Strategy, frozen=True, kw_only=True):
-    """Drivers come and go; of one that stays only the number of volumes changes."""
+    """The rules of CSI nodes. Drivers may come and go; of a driver that stays, `allocatable` can change."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)

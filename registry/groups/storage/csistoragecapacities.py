@@ -1,4 +1,4 @@
-"""CSI storage capacities: how much a driver can still give in a part of the cluster."""
+"""CSIStorageCapacities: the free capacity of a driver for a storage class in a part of the cluster."""
 
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, node_labels, object_meta
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class CSIStorageCapacityStrategy(Strategy, frozen=True, kw_only=True):
-    """Of what class and where never changes."""
+    """The rules of capacities. Class and topology are immutable."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate(obj, None)

@@ -1,4 +1,4 @@
-"""Who provides storage, and the parameters that are handed to them. Pure."""
+"""Parameters: validates the names of provisioners and the parameters of storage classes. Pure."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _MAX_COUNT = 512
 
 
 def validate_provisioner(name: str, path: str) -> list[FieldError]:
-    """A qualified name, in capitals or not."""
+    """The errors of a provisioner, which is a qualified name in any case."""
     if not name:
         return [field.required(path)]
     lowered = name.lower()
@@ -18,7 +18,7 @@ def validate_provisioner(name: str, path: str) -> list[FieldError]:
 
 
 def validate_parameters(parameters: Mapping[str, str], path: str, *, is_required: bool) -> list[FieldError]:
-    """Keys are not empty, and there are not too many."""
+    """The errors of parameters: empty keys, too many keys, too many bytes."""
     if len(parameters) > _MAX_COUNT:
         return [field.too_long(path, _MAX_COUNT)]
     errors = [field.invalid(path, key, "field can not be empty.") for key in parameters if not key]

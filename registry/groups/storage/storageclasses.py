@@ -1,4 +1,4 @@
-"""Storage classes: how volumes are made for claims."""
+"""StorageClasses: how a provisioner creates volumes for claims."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,11 +24,11 @@ _FROZEN: tuple[tuple[str, Any, Any], ...] = (
     ("reclaimPolicy", None, None),
     ("volumeBindingMode", None, None),
 )
-"""What never changes, what equals that it is not there, and how that is shown."""
+"""The immutable fields, the value that equals a missing one, and the value that errors show for a missing one."""
 
 
 class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
-    """Nothing changes but the mount options, the topologies and whether volumes grow."""
+    """The rules of storage classes. Mount options, topologies and allowVolumeExpansion can change."""
 
     def default(self, obj: Object) -> None:
         for name, default in _DEFAULTS.items():
@@ -69,13 +69,13 @@ class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def _shown(value: Any) -> Any:
-    """Maps are shown in the order of their keys."""
+    """Maps are shown with sorted keys, as Go prints them."""
     return dict(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
 def _validate_topologies(terms: Sequence[Mapping[str, Any]]) -> list[FieldError]:
     errors = []
-    # Empty terms equal the nothing with which kube-apiserver begins its list, once for each term that there is.
+    # As in kube-apiserver, an empty term counts as a duplicate, once for each term in the list.
     seen: list[Mapping[str, frozenset[str]]] = []
     for index, term in enumerate(terms):
         path = f"allowedTopologies[{index}].matchLabelExpressions"

@@ -1,4 +1,4 @@
-"""Volume attachments: that a volume is to be attached to a node, and whether it is."""
+"""VolumeAttachments: record that a volume should be attached to a node, and whether it is."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolume
 
 
 class VolumeAttachmentStrategy(Strategy, frozen=True, kw_only=True):
-    """The spec never changes."""
+    """The rules of attachments. The spec is immutable."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate(obj)
@@ -33,7 +33,7 @@ class VolumeAttachmentStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class VolumeAttachmentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
-    """What the attacher reports."""
+    """The status that the CSI attacher reports."""
 
     allows_unconditional_update: bool = False
     keeps_metadata: bool = True
@@ -46,7 +46,7 @@ class VolumeAttachmentStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
 
 
 def _without_empties(form: Any) -> Any:
-    """A form in which empty lists and maps are nothing, so that they make none another one."""
+    """The internal form without empty lists and maps, so that they make no difference."""
     if isinstance(form, dict):
         return {name: _without_empties(value) for name, value in form.items()} or None
     return (form or None) if isinstance(form, list) else form

@@ -1,4 +1,4 @@
-"""Volume attributes classes: what can be changed of a volume while it is used."""
+"""VolumeAttributesClasses: the attributes of volumes that can change while a volume is in use."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _FROZEN: tuple[tuple[str, Any], ...] = (("driverName", ""), ("parameters", {}))
 
 
 class VolumeAttributesClassStrategy(Strategy, frozen=True, kw_only=True):
-    """A class never changes."""
+    """The rules of these classes. Driver and parameters are immutable."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)

@@ -92,8 +92,10 @@ def compare_keys(one: str, other: str) -> int:
     if at is None:
         return len(one) - len(other)
     left, right = one[at], other[at]
-    if left.isalpha() or right.isalpha():
-        return ord(left) - ord(right) if left.isalpha() and right.isalpha() else left.isalpha() - right.isalpha()
+    if left.isalpha() != right.isalpha():
+        return left.isalpha() - right.isalpha()
+    if left.isalpha():
+        return ord(left) - ord(right)
     lead = "1" if "0" in (left, right) and _digits_before(one, at).strip("0") else ""
     left_digits, right_digits = _digits_at(one, at), _digits_at(other, at)
     difference = int(lead + left_digits or "0") - int(lead + right_digits or "0")

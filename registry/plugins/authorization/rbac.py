@@ -19,7 +19,7 @@ from aio_apiserver.registry.generic.access.authorizer import (
 )
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.rbac import policy_rules
-from aio_apiserver.registry.groups.rbac.policy import Policy, missing
+from aio_apiserver.registry.groups.rbac.policy import RBACPolicy, missing
 from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
 
 
@@ -46,7 +46,7 @@ class RBAC:
         )
 
 
-def decide(policy: Policy, attributes: Attributes) -> Decision:
+def decide(policy: RBACPolicy, attributes: Attributes) -> Decision:
     """The decision of the policy on a request."""
     wrong: list[str] = []
     for binding in policy.bindings_of(attributes.user, attributes.namespace):

@@ -1,4 +1,4 @@
-"""RBAC feed: keeps a Policy current from watches on roles and bindings.
+"""RBAC feed: keeps an RBACPolicy current from watches on roles and bindings.
 
 Must hold: replacing a role leaves no moment without it. The policy counts as filled when all four kinds have been
 listed.
@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
-from aio_apiserver.registry.groups.rbac.policy import Binding, Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.groups.rbac.policy import RBACBinding, RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule
 from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.storage.clock import Clock
@@ -30,7 +30,7 @@ class RBACFeed:
     """Watches the four kinds."""
 
     def __init__(self, storage_for: ReaderFor) -> None:
-        self.policy = Policy()
+        self.policy = RBACPolicy()
         self.filled = asyncio.Event()
         self._storages = [storage_for(resource_of(kind)) for kind in (*_ROLES, *_BINDINGS)]
         self._roles = [
@@ -80,5 +80,5 @@ def _read_role(stored: StoredObject) -> _Rules:
     return role_of(stored.decode())
 
 
-def _read_binding(stored: StoredObject) -> Binding:
+def _read_binding(stored: StoredObject) -> RBACBinding:
     return binding_of(stored.decode())

@@ -18,7 +18,7 @@ from grpc.aio import AioRpcError, Metadata
 
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.kv.etcd import failures
-from aio_apiserver.storage.kv.etcd.config import UNIX, Address, EtcdConfig, Tls
+from aio_apiserver.storage.kv.etcd.config import UNIX, EndpointAddress, EtcdConfig, Tls
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 
 _CONNECT_MS = 3_000
@@ -69,7 +69,7 @@ class Credentials:
         return grpc.ssl_channel_credentials(*self._contents)
 
 
-def open_channel(address: Address, config: EtcdConfig, credentials: Credentials) -> grpc.aio.Channel:
+def open_channel(address: EndpointAddress, config: EtcdConfig, credentials: Credentials) -> grpc.aio.Channel:
     """A channel to a member; it connects when it is first used."""
     if address.is_secure:
         return grpc.aio.secure_channel(address.target, credentials.current, options=_options(config))
@@ -77,7 +77,7 @@ def open_channel(address: Address, config: EtcdConfig, credentials: Credentials)
 
 
 async def open_stream(
-    method: str, address: Address, metadata: Metadata, *, config: EtcdConfig, credentials: Credentials
+    method: str, address: EndpointAddress, metadata: Metadata, *, config: EtcdConfig, credentials: Credentials
 ) -> GrpcStream:
     """A stream to a member, on a new connection. Raises AioRpcError."""
     stream = GrpcStream(method, address, metadata, config)
@@ -90,7 +90,7 @@ async def open_stream(
     return stream
 
 
-async def _connect(stream: GrpcStream, address: Address, context: ssl.SSLContext | None) -> None:
+async def _connect(stream: GrpcStream, address: EndpointAddress, context: ssl.SSLContext | None) -> None:
     loop, target = asyncio.get_running_loop(), address.target
     if target.startswith(UNIX):
         await loop.create_unix_connection(lambda: stream, target.removeprefix(UNIX))

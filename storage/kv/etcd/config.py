@@ -57,22 +57,22 @@ class EtcdConfig(Struct, frozen=True, kw_only=True):
     probe_key: bytes = b"/registry/health"
 
 
-class Address(Struct, frozen=True):
+class EndpointAddress(Struct, frozen=True):
     """An endpoint in gRPC's form."""
 
     target: str
     is_secure: bool
 
 
-def parse_endpoint(url: str) -> Address:
+def parse_endpoint(url: str) -> EndpointAddress:
     """The address in an endpoint URL. Raises InvalidOptions.
 
     >>> parse_endpoint("https://10.0.0.1:2379")
-    Address(target='10.0.0.1:2379', is_secure=True)
+    EndpointAddress(target='10.0.0.1:2379', is_secure=True)
     """
     parts = urlsplit(url if "://" in url else f"http://{url}")
     if parts.scheme == "unix" and parts.path:
-        return Address(f"{UNIX}{parts.netloc}{parts.path}", is_secure=False)
+        return EndpointAddress(f"{UNIX}{parts.netloc}{parts.path}", is_secure=False)
     try:
         host, port = parts.hostname, parts.port or DEFAULT_PORT
     except ValueError as exc:
@@ -80,4 +80,4 @@ def parse_endpoint(url: str) -> Address:
     if parts.scheme not in {"http", "https"} or not host or parts.path not in {"", "/"} or parts.query:
         raise InvalidOptions(f"etcd endpoint {url!r} is not of the form http[s]://host:port")
     host = f"[{host}]" if ":" in host else host
-    return Address(f"{host}:{port}", is_secure=parts.scheme == "https")
+    return EndpointAddress(f"{host}:{port}", is_secure=parts.scheme == "https")

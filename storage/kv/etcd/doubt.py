@@ -28,7 +28,7 @@ from aio_apiserver.storage.kv.etcd import messages
 from aio_apiserver.storage.kv.etcd.endpoint import RANGE
 from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
-from aio_apiserver.storage.kv.etcd.watch_stream import WatchStream
+from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
 from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
 
 _PATIENCE = 2.0
@@ -69,7 +69,7 @@ class Write(Struct, kw_only=True):
 class Doubts:
     """The writes that are under way in one engine."""
 
-    def __init__(self, requests: Requests, stream: WatchStream, seen: RevisionSeen) -> None:
+    def __init__(self, requests: Requests, stream: EtcdWatchStream, seen: RevisionSeen) -> None:
         self._requests = requests
         self._stream = stream
         self._seen = seen

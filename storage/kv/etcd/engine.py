@@ -33,7 +33,7 @@ from aio_apiserver.storage.kv.etcd.ranges import read_range
 from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
-from aio_apiserver.storage.kv.etcd.watch_stream import WatchStream
+from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 
 _HEALTH_SECONDS = 2.0
@@ -50,7 +50,7 @@ class EtcdKV:
         self._seen = RevisionSeen()
         self._endpoints = Endpoints(config, token, self._seen, clock)
         self._requests = Requests(self._endpoints, token, clock, deadline=config.deadline)
-        self._stream = WatchStream(self._endpoints, token, self._seen, clock)
+        self._stream = EtcdWatchStream(self._endpoints, token, self._seen, clock)
         self._doubts = Doubts(self._requests, self._stream, self._seen)
         self._is_closed = False
 

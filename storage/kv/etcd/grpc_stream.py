@@ -22,7 +22,7 @@ from h2.connection import H2Connection
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
-from aio_apiserver.storage.kv.etcd.config import UNIX, Address, EtcdConfig
+from aio_apiserver.storage.kv.etcd.config import UNIX, EndpointAddress, EtcdConfig
 
 WINDOW = 1024 * 1024
 """Bytes that the server may send ahead: the event loop reads them in some milliseconds."""
@@ -39,7 +39,7 @@ _CODES: Mapping[int, StatusCode] = {code.value[0]: code for code in StatusCode}
 class GrpcStream(asyncio.Protocol):
     """The protocol of one connection. It calls `method` with this metadata as soon as it is connected."""
 
-    def __init__(self, method: str, address: Address, metadata: Metadata, config: EtcdConfig) -> None:
+    def __init__(self, method: str, address: EndpointAddress, metadata: Metadata, config: EtcdConfig) -> None:
         self._headers = [
             (":method", "POST"),
             (":scheme", "https" if address.is_secure else "http"),

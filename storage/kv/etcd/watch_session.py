@@ -21,7 +21,7 @@ from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
-from aio_apiserver.storage.kv.etcd.watcher import Watcher
+from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
 
 _EVERYBODY = -1
 """The watch id of a response for the whole stream."""
@@ -38,7 +38,7 @@ class SessionRefused(Exception):
 class _Place(Struct):
     """A watcher on this stream. created: the store's revision at its creation; asked: progress requests before it."""
 
-    watcher: Watcher
+    watcher: EtcdWatcher
     id: int
     start: int
     is_created: bool = False
@@ -56,17 +56,17 @@ class WatchSession:
         self._is_reliable = is_reliable
         self._ids = itertools.count(1)
         self._by_id: dict[int, _Place] = {}
-        self._by_watcher: dict[Watcher, _Place] = {}
+        self._by_watcher: dict[EtcdWatcher, _Place] = {}
         self._created_next: deque[_Place] = deque()
         self._outbox: asyncio.Queue[rpc.WatchRequest] = asyncio.Queue()
         self._asked = 0
         self._answered = 0
 
-    def add(self, watcher: Watcher) -> None:
+    def add(self, watcher: EtcdWatcher) -> None:
         """Watch for a watcher, from its next revision on."""
         self._create(watcher, watcher.next_revision)
 
-    def discard(self, watcher: Watcher) -> None:
+    def discard(self, watcher: EtcdWatcher) -> None:
         """Cancel a watcher's watch. Safe when it is not on this stream."""
         place = self._by_watcher.pop(watcher, None)
         if place is None:
@@ -116,7 +116,7 @@ class WatchSession:
         else:
             self._deliver(response)
 
-    def _create(self, watcher: Watcher, start: int) -> None:
+    def _create(self, watcher: EtcdWatcher, start: int) -> None:
         place = _Place(watcher, next(self._ids), start)
         self._by_id[place.id] = self._by_watcher[watcher] = place
         self._created_next.append(place)

@@ -24,7 +24,7 @@ from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
-from aio_apiserver.storage.kv.etcd.watcher import Watcher
+from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
 from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ _ENDPOINT_SECONDS = 60.0
 _RENEWAL_SECONDS = 5.0
 
 
-class WatchStream:
+class EtcdWatchStream:
     """The watches of one engine."""
 
     def __init__(self, endpoints: Endpoints, token: Token, seen: RevisionSeen, clock: Clock) -> None:
@@ -47,7 +47,7 @@ class WatchStream:
         self._token = token
         self._seen = seen
         self._clock = clock
-        self._watchers: set[Watcher] = set()
+        self._watchers: set[EtcdWatcher] = set()
         self._session: WatchSession | None = None
         self._endpoint: Endpoint | None = None
         self._breaks = 0
@@ -58,11 +58,11 @@ class WatchStream:
         self._tasks.spawn(self._run(), name="etcd watch stream")
         self._tasks.spawn(self._repeat_progress_requests(), name="etcd progress requests")
 
-    def add(self, start: bytes, end: bytes, revision: int) -> Watcher:
+    def add(self, start: bytes, end: bytes, revision: int) -> EtcdWatcher:
         """Watch start <= key < end from a revision on. Raises Closed."""
         if self._is_closed:
             raise Closed("the engine was closed")
-        watcher = Watcher(start or b"\x00", end, revision, on_drained=self._resume)
+        watcher = EtcdWatcher(start or b"\x00", end, revision, on_drained=self._resume)
         if watcher.start >= watcher.end:
             watcher.is_confirmed.set()  # nothing can come, and etcd would refuse the range
             return watcher
@@ -71,7 +71,7 @@ class WatchStream:
         self._resume(watcher)
         return watcher
 
-    def remove(self, watcher: Watcher) -> None:
+    def remove(self, watcher: EtcdWatcher) -> None:
         """End a watch. Safe to call twice."""
         watcher.leave()
         self._watchers.discard(watcher)
@@ -105,7 +105,7 @@ class WatchStream:
             watcher.abort(Closed("the engine was closed"))
         await self._tasks.close()
 
-    def _resume(self, watcher: Watcher) -> None:
+    def _resume(self, watcher: EtcdWatcher) -> None:
         if self._session is not None and watcher in self._watchers:
             self._session.add(watcher)
 

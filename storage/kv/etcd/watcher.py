@@ -24,13 +24,13 @@ _EVENT_BYTES = 500
 """The size of an event without its values."""
 
 
-class Watcher:
+class EtcdWatcher:
     """A watch of start <= key < end. `next_revision`: events below it are not needed.
 
     on_drained: called when the queue of a full watcher is empty enough to return to the stream.
     """
 
-    def __init__(self, start: bytes, end: bytes, revision: int, *, on_drained: Callable[["Watcher"], None]) -> None:
+    def __init__(self, start: bytes, end: bytes, revision: int, *, on_drained: Callable[["EtcdWatcher"], None]) -> None:
         self.start = start
         self.end = end
         self.next_revision = revision

@@ -23,7 +23,7 @@ from aio_apiserver.storage.kv.sqlite.compaction import RowSweeper
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.leases import LeaseTimers
-from aio_apiserver.storage.kv.sqlite.reader import Reader
+from aio_apiserver.storage.kv.sqlite.reader import SqliteReader
 from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, StoreRevisions
 from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from aio_apiserver.storage.kv.sqlite.writer import Writer
@@ -59,7 +59,7 @@ class SqliteKV:
             publish=self._feed.publish,
             tasks=self._tasks,
         )
-        self._reader = Reader(
+        self._reader = SqliteReader(
             gets=Workers("sqlite-get", self._connect, patience=_GETS),
             ranges=Workers("sqlite-range", self._connect, patience=_RANGES, threads=_RANGE_THREADS),
             faults=faults,

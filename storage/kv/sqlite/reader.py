@@ -23,7 +23,7 @@ T = TypeVar("T")
 _Waiting = tuple[reads.Get, asyncio.Future[GetResult]]
 
 
-class Reader:
+class SqliteReader:
     """Reads on two sets of workers."""
 
     def __init__(self, *, gets: Workers, ranges: Workers, faults: ErrorTranslator) -> None:

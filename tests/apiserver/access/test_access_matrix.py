@@ -26,10 +26,10 @@ from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire import request_info, urls
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext, compose
-from aio_apiserver.apiserver.wire.single_write import Answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.groups.rbac.policy import Policy
+from aio_apiserver.registry.groups.rbac.policy import RBACPolicy
 from aio_apiserver.registry.plugins.authorization.rbac import decide
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.plugins.authorization.test_rbac import NAMESPACES, USERS, World
@@ -136,7 +136,7 @@ def test_every_decision_is_that_of_the_written_rules_however_the_path_is_spelled
 class ByPolicy:
     """An Authorizer with a given policy."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: RBACPolicy) -> None:
         self._policy = policy
 
     async def authorize(self, attributes: Attributes) -> Decision:
@@ -238,7 +238,7 @@ def may_see(world: World, user: UserInfo, resource: str, namespace: str, name: s
 
 
 def text_of(answer: web.StreamResponse) -> str:
-    if isinstance(answer, Answer):
+    if isinstance(answer, SingleWriteResponse):
         return answer.bytes.decode()
     return answer.body.decode() if isinstance(answer, web.Response) and isinstance(answer.body, bytes) else ""
 

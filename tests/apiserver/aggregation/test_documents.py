@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.aggregation import documents
-from aio_apiserver.apiserver.aggregation.documents import Unreadable
+from aio_apiserver.apiserver.aggregation.documents import UnreadableDocument
 
 ROOT = "/apis/hello.example.com/v1"
 
@@ -32,7 +32,7 @@ def test_a_document_is_narrowed_to_what_is_registered() -> None:
     ],
 )
 def test_a_document_that_cannot_be_told_on_is_unreadable(body: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableDocument):
         documents.openapi2(body, ROOT)
 
 
@@ -48,7 +48,7 @@ def test_a_document_that_cannot_be_told_on_is_unreadable(body: bytes) -> None:
     ],
 )
 def test_a_list_that_is_none_is_unreadable(body: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableDocument):
         documents.versions_of_list(body)
 
 

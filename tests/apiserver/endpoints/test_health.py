@@ -20,7 +20,7 @@ ILL = Health(healthy=False, reason="disk full")
 
 @dataclass
 class Storage:
-    """A storage whose health is what the test says, and that counts how often it is asked."""
+    """A storage with the health that the test sets. It counts the checks."""
 
     answers: dict[str, Health] = field(default_factory=lambda: {"etcd": WELL})
     asked: int = 0
@@ -34,7 +34,7 @@ class Storage:
 
 
 class Checked:
-    """The health endpoints of a server in a certain state."""
+    """The health endpoints of a server whose state the test sets."""
 
     def __init__(self, *names: str) -> None:
         self.clock = ManualClock()

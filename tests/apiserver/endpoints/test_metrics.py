@@ -15,7 +15,7 @@ WRITER = {"Content-Type": "application/json"}
 
 
 class Scraped:
-    """What a scrape has brought."""
+    """The result of a scrape."""
 
     def __init__(self, answer: Answer) -> None:
         self.names = {line.split()[2] for line in answer.text.splitlines() if line.startswith("# TYPE ")}

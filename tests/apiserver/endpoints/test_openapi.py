@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from aio_apiserver.apiserver.endpoints.openapi import OpenAPI
-from aio_apiserver.apiserver.endpoints.openapi_documents import Documents
+from aio_apiserver.apiserver.endpoints.openapi_documents import OpenAPIDocuments
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.filters import request_info
 from aio_apiserver.apiserver.routing import Routes
@@ -24,7 +24,7 @@ VERSION = "/openapi/v3/version"
 
 
 class Client:
-    """Asks for documents of sources that a test can change."""
+    """Requests documents of sources that a test can change."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -39,7 +39,7 @@ class Client:
 async def serving() -> AsyncIterator[Client]:
     client = Client()
     clock = SystemClock()
-    openapi = OpenAPI(lambda: Documents(lambda: client.sources, RemoteVersions(), builtin(), clock), clock)
+    openapi = OpenAPI(lambda: OpenAPIDocuments(lambda: client.sources, RemoteVersions(), builtin(), clock), clock)
     routes = Routes(exact=openapi.exact, prefixes=openapi.prefixes)
     async with listening(routes.dispatch, request_info.with_request_info) as listener:
         client.port = listener.port

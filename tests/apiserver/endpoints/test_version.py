@@ -7,7 +7,7 @@ from tests.apiserver.serving import ask, bearer, running, trusting
 
 
 @pytest.mark.parametrize("path", ["/version", "/version/"])
-async def test_anybody_may_know_the_version(tmp_path: Path, path: str) -> None:
+async def test_anonymous_clients_may_read_the_version(tmp_path: Path, path: str) -> None:
     async with running(tmp_path) as server:
         answer = await ask(server.secure.port, path, tls=trusting(server))
 

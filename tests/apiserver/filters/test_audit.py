@@ -1,4 +1,4 @@
-"""Audit: whatever becomes of a request, its last event says so."""
+"""Audit: the last event of a request reports its end."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from tests.apiserver.serving import LOOPBACK, ask, listening
 
 
 class Kept:
-    """Remembers events."""
+    """Records events."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -36,7 +36,7 @@ class Kept:
         return True
 
     async def close(self) -> None:
-        """Nothing to end."""
+        """Nothing has to be closed."""
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, run
 
 TOKENS = 'admintoken,admin,admin-uid,"system:masters"\nusertoken,alice,alice-uid,"devs,ops"\n'
 SECRET = "/api/nope"
-"""A path that tells 401, 403 and 404 apart: unknown, anonymous, known."""
+"""A path that distinguishes 401, 403 and 404: unknown, anonymous and known users."""
 
 
 def token_file(directory: Path) -> Path:
@@ -76,7 +76,7 @@ async def test_a_space_too_many_is_warned_about(tmp_path: Path) -> None:
     )
 
 
-async def test_without_anonymous_requests_nobody_gets_in_unknown(tmp_path: Path) -> None:
+async def test_without_anonymous_requests_an_unknown_client_is_refused(tmp_path: Path) -> None:
     async with running(tmp_path, anonymous_auth=False) as server:
         unknown = await asked(server, "/healthz")
         known = await asked(server, "/healthz", authorization=f"Bearer {server.pki.admin_token}")
@@ -128,7 +128,7 @@ async def test_a_serving_certificate_is_no_clients(tmp_path: Path) -> None:
             await ask(server.secure.port, SECRET, tls=tls)
 
 
-async def test_the_insecure_port_lets_everybody_in_on_this_machine(tmp_path: Path, free_port: int) -> None:
+async def test_the_insecure_port_accepts_all_clients_of_this_machine(tmp_path: Path, free_port: int) -> None:
     async with running(tmp_path, insecure_port=free_port):
         answers = [
             await ask(free_port, SECRET, headers={"Host": host})

@@ -6,7 +6,7 @@ from tests.apiserver.serving import as_admin, ask, bearer, running, trusting
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/version", "/version/"])
-async def test_anybody_may_read_health_and_version(tmp_path: Path, path: str) -> None:
+async def test_anonymous_clients_may_read_health_and_version(tmp_path: Path, path: str) -> None:
     async with running(tmp_path) as server:
         read = await ask(server.secure.port, path, tls=trusting(server))
         written = await ask(server.secure.port, path, method="POST", tls=trusting(server))

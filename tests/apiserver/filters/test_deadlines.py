@@ -17,7 +17,7 @@ from tests.apiserver.serving import LOOPBACK, Answer, ask, listening
 
 
 class Gate:
-    """A handler that answers with the time it was given, when it is let."""
+    """A handler that answers with the time limit of its request, when the test allows it."""
 
     def __init__(self) -> None:
         self.entered = asyncio.Semaphore(0)
@@ -42,7 +42,7 @@ async def deadlines(clock: ManualClock) -> AsyncIterator[Deadlines]:
 
 
 async def advance(clock: ManualClock, seconds: float) -> None:
-    """Move time on when the sleeper sleeps."""
+    """Advance the time when the sleeper sleeps."""
     await asyncio.sleep(0)
     clock.advance(seconds)
 

@@ -1,8 +1,11 @@
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
 from aiohttp import web
 
+from aio_apiserver.apiserver.filters import errors as errors_filter
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -27,7 +30,7 @@ async def miss_the_store(_request: web.BaseRequest, _context: RequestContext) ->
 
 
 async def fail_late(request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
-    """Fails when the answer is halfway out."""
+    """Fails in the middle of its response."""
     response = web.StreamResponse()
     response.enable_chunked_encoding()
     await response.prepare(request)
@@ -127,3 +130,16 @@ async def test_an_error_is_never_hidden_behind_what_is_accepted(accept: str) -> 
 
     assert (answer.status, answer.json) == (404, MISSING.status())
     assert answer.text.startswith('{\n  "kind": "Status",')
+
+
+def test_the_header_names_the_filters_that_answer_errors_by_themselves() -> None:
+    header, folder = errors_filter.__doc__ or "", Path(errors_filter.__file__).parent
+    answering = {
+        one.stem for one in folder.glob("*.py") if re.search(r"\bresponses\.\w+\(|\btoo_many\(", one.read_text())
+    }
+
+    named = set(re.findall(r"\w+", header.partition("Some filters do not raise: ")[2].partition("write their")[0])) - {
+        "and"
+    }
+
+    assert named == answering - {"errors"}

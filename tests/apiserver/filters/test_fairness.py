@@ -1,4 +1,4 @@
-"""Fairness in front of a handler that is busy, over real sockets."""
+"""Fairness before a busy handler, over real sockets."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,9 +28,9 @@ DUMP = "/debug/api_priority_and_fairness/dump_requests"
 
 
 class Busy:
-    """A handler that holds its requests, behind fairness with so few seats that each level has one.
+    """A handler that holds its requests, behind fairness with one seat for each level.
 
-    Nobody but the mandatory levels is there: system:masters are exempt, all others fall under catch-all, which refuses.
+    Only the mandatory levels exist: system:masters is exempt, and catch-all refuses all others.
     """
 
     def __init__(self, fairness: Fairness, clock: ManualClock) -> None:
@@ -67,7 +67,7 @@ class Busy:
 
     @asynccontextmanager
     async def held(self, port: int, *targets: str) -> AsyncIterator[list["asyncio.Task[Answer]"]]:
-        """So many requests are served all the time."""
+        """So many requests run all the time."""
         asking = [asyncio.create_task(ask(port, target)) for target in targets]
         for _ in targets:
             await self._entered.acquire()
@@ -78,7 +78,7 @@ class Busy:
 
 
 def as_user(handler: Handler, user: UserInfo) -> Handler:
-    """A filter that takes everybody for one user."""
+    """A filter that sets the same user for every request."""
 
     async def known(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         return await handler(request, replace(context, user=user))

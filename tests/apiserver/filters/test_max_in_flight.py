@@ -19,7 +19,7 @@ READ = "/api/v1/pods"
 
 
 def as_user(user: UserInfo) -> Filter:
-    """A filter that takes everybody for one user."""
+    """A filter that sets the same user for every request."""
 
     def wrap(handler: Handler) -> Handler:
         async def known(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -31,7 +31,7 @@ def as_user(user: UserInfo) -> Filter:
 
 
 class Busy:
-    """Holds requests until it is let go."""
+    """Holds requests until the test releases it."""
 
     def __init__(self) -> None:
         self.entered = asyncio.Semaphore(0)
@@ -44,7 +44,7 @@ class Busy:
 
 
 class Limits:
-    """The filter with its limits, and what it has counted."""
+    """The filter with its limits and counts."""
 
     def __init__(self, *, max_reading: int, max_changing: int) -> None:
         clock = SystemClock()

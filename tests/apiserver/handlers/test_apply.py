@@ -1,4 +1,4 @@
-"""Server-side apply and managed fields, over real sockets on a server in memory."""
+"""Server-side apply and managed fields, over real sockets on a memory server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ DEPLOYMENT = "/apis/apps/v1/namespaces/n/deployments/d"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of a server that has a namespace."""
+    """A client of a server with a namespace."""
 
     server: Server
 

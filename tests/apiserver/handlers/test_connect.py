@@ -1,4 +1,4 @@
-"""Logs, streams and proxies: requests that go on to kubelets and pods."""
+"""Logs, streams and proxies: requests that are forwarded to kubelets and pods."""
 
 import asyncio
 import ssl
@@ -25,7 +25,7 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def talking(talk: Talk, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """A port behind which somebody talks."""
+    """A port with a server that runs `talk` on each connection."""
     server = await asyncio.start_server(talk, LOOPBACK, 0, ssl=tls)
     async with server:
         yield server.sockets[0].getsockname()[1]
@@ -36,7 +36,7 @@ async def read_head(reader: asyncio.StreamReader) -> str:
 
 
 class Kubelet:
-    """Has one log, refuses some, and shouts back on streams."""
+    """A kubelet with one log. It refuses some requests, and echoes streams in capitals."""
 
     def __init__(self) -> None:
         self.heads: list[str] = []
@@ -59,7 +59,7 @@ class Kubelet:
 
 
 def starting(directory: Path, **settings: Any) -> AbstractAsyncContextManager[Server]:
-    """A server where pods need no accounts."""
+    """A server that accepts pods without service accounts."""
     return running(directory, disable_admission_plugins=("ServiceAccount",), **settings)
 
 
@@ -181,7 +181,7 @@ async def test_nothing_is_proxied_to_this_host(tmp_path: Path, path: str) -> Non
 
 @asynccontextmanager
 async def proxying(directory: Path, port: int, path: str) -> AsyncIterator[int]:
-    """A port that proxies to another one."""
+    """A port that proxies to another port."""
     backends = Backends(Settings(data_dir=directory))
 
     async def proxy(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:

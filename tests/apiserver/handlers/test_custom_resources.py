@@ -1,4 +1,4 @@
-"""Custom resources over HTTP, on a server in memory: defined, found, used and gone."""
+"""Custom resources over HTTP, on a memory server: definition, discovery, use and removal."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ async def send(server: Server, method: str, path: str, body: Any = None) -> Answ
 
 
 async def define(server: Server, crd: dict[str, Any]) -> None:
-    """Define, and return when it is established."""
+    """Create a definition, and return when it is established."""
     name = crd["metadata"]["name"]
     made = await send(server, "POST", DEFINITIONS, {**crd, "apiVersion": "apiextensions.k8s.io/v1"})
     assert made.status == 201, made.text

@@ -1,4 +1,4 @@
-"""The options of a deletion: what may stand for them, and what is said of what may not."""
+"""The options of a deletion: their forms, and the messages for invalid ones."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

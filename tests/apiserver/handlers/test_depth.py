@@ -1,4 +1,4 @@
-"""Depth and size of values: what is accepted is served and can be sent back, the rest is refused and changes nothing.
+"""Depth and size of values: accepted values can be read and sent back; others are refused and change nothing.
 
 The class of CVE-2019-11253 (bombs) and CVE-2019-1002100 (patches that grow).
 """
@@ -56,7 +56,7 @@ async def send(server: Server, method: str, path: str, body: str = "", content_t
 
 
 def writes(levels: int) -> list[tuple[str, str, str, str]]:
-    """One write of each sort, with a value of so many levels in a field that takes any."""
+    """One write of each kind, with a value of so many levels in a field of any type."""
     value, half = nested(levels), nested(levels // 2)
     named = f'{{{TYPE},"metadata":{{"name":"n"}},"spec":{value}}}'
     grown = f'[{{"op":"add","path":"/spec","value":{half}}},' + (

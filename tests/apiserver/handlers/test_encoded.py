@@ -1,4 +1,4 @@
-"""Answers put together from what is kept of each object have the bytes of those that are encoded as a whole."""
+"""Responses that are joined from cached encodings equal those that are encoded as a whole."""
 
 import itertools
 from collections.abc import AsyncIterator, Mapping
@@ -77,7 +77,7 @@ async def test_a_list_in_another_form_says_the_same_as_when_it_is_indented(serve
 
 
 def without_ages(value: dict[str, Any]) -> dict[str, Any]:
-    """A table without the ages, which may count on between two answers."""
+    """A table without ages, which may differ between two responses."""
     columns = [column["name"] for column in value.get("columnDefinitions", ())]
     for row in value.get("rows") or ():
         row["cells"] = [cell for name, cell in zip(columns, row["cells"], strict=True) if name != "Age"]

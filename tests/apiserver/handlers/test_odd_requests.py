@@ -1,4 +1,4 @@
-"""Requests that few clients send: what is told of them first, and in which words."""
+"""Requests that few clients send: which error comes first, and its message."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ YAML = "application/yaml"
 
 
 class Odd(NamedTuple):
-    """A request, and what its answer is and says."""
+    """A request, and the status and message of its response."""
 
     target: str
     status: int

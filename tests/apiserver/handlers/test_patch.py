@@ -1,4 +1,4 @@
-"""PATCH, over real sockets on a server in memory."""
+"""PATCH, over real sockets on a memory server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ REFUSED = "the server rejected our request due to an error in our request"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of a server that has a config map `a` and a deployment `d`."""
+    """A client of a server with a config map `a` and a deployment `d`."""
 
     server: Server
 

@@ -1,4 +1,4 @@
-"""Which patches a kind understands."""
+"""The patch types of a kind."""
 
 import pytest
 

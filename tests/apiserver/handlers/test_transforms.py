@@ -1,4 +1,4 @@
-"""Tables and partial metadata, over real sockets on a server in memory."""
+"""Tables and partial metadata, over real sockets on a memory server."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ACCEPTED = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of a server that has two config maps, `a` and `b`."""
+    """A client of a server with two config maps, `a` and `b`."""
 
     server: Server
 

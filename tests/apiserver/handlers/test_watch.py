@@ -1,4 +1,4 @@
-"""Watches over HTTP, on a server in memory."""
+"""Watches over HTTP, on a memory server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,14 +34,14 @@ async def create(server: Server, name: str) -> Any:
 
 
 class Stream:
-    """The events of a watch, as they come."""
+    """The events of a watch in order."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
         self._lines: list[bytes] = []
 
     async def next(self) -> Any:
-        """The next event; None at the end of the answer."""
+        """The next event; None at the end of the response."""
         while not self._lines:
             size = int(await self._reader.readline(), 16)
             self._lines = (await self._reader.readexactly(size)).splitlines()

@@ -1,4 +1,4 @@
-"""The encoders of watches: shared by all watchers of what is served, and gone with it."""
+"""The encoders of watches: shared by all watchers of a resource, and dropped with it."""
 
 import gc
 import weakref

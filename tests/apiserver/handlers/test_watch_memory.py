@@ -1,4 +1,4 @@
-"""Memory: what a definition has served is forgotten when it serves something else."""
+"""Memory: caches of a custom resource are freed after a change of its definition."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ _TURNS = 500
 
 
 async def watch_once(server: Server) -> None:
-    """Begin a watch, and leave it."""
+    """Begin a watch, and close the connection."""
     reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
     writer.write(f"GET {WIDGETS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     head = await reader.readuntil(b"\r\n\r\n")
@@ -28,7 +28,7 @@ async def watch_once(server: Server) -> None:
 
 
 async def change(server: Server, category: str) -> None:
-    """Give the definition another category, and return when it is told."""
+    """Give the definition another category, and return when discovery has it."""
     body = orjson.dumps({"spec": {"names": {"categories": [category]}}})
     headers = {"Content-Type": "application/merge-patch+json"}
     target = f"{DEFINITIONS}/widgets.example.com"
@@ -39,7 +39,7 @@ async def change(server: Server, category: str) -> None:
 
 
 def alive() -> tuple[int, int]:
-    """How many caches of widgets there are, and how many objects that serve them."""
+    """The number of caches of widgets, and of objects that serve them."""
     gc.collect()
     found = gc.get_objects()
     caches = sum(isinstance(one, Cacher) and one._resource.resource == "widgets" for one in found)

@@ -1,4 +1,4 @@
-"""Watches over WebSocket and in protobuf, on a server in memory."""
+"""Watches over WebSocket and in protobuf, on a memory server."""
 
 import struct
 from collections.abc import AsyncIterator

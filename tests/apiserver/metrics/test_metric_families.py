@@ -1,4 +1,4 @@
-"""Names of metrics, and what is published under them."""
+"""The names of metrics, and the counts published under them."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -27,7 +27,7 @@ from aio_apiserver.storage.interface import ListResult, Resource
 from aio_apiserver.storage.measures import Tally
 
 
-def test_families_are_asked_for_when_somebody_wants_to_see_them() -> None:
+def test_families_are_made_when_a_client_reads_them() -> None:
     known = Measures()
     made: list[AnyFamily] = []
 

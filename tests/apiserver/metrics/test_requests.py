@@ -30,7 +30,7 @@ def test_what_the_server_ends_to_protect_itself_is_counted() -> None:
     assert list(values(metrics, "apiserver_request_total").values()) == [1]
 
 
-def test_what_nobody_serves_has_no_labels() -> None:
+def test_requests_for_unserved_resources_have_no_labels() -> None:
     metrics = empty()
 
     for path in ("/nothing", "/api/v1/nothings", "/apis/a.example.com/v1/things/one"):

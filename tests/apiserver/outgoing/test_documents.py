@@ -1,4 +1,4 @@
-"""Documents that the server gets from others, over real HTTPS."""
+"""Documents that the server gets from other servers, over real HTTPS."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -29,7 +29,7 @@ async def documents() -> AsyncIterator[DocumentClient]:
 
 
 @pytest.mark.parametrize("answer", [ProbeAnswer(200, "ok"), ProbeAnswer(500, "[-]leaderElection failed")])
-async def test_a_component_is_asked_for_its_health_whoever_signed_its_certificate(
+async def test_the_health_of_a_component_is_read_under_any_certificate(
     authority: Authority, documents: DocumentClient, answer: ProbeAnswer
 ) -> None:
     asked: list[str] = []
@@ -71,7 +71,7 @@ async def test_a_document_comes_only_from_a_server_with_a_trusted_certificate(
     ("reply", "complaint"),
     [
         (web.Response(status=404), "status 404"),
-        (web.Response(body=b"x" * ((1 << 20) + 1)), "the answer has more than 1048576 bytes"),
+        (web.Response(body=b"x" * ((1 << 20) + 1)), "the response has more than 1048576 bytes"),
         (web.Response(status=302, headers={"Location": "https://127.0.0.1:1/"}), "status 302"),
     ],
     ids=["not found", "too long", "redirected"],

@@ -1,4 +1,4 @@
-"""Who the server is to admission webhooks."""
+"""The credentials of the server for admission webhooks."""
 
 import base64
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.apiserver.outgoing import webhook_credentials
-from aio_apiserver.apiserver.outgoing.webhook_credentials import Credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import WebhookCredentials
 
 USERS = """
 kind: Config
@@ -23,7 +23,7 @@ users:
 """
 
 
-def configured(directory: Path, text: str = USERS) -> Credentials:
+def configured(directory: Path, text: str = USERS) -> WebhookCredentials:
     path = directory / "kubeconfig"
     path.write_text(text)
     (directory / "token").write_text("from a file\n")
@@ -56,9 +56,9 @@ def test_the_user_of_the_current_context_is_for_who_is_not_named(tmp_path: Path)
     assert credentials.of("elsewhere.org", 443).headers() == {"Authorization": "Bearer mine"}
 
 
-def test_nobody_is_told_anything_without_a_file() -> None:
+def test_without_a_file_webhooks_get_no_credentials() -> None:
     assert webhook_credentials.load({}) == {}
-    assert Credentials().of("elsewhere.org", 443).headers() == {}
+    assert WebhookCredentials().of("elsewhere.org", 443).headers() == {}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Webhooks of kubeconfig files, over real HTTPS: how often they are asked, and with what."""
+"""Webhooks of kubeconfig files, over real HTTPS: retries and credentials."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ Reply = Callable[[], web.Response]
 
 
 class Impatient(ManualClock):
-    """Lets nobody wait, and notes for how long they wanted to."""
+    """A clock without waiting, which records the requested times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ async def out(clock: Impatient) -> AsyncIterator[WebhookClient]:
 
 
 def kubeconfig(path: Path, url: str, authority: Authority, **user: Any) -> Path:
-    """A file beside the certificates that it names."""
+    """A kubeconfig file beside its certificates."""
     cluster = {"server": url, "certificate-authority": authority.file.name}
     path.write_text(
         json.dumps(
@@ -67,7 +67,9 @@ def kubeconfig(path: Path, url: str, authority: Authority, **user: Any) -> Path:
 
 @asynccontextmanager
 async def answering(authority: Authority, *replies: Reply) -> AsyncIterator[tuple[str, list[str]]]:
-    """A webhook that gives its answers in turn, the last one again and again; its URL, and what it was asked."""
+    """A webhook that gives these responses in order and repeats the last one. Returns its URL and its record of
+    requests.
+    """
     asked: list[str] = []
 
     async def answer(request: web.BaseRequest) -> web.Response:
@@ -168,7 +170,7 @@ async def test_each_call_is_told_with_its_result(authority: Authority, out: Webh
 
     async with answering(authority, status(500), status(504), well) as (url, _asked):
         webhook = out.read(kubeconfig(tmp_path / "k", url, authority))
-        await out.asker(webhook, told=lambda result, _seconds: told.append(result))({})
+        await out.asker(webhook, counted=lambda result, _seconds: told.append(result))({})
 
     assert told == ["error", "timeout", "success"]
 
@@ -204,7 +206,7 @@ async def test_a_connection_that_is_broken_off_is_tried_again(
 
 
 def reset(request: web.BaseRequest) -> None:
-    """Break a connection so that the other side is told of it by its network."""
+    """Reset a connection, so that the other side gets ECONNRESET."""
     assert request.transport is not None
     request.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.transport.abort()

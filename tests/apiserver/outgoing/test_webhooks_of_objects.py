@@ -1,4 +1,4 @@
-"""Webhooks over real HTTPS."""
+"""Admission and conversion webhooks over real HTTPS."""
 
 import asyncio
 import base64
@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
-from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, Credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, WebhookCredentials
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress
 from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
 from aio_apiserver.registry.generic.webhook_calls import OutOfTime, Unusable, WebhookFailed
@@ -81,7 +81,7 @@ async def test_one_is_trusted_by_its_own_certificate(authority: Authority, tmp_p
     assert found == {"answer": 2}
 
 
-async def test_a_bundle_without_certificates_trusts_nobody(authority: Authority) -> None:
+async def test_a_bundle_without_certificates_trusts_no_webhook(authority: Authority) -> None:
     async def answer(_request: web.BaseRequest) -> web.Response:
         return web.json_response({})
 
@@ -229,7 +229,7 @@ async def test_one_that_says_when_to_come_back_is_asked_again(authority: Authori
     assert found == {"answer": 2}
 
 
-async def test_authorities_that_cannot_be_read_are_trusted_by_nobody() -> None:
+async def test_a_bundle_that_cannot_be_read_trusts_no_webhook() -> None:
     with pytest.raises(Unusable, match="unable to load root certificates"):
         await ask("https://127.0.0.1:1/", base64.b64encode(b"no certificate").decode())
 
@@ -253,7 +253,7 @@ async def test_a_webhook_is_shown_what_is_meant_for_its_place_by_the_plugin_that
         seen.append(request.headers.get("Authorization"))
         return web.json_response({})
 
-    credentials = {"MutatingAdmissionWebhook": Credentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
+    credentials = {"MutatingAdmissionWebhook": WebhookCredentials({"127.0.0.1:1": Credential("no")}, Credential("yes"))}
     client = WebhookClient(no_service, SystemClock(), credentials=credentials)
     async with webhook(authority, answer) as url:
         where = {"url": url, "caBundle": trusted(authority)}
@@ -273,7 +273,7 @@ async def test_a_webhook_may_want_a_certificate(authority: Authority) -> None:
 
     async with webhook(authority, answer, wants_certificate=True) as url:
         where = {"url": url, "caBundle": trusted(authority)}
-        shown = {"p": Credentials(default=Credential(certificate=certificate))}
+        shown = {"p": WebhookCredentials(default=Credential(certificate=certificate))}
         known = WebhookClient(no_service, SystemClock(), credentials=shown)
         found = await known(where, {}, seconds=5, plugin="p")
         with pytest.raises(WebhookFailed):

@@ -1,4 +1,4 @@
-"""Pieces: a long list goes out as it is, in several writes."""
+"""Long bodies: a long list goes out unchanged, in several writes."""
 
 import orjson
 import pytest
@@ -10,7 +10,7 @@ _HEAD, _TAIL = b'{"items":[', b"]}\n"
 
 
 class Written(AbstractStreamWriter):
-    """Keeps what is written."""
+    """Records writes."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Query parameters: which options they are, and what is wrong with them."""
+"""Query parameters: the options that they give, and their errors."""
 
 import pytest
 

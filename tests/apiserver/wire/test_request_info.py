@@ -104,7 +104,7 @@ def test_a_field_selector_can_name_the_object(selector: str, name: str) -> None:
 
 @pytest.mark.parametrize("path", ["/api/v1/watch", "/api/v1/watch/", "/api/v1/proxy", "/apis/apps/v1/watch"])
 def test_a_verb_needs_something_that_it_is_for(path: str) -> None:
-    with pytest.raises(request_info.Unreadable):
+    with pytest.raises(request_info.UnreadablePath):
         resolve("GET", path)
 
 

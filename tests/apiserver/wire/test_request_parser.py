@@ -15,7 +15,7 @@ CHUNKED = b"POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def methods(*pieces: bytes) -> Sequence[str]:
-    """What a connection reads from the pieces in which its bytes come."""
+    """The requests that a connection reads from these pieces."""
     loop = asyncio.get_running_loop()
     protocol = BaseProtocol(loop, None)
     parser = RequestParser(HttpRequestParser(protocol, loop, 2**16), lambda: AnyMethodParser(protocol, loop, 2**16))

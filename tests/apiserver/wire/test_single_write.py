@@ -1,4 +1,4 @@
-"""What goes over the wire: the usual answer says what aiohttp's own response would say."""
+"""The bytes on the connection: the usual response equals aiohttp's own response."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.connections import Connections, RequestHandler
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.single_write import Answer, can_answer
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.groups.flowcontrol.classification import Flow
 
 BODY = b'{"kind":"Pod"}\n'
@@ -25,7 +25,7 @@ def context(*, flow: Flow | None = None, warning: str = "", audit_id: str = "an 
 
 
 async def told(handler: RequestHandler, request: str) -> bytes:
-    """What a server on a real socket answers to a request, and whether it ends the connection."""
+    """The response of a server on a real socket, and whether it closes the connection."""
     server = await asyncio.get_running_loop().create_server(Connections(handler), "127.0.0.1", 0)
     async with server:
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
@@ -40,7 +40,7 @@ async def told(handler: RequestHandler, request: str) -> bytes:
 
 
 def lines(answer: bytes) -> dict[str, str]:
-    """The lines of a head but for who wrote it and when, and what comes before and behind them."""
+    """The lines of a head without server and date, and the bytes around it."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.decode().split("\r\n")
     named = dict(field.split(": ", 1) for field in fields)
@@ -54,7 +54,7 @@ def lines(answer: bytes) -> dict[str, str]:
 @pytest.mark.parametrize("status", [200, 201])
 async def test_an_answer_is_written_as_a_response_would_be(flow: Flow | None, request_head: str, status: int) -> None:
     async def short(_request: web.BaseRequest) -> web.StreamResponse:
-        return Answer(context(flow=flow), BODY, status=status, content_type=responses.JSON)
+        return SingleWriteResponse(context(flow=flow), BODY, status=status, content_type=responses.JSON)
 
     async def usual(_request: web.BaseRequest) -> web.StreamResponse:
         return responses.raw(context(flow=flow), BODY, status=status)
@@ -64,7 +64,7 @@ async def test_an_answer_is_written_as_a_response_would_be(flow: Flow | None, re
 
 async def test_an_answer_can_be_made_the_last_of_its_connection() -> None:
     async def last(_request: web.BaseRequest) -> web.StreamResponse:
-        answer = Answer(context(), BODY, status=200, content_type=responses.JSON)
+        answer = SingleWriteResponse(context(), BODY, status=200, content_type=responses.JSON)
         answer.force_close()
         return answer
 
@@ -73,7 +73,7 @@ async def test_an_answer_can_be_made_the_last_of_its_connection() -> None:
 
 async def test_an_answer_is_written_once_however_often_it_is_asked_for() -> None:
     async def eager(request: web.BaseRequest) -> web.StreamResponse:
-        answer = Answer(context(), BODY, status=200, content_type=responses.JSON)
+        answer = SingleWriteResponse(context(), BODY, status=200, content_type=responses.JSON)
         await answer.prepare(request)
         await answer.write_eof()
         assert (answer.prepared, answer.status, answer.reason, repr(answer)) == (True, 200, "OK", "<Answer 200>")
@@ -85,7 +85,7 @@ async def test_an_answer_is_written_once_however_often_it_is_asked_for() -> None
 async def test_an_audit_id_comes_back_as_the_client_wrote_it() -> None:
     async def echoing(request: web.BaseRequest) -> web.StreamResponse:
         named = context(audit_id=request.headers["Audit-ID"])
-        return Answer(named, BODY, status=200, content_type=responses.JSON)
+        return SingleWriteResponse(named, BODY, status=200, content_type=responses.JSON)
 
     answer = await told(echoing, "GET / HTTP/1.1\r\nHost: here\r\nAudit-ID: käse\r\nConnection: close\r\n\r\n")
 

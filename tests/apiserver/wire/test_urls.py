@@ -39,7 +39,7 @@ def test_leaves_out_parameters_that_cannot_be_decoded(query: str) -> None:
 
 @pytest.mark.parametrize("raw", ["/a%zz", "/%", "/%2", "*", "host:443", "ftp://host/a", "http://[::1/a", ""])
 def test_refuses_targets_that_are_none(raw: str) -> None:
-    with pytest.raises(urls.Malformed):
+    with pytest.raises(urls.MalformedTarget):
         urls.parse(raw)
 
 
@@ -47,6 +47,6 @@ def test_refuses_targets_that_are_none(raw: str) -> None:
 def test_no_target_does_more_than_be_refused(raw: str) -> None:
     try:
         target = urls.parse(raw)
-    except urls.Malformed:
+    except urls.MalformedTarget:
         return
     target.path.encode()

@@ -1,4 +1,4 @@
-"""Objects for tests of what controllers decide."""
+"""Objects for tests of the decisions of controllers."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ def said(message: str = "Created pod: a", *, uid: str = "1", action: str = "", v
 
 
 def hear(correlator: Correlator, one: Said, *, now: float = 0.0) -> tuple[str, str] | None:
-    """The text to write, and the event that has said it before."""
+    """The message to write, and the name of the earlier event."""
     heard = correlator.hear(one, now=now)
     if heard is None:
         return None
@@ -22,7 +22,7 @@ def hear(correlator: Correlator, one: Said, *, now: float = 0.0) -> tuple[str, s
     return wanted.message, name
 
 
-def test_an_event_tells_who_said_it_of_whom_and_when() -> None:
+def test_an_event_has_its_reporter_its_object_and_its_time() -> None:
     event = events.make(said(), now=1.0)
 
     assert event["involvedObject"]["name"] == "web"

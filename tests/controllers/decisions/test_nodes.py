@@ -1,7 +1,7 @@
 from aio_apiserver.controllers.decisions import nodes
 
 
-def test_pods_get_addresses_that_nobody_has() -> None:
+def test_pods_get_unused_addresses() -> None:
     node = nodes.make(1)
 
     assert nodes.free_address(node, {"10.128.4.2"}, 0) == "10.128.4.3"
@@ -18,6 +18,6 @@ def test_a_node_that_works_loses_the_taint_of_new_ones() -> None:
     node["status"] = nodes.status(0, "v1", now="2026-01-01T00:00:00Z")
 
     assert nodes.is_ready(node)
-    assert nodes.welcome(node)
+    assert nodes.remove_not_ready_taint(node)
     assert "taints" not in node["spec"]
-    assert not nodes.welcome(node)
+    assert not nodes.remove_not_ready_taint(node)

@@ -1,9 +1,9 @@
 from aio_apiserver.controllers.decisions import ownership
-from aio_apiserver.controllers.decisions.ownership import Fate, Graph, Node, Verdict, node_of
+from aio_apiserver.controllers.decisions.ownership import Fate, GarbageVerdict, Graph, ObjectNode, node_of
 from tests.controllers.decisions.making import obj, owned
 
 
-def _graph(*nodes: Node) -> Graph:
+def _graph(*nodes: ObjectNode) -> Graph:
     graph = Graph()
     for node in nodes:
         graph.put(node)
@@ -40,19 +40,19 @@ def test_an_owner_that_waits_is_looked_at_when_a_dependent_lets_it_go() -> None:
 
 
 def test_an_object_goes_when_all_its_owners_are_gone() -> None:
-    assert ownership.judge({"a": Fate.GONE, "b": Fate.GONE}, _CHILD, ()) == Verdict(delete="Background")
+    assert ownership.judge({"a": Fate.GONE, "b": Fate.GONE}, _CHILD, ()) == GarbageVerdict(delete="Background")
 
 
 def test_an_object_with_an_owner_left_loses_the_other_references() -> None:
-    assert ownership.judge({"a": Fate.THERE, "b": Fate.GONE}, _CHILD, ()) == Verdict(drop=frozenset("b"))
-    assert ownership.judge({"a": Fate.THERE, "b": Fate.WAITING}, _CHILD, ()) == Verdict(drop=frozenset("b"))
+    assert ownership.judge({"a": Fate.THERE, "b": Fate.GONE}, _CHILD, ()) == GarbageVerdict(drop=frozenset("b"))
+    assert ownership.judge({"a": Fate.THERE, "b": Fate.WAITING}, _CHILD, ()) == GarbageVerdict(drop=frozenset("b"))
 
 
 def test_an_object_with_dependents_of_its_own_goes_behind_them_when_its_owner_waits() -> None:
     dependent = node_of(owned(obj("grandchild"), "child"), 0, "default/grandchild")
 
-    assert ownership.judge({"a": Fate.WAITING}, _CHILD, [dependent]) == Verdict(delete="Foreground")
-    assert ownership.judge({"a": Fate.WAITING}, _CHILD, ()) == Verdict(delete="Background")
+    assert ownership.judge({"a": Fate.WAITING}, _CHILD, [dependent]) == GarbageVerdict(delete="Foreground")
+    assert ownership.judge({"a": Fate.WAITING}, _CHILD, ()) == GarbageVerdict(delete="Background")
 
 
 def test_objects_that_wait_for_each_other_are_freed() -> None:

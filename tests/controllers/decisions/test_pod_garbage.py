@@ -33,7 +33,7 @@ def test_evicted_pods_go_first_and_then_the_oldest() -> None:
         (False, "node", [{"key": "node.kubernetes.io/out-of-service"}], False),
     ],
 )
-def test_a_pod_that_ends_where_nobody_can_tell_is_stuck(
+def test_a_terminating_pod_without_a_kubelet_is_stuck(
     is_ending: bool, on_node: str, taints: list[Object], is_stuck: bool
 ) -> None:
     one = pod("one")

@@ -1,5 +1,5 @@
 from aio_apiserver.controllers.decisions import rollouts
-from aio_apiserver.controllers.decisions.rollout_status import Progress
+from aio_apiserver.controllers.decisions.rollout_status import RolloutProgress
 from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import CLOCK, NOW, workload
 
@@ -16,8 +16,8 @@ def _set(name: str, replicas: int, *, available: int | None = None, image: str =
     return made
 
 
-def _progress(deployment: Object, new: Object | None, *old: Object) -> Progress:
-    return Progress(deployment, new, old, CLOCK, NOW)
+def _progress(deployment: Object, new: Object | None, *old: Object) -> RolloutProgress:
+    return RolloutProgress(deployment, new, old, CLOCK, NOW)
 
 
 def test_the_new_replica_set_begins_with_the_surge() -> None:

@@ -13,8 +13,10 @@ def _member(number: int, revision: str = "now", *, ready: bool = True) -> Object
     return pod(f"db-{number}", ready=ready, labels={revisions.LABEL: revision})
 
 
-def _situation(owner: Object, *pods: Object, current: str = "now", update: str = "now") -> stateful_sets.Situation:
-    return stateful_sets.Situation(owner, pods, current, update, CLOCK)
+def _situation(
+    owner: Object, *pods: Object, current: str = "now", update: str = "now"
+) -> stateful_sets.StatefulSetSituation:
+    return stateful_sets.StatefulSetSituation(owner, pods, current, update, CLOCK)
 
 
 def _names(pods: list[Object]) -> list[str]:
@@ -88,8 +90,8 @@ def _on(node: str, revision: str = "now", *, name: str = "", ready: bool = True)
     return pod(name or f"agent-{node}", node=node, ready=ready, labels={revisions.LABEL: revision})
 
 
-def _daemons(owner: Object, pods: dict[str, list[Object]], *nodes: str) -> daemon_sets.Situation:
-    return daemon_sets.Situation(owner, pods, frozenset(nodes), "now", CLOCK)
+def _daemons(owner: Object, pods: dict[str, list[Object]], *nodes: str) -> daemon_sets.DaemonSetSituation:
+    return daemon_sets.DaemonSetSituation(owner, pods, frozenset(nodes), "now", CLOCK)
 
 
 def test_a_daemon_set_has_a_pod_on_each_node_and_nowhere_else() -> None:

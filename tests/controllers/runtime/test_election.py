@@ -13,7 +13,7 @@ _NAME = "work"
 
 
 class Worker:
-    """Leads, and says since when and that it was ended."""
+    """Leads, and records since when, and its end."""
 
     def __init__(self) -> None:
         self.leads = asyncio.Event()
@@ -49,7 +49,7 @@ async def _end(task: "asyncio.Task[None]") -> None:
 
 
 async def _pass(clock: ManualClock, seconds: float, done: asyncio.Event) -> None:
-    """Let time pass until something has happened."""
+    """Advance the time until an event has happened."""
     waiting = asyncio.ensure_future(done.wait())
     while not waiting.done():
         await asyncio.wait({waiting}, timeout=0.001)

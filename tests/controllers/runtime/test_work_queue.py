@@ -15,7 +15,7 @@ class Bench:
     queue: WorkQueue
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass, and everybody see it."""
+        """Advance the time, and let all tasks run."""
         await asyncio.sleep(0)
         self.clock.advance(seconds)
         for _ in range(3):

@@ -5,7 +5,7 @@ import pytest
 
 from aio_apiserver.storage import errors
 from aio_apiserver.storage.kv.etcd import failures, versions
-from aio_apiserver.storage.kv.etcd.config import Address, parse_endpoint
+from aio_apiserver.storage.kv.etcd.config import EndpointAddress, parse_endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
 
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
@@ -87,13 +87,13 @@ def test_progress_is_reliable_from_a_version_on(version: str, is_reliable: bool)
 @pytest.mark.parametrize(
     ("url", "address"),
     [
-        ("http://10.0.0.1:2379", Address("10.0.0.1:2379", is_secure=False)),
-        ("https://etcd-0.etcd:2381/", Address("etcd-0.etcd:2381", is_secure=True)),
-        ("https://[fd00::1]:2379", Address("[fd00::1]:2379", is_secure=True)),
-        ("http://etcd", Address("etcd:2379", is_secure=False)),
-        ("10.0.0.1:2379", Address("10.0.0.1:2379", is_secure=False)),
-        ("unix:///run/etcd.sock", Address("unix:/run/etcd.sock", is_secure=False)),
+        ("http://10.0.0.1:2379", EndpointAddress("10.0.0.1:2379", is_secure=False)),
+        ("https://etcd-0.etcd:2381/", EndpointAddress("etcd-0.etcd:2381", is_secure=True)),
+        ("https://[fd00::1]:2379", EndpointAddress("[fd00::1]:2379", is_secure=True)),
+        ("http://etcd", EndpointAddress("etcd:2379", is_secure=False)),
+        ("10.0.0.1:2379", EndpointAddress("10.0.0.1:2379", is_secure=False)),
+        ("unix:///run/etcd.sock", EndpointAddress("unix:/run/etcd.sock", is_secure=False)),
     ],
 )
-def test_an_endpoint_is_a_url(url: str, address: Address) -> None:
+def test_an_endpoint_is_a_url(url: str, address: EndpointAddress) -> None:
     assert parse_endpoint(url) == address

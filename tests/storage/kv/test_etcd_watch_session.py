@@ -6,7 +6,7 @@ from aetcd import rpc
 from aio_apiserver.storage.errors import Compacted, Unauthenticated
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
-from aio_apiserver.storage.kv.etcd.watcher import Watcher
+from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
 from aio_apiserver.storage.kv.interface import EventBatch
 
 
@@ -15,8 +15,8 @@ def session() -> WatchSession:
     return WatchSession(RevisionSeen(), is_reliable=lambda: True)
 
 
-def watcher_from(revision: int) -> Watcher:
-    return Watcher(b"a", b"b", revision, on_drained=lambda _watcher: None)
+def watcher_from(revision: int) -> EtcdWatcher:
+    return EtcdWatcher(b"a", b"b", revision, on_drained=lambda _watcher: None)
 
 
 def created(watch_id: int, *, revision: int) -> rpc.WatchResponse:
@@ -40,7 +40,7 @@ def put(watch_id: int, *revisions: int, fragment: bool = False) -> rpc.WatchResp
     return rpc.WatchResponse(header=header, watch_id=watch_id, events=events, fragment=fragment)
 
 
-async def queued(watcher: Watcher) -> list[EventBatch]:
+async def queued(watcher: EtcdWatcher) -> list[EventBatch]:
     """The batches that wait for the caller."""
     return [await anext(watcher) for _ in range(watcher.backlog)]
 

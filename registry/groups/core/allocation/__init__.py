@@ -1,5 +1,5 @@
-"""What services are given out of a limited stock: cluster IPs and node ports, each to one service at a time.
+"""Allocation: the cluster IPs and node ports of services, each given to one service at a time.
 
-Safe with several servers on one store: an address is an IPAddress object, which only one of them can create; node
-ports are bits of one object that is only ever changed by compare-and-set.
+Several servers can share one store. An address is an IPAddress object, which one server alone can create. Node ports
+are bits of one object, which servers change by compare-and-set.
 """

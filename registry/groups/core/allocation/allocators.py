@@ -1,6 +1,7 @@
-"""Allocators: what a service is given before it is written, and what it gives back: the hooks of its Store.
+"""Allocators: allocate cluster IPs and node ports before a service is written, and release them after it.
 
-Must hold: what is taken for a write that fails is given back; what a write gives up is given back after it only.
+These are the hooks of the services' Store. Must hold: a failed write releases its new allocations. Addresses and ports
+that a write gives up are released after the write.
 """
 
 import logging
@@ -18,7 +19,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.groups.core.allocation import families, port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs, RangeFull
 from aio_apiserver.registry.groups.core.allocation.node_ports import DryPorts, NodePorts, Ports
-from aio_apiserver.registry.groups.core.allocation.port_plans import Plan
+from aio_apiserver.registry.groups.core.allocation.port_plans import NodePortPlan
 from aio_apiserver.registry.groups.core.parts import service_changes, service_types
 from aio_apiserver.registry.groups.core.parts.service_types import Spec
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -28,8 +29,8 @@ logger = logging.getLogger(__name__)
 Step = Callable[[], Awaitable[None]]
 
 
-class Allocation(Struct):
-    """What one write has taken, and how to end it."""
+class ServiceAllocation(Struct):
+    """The addresses and ports that one write has allocated, with the steps after its success and after its failure."""
 
     commits: list[Step] = field(default_factory=list)
     reverts: list[Step] = field(default_factory=list)
@@ -42,27 +43,29 @@ class Allocation(Struct):
 
 
 async def _run(steps: Sequence[Step]) -> None:
-    """Each step, whatever becomes of the others: what stays taken for nothing is left to the repair."""
+    """Run every step, also after a failure. The repair releases addresses and ports that a failed step leaves
+    allocated.
+    """
     for step in steps:
         try:
             await step()
         except errors.StatusError as exc:
-            logger.warning("what a service does not need is not given back yet: %s", exc)
+            logger.warning("releasing cluster IPs or node ports of a service failed, the repair retries: %s", exc)
 
 
 class Allocators:
-    """The addresses by the families that the cluster has, the primary one first, and the node ports."""
+    """The cluster IPs for each IP family of the cluster, the primary one first, and the node ports."""
 
     def __init__(self, cluster_ips: Mapping[str, ClusterIPs], node_ports: NodePorts) -> None:
         self._cluster_ips = cluster_ips
         self._node_ports = node_ports
 
-    async def begin_create(self, service: Object, is_dry_run: bool) -> Allocation:
-        """Take what a new service needs. Raises Invalid, InternalError."""
+    async def begin_create(self, service: Object, is_dry_run: bool) -> ServiceAllocation:
+        """Allocate the addresses and ports of a new service. Raises Invalid, InternalError."""
         spec, name = service["spec"], service["metadata"].get("name", "")
         service_changes.settle_cluster_ips(spec)
         families.settle(spec, None, name=name, families=tuple(self._cluster_ips))
-        allocation = Allocation()
+        allocation = ServiceAllocation()
         try:
             await self._take_addresses(service, range(2), allocation, is_dry_run=is_dry_run)
             if port_plans.is_needed(spec):
@@ -73,13 +76,13 @@ class Allocators:
             raise
         return allocation
 
-    async def begin_update(self, service: Object, old: Object, is_dry_run: bool) -> Allocation:
-        """Take what a changed service needs besides. Raises Invalid, InternalError."""
+    async def begin_update(self, service: Object, old: Object, is_dry_run: bool) -> ServiceAllocation:
+        """Allocate the addresses and ports that an update adds. Raises Invalid, InternalError."""
         spec, before, name = service["spec"], old["spec"], service["metadata"].get("name", "")
         service_changes.keep_allocated(spec, before)
         service_changes.settle_cluster_ips(spec, before)
         families.settle(spec, before, name=name, families=tuple(self._cluster_ips))
-        allocation = Allocation()
+        allocation = ServiceAllocation()
         try:
             await self._change_addresses(service, before, allocation, is_dry_run=is_dry_run)
             if port_plans.is_needed(spec):
@@ -94,15 +97,17 @@ class Allocators:
         return allocation
 
     async def release(self, stored: StoredObject) -> None:
-        """Give back everything that a deleted service held."""
+        """Release all addresses and ports of a deleted service."""
         spec = stored.decode()["spec"]
         steps = [partial(self._free_address, ip) for ip in _held_addresses(spec)]
         await _run([*steps, partial(self._node_ports.free, port_plans.all_of(spec))])
 
     async def _change_addresses(
-        self, service: Object, before: Spec, allocation: Allocation, *, is_dry_run: bool
+        self, service: Object, before: Spec, allocation: ServiceAllocation, *, is_dry_run: bool
     ) -> None:
-        """All addresses come or go with a type; the second one also with a family."""
+        """Allocate or release addresses as the update requires. All of them depend on the type; the second one also on
+        the families.
+        """
         spec = service["spec"]
         if families.is_unchanged_preference(spec, before):
             return
@@ -124,16 +129,16 @@ class Allocators:
             allocation.commits += [partial(self._free_address, ip) for ip in freed]
 
     async def _take_addresses(
-        self, service: Object, places: range, allocation: Allocation, *, is_dry_run: bool
+        self, service: Object, places: range, allocation: ServiceAllocation, *, is_dry_run: bool
     ) -> None:
-        """Fill the given places among the addresses, one for each family."""
+        """Allocate the addresses at the given indexes of clusterIPs, one for each family."""
         spec = service["spec"]
         ips = list(service_types.cluster_ips(spec))
         is_new = places.start == 0
         if not service_types.needs_cluster_ip(spec) or (is_new and service_types.NONE in ips[:1]):
             return
         found = service_types.ip_families(spec)
-        # A family that the cluster does not have is left for the rules to refuse.
+        # Validation refuses a family that the cluster does not have.
         ips += [""] * (len(found) - len(ips))
         spec["clusterIPs"] = list(ips)
         for place in range(len(found))[places.start : places.stop]:
@@ -147,7 +152,7 @@ class Allocators:
             spec["clusterIP"] = ips[0]
 
     async def _take_address(
-        self, stock: ClusterIPs, wanted: str, service: Object, allocation: Allocation, *, is_dry_run: bool
+        self, stock: ClusterIPs, wanted: str, service: Object, allocation: ServiceAllocation, *, is_dry_run: bool
     ) -> str:
         try:
             if is_dry_run:
@@ -161,7 +166,12 @@ class Allocators:
         return address
 
     async def _take_ports(
-        self, service: Object, decide: Callable[[Ports], Plan], allocation: Allocation, *, is_dry_run: bool
+        self,
+        service: Object,
+        decide: Callable[[Ports], NodePortPlan],
+        allocation: ServiceAllocation,
+        *,
+        is_dry_run: bool,
     ) -> None:
         if is_dry_run:
             decide(DryPorts(await self._node_ports.present())).apply(service["spec"])

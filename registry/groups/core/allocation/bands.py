@@ -1,6 +1,7 @@
-"""Bands: the front part of a range is for those who choose their address or port, as long as there is room behind it.
+"""Bands: the lower part of a range, which dynamic allocation leaves free for static requests as long as it can.
 
-Pure. Must hold: the search covers each place once, the band behind first, each from a random place on.
+Pure. Must hold: the search visits each position once. It takes the upper band first, and begins in each band at a
+random position.
 """
 
 import random
@@ -8,12 +9,12 @@ from collections.abc import Iterator
 
 
 def band_size(size: int, *, least: int, most: int, step: int) -> int:
-    """How much of a range is left to those who choose: one part in `step`, within limits; nothing of a small range."""
+    """The size of the lower band: one part in `step` of the range, within the limits, and 0 for a small range."""
     return 0 if size <= least else min(max(least, size // step), most)
 
 
 def search_order(size: int, band: int) -> Iterator[int]:
-    """The places of a range in the order in which a free one is looked for."""
+    """All positions of a range, in the order in which dynamic allocation tries them."""
     yield from _turned(band, size)
     yield from _turned(0, band)
 

@@ -1,7 +1,7 @@
-"""Cluster IPs: an address belongs to the service that its IPAddress object names.
+"""Cluster IPs: allocates the addresses of services, each of them an IPAddress object that names its service.
 
-The blocks are those of all ServiceCIDR objects that are ready. Must hold: an address is taken by creating its object,
-which succeeds once; a cached look tells only which addresses are not worth trying.
+The address blocks come from all ready ServiceCIDR objects. Must hold: creating the object allocates the address, and
+that succeeds once. The cached read skips addresses that are probably in use.
 """
 
 import logging
@@ -31,25 +31,25 @@ MANAGER = "ipallocator.k8s.io"
 
 
 class AddressError(Exception):
-    """An address that cannot be had. The text is for clients."""
+    """The address cannot be allocated. Clients see the text."""
 
 
 class RangeFull(AddressError):
-    """No address is free."""
+    """No address of the range is free."""
 
     def __init__(self) -> None:
         super().__init__("range is full")
 
 
 class _Blocks(NamedTuple):
-    """Those of one ServiceCIDR, and when it was made."""
+    """The blocks of one ServiceCIDR, and its creation time."""
 
     networks: Sequence[Network]
     since: str
 
 
 class ClusterIPs:
-    """The addresses of one family. `store` keeps IPAddress objects, `cidrs` ServiceCIDR objects."""
+    """The addresses of one family. `store` keeps IPAddress objects, and `cidrs` keeps ServiceCIDR objects."""
 
     def __init__(self, family: str, *, store: Store, cidrs: Store, metrics: AllocationMetrics, patience: Clock) -> None:
         self.family = family
@@ -60,7 +60,7 @@ class ClusterIPs:
         self._read: dict[str, tuple[int, _Blocks]] = {}
 
     async def take(self, text: str, service: Object) -> None:
-        """Take this very address for a service. Raises AddressError."""
+        """Allocate the address that the client requests for a service. Raises AddressError."""
         address = addresses.parse(text)
         network = _network_of(await self._networks(), address)
         network = network or _network_of(await self._networks(resource_version=None), address)
@@ -74,7 +74,7 @@ class ClusterIPs:
         self._metrics.address_taken(str(network), WANTED)
 
     async def take_any(self, service: Object) -> str:
-        """Take a free address for a service. Raises AddressError."""
+        """Allocate a free address for a service. Raises AddressError."""
         began = self._patience.monotonic()
         for network in await self._networks():
             async for address in in_turns(_search(network)):
@@ -86,7 +86,9 @@ class ClusterIPs:
         raise RangeFull
 
     async def show(self, text: str) -> str:
-        """What a dry run shows: the address that was asked for, or one that need not be free. Raises AddressError."""
+        """The address that a dry run returns: the requested one, or the first of the block, free or not. Raises
+        AddressError.
+        """
         network = next(iter(await self._networks()), None)
         if network is None:
             raise AddressError("allocator not ready")
@@ -96,20 +98,20 @@ class ClusterIPs:
         return text or str(network.network_address)
 
     async def free(self, text: str) -> None:
-        """Give an address back. What fails is left to the repair."""
+        """Release an address. The repair releases it again when that fails."""
         try:
             await self._store.delete(self._request, str(addresses.parse(text)), DeleteOptions())
         except errors.NotFound:
             return
         except errors.StatusError as exc:
-            logger.warning("cluster IP %s is not freed yet: %s", text, exc)
+            logger.warning("releasing cluster IP %s failed, the repair retries: %s", text, exc)
             return
         network = _network_of(await self._networks(), addresses.parse(text))
         if network is not None:
             self._metrics.address_freed(str(network))
 
     async def count(self, taken: Sequence[Object]) -> None:
-        """Have it told how many addresses are taken, when these are all."""
+        """Set the gauges of used and available addresses. `taken` are all IPAddress objects of the family."""
         held = [addresses.parse(one["metadata"]["name"]) for one in taken]
         for network in await self._networks():
             first, last = _bounds(network)
@@ -118,13 +120,13 @@ class ClusterIPs:
             )
 
     async def all(self) -> Sequence[Object]:
-        """The objects of all addresses that are taken for services."""
+        """All IPAddress objects of this family that the allocator manages."""
         wanted = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
         items = (await self._store.list(self._request, ListOptions())).items
         return [item.decode() for item in items if wanted.items() <= dict(item.labels).items()]
 
     async def register(self, address: str, service: Object) -> None:
-        """Make the object that gives the address to a service. Raises AddressError."""
+        """Create the IPAddress object that gives the address to the service. Raises AddressError."""
         metadata = service["metadata"]
         parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata.get("name", "")}
         labels = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
@@ -157,7 +159,7 @@ class ClusterIPs:
         return False
 
     async def _networks(self, *, resource_version: int | None = 0) -> Sequence[Network]:
-        """The blocks of this family that are in use, each once, in the order in which they came."""
+        """The blocks of this family in use, without repetitions, the oldest ServiceCIDR first."""
         items = (await self._cidrs.list(self._request, ListOptions(resource_version=resource_version))).items
         if len(self._read) > 2 * len(items):
             self._read.clear()
@@ -165,7 +167,7 @@ class ClusterIPs:
         return list(dict.fromkeys(network for one in found for network in one.networks))
 
     def _networks_of(self, stored: StoredObject) -> _Blocks:
-        """The blocks of one ServiceCIDR, decoded once: every new service asks."""
+        """The blocks of one ServiceCIDR. They are remembered by revision, since every new service needs them."""
         known = self._read.get(stored.key)
         if known is not None and known[0] == stored.revision:
             return known[1]
@@ -178,14 +180,16 @@ class ClusterIPs:
 
 
 def _is_ready(service_cidr: Object) -> bool:
-    """Nobody has said that it is not, and it is there to stay."""
+    """Whether the ServiceCIDR is not being deleted and its condition Ready is not false."""
     ready = conditions.find(service_cidr.get("status") or {}, "Ready")
     is_ending = service_cidr["metadata"].get("deletionTimestamp")
     return not is_ending and (ready is None or ready.get("status") == "True")
 
 
 def _bounds(network: Network) -> tuple[int, int]:
-    """The first and the last address that a service can have: never that of the network, nor IPv4's broadcast."""
+    """The first and the last address for services. The network address and IPv4's broadcast address are not among
+    them.
+    """
     last = int(network.broadcast_address)
     return int(network.network_address) + 1, last - 1 if network.version == 4 else last
 
@@ -200,7 +204,7 @@ def _is_inside(network: Network, address: Address | None) -> bool:
 
 
 def _search(network: Network) -> Iterator[str]:
-    """The addresses of a block in the order in which a free one is looked for."""
+    """The addresses of a block, in the order in which dynamic allocation tries them."""
     first, last = _bounds(network)
     size = last - first + 1
     band = bands.band_size(network.num_addresses, least=16, most=256, step=16)
@@ -209,5 +213,5 @@ def _search(network: Network) -> Iterator[str]:
 
 
 def family_of(network: Network) -> str:
-    """The family of the addresses of a block."""
+    """The IP family of a block: IPv4 or IPv6."""
     return f"IPv{network.version}"

@@ -1,7 +1,9 @@
-"""The IP families of a service: filled in from its policy, its addresses and what the cluster has.
+"""Families: fills in ipFamilyPolicy and ipFamilies of a service from its policy, its cluster IPs and the cluster.
 
-Must hold: a service that says nothing never changes from one family to two or back, whatever becomes of the cluster.
-Pure: works on the spec in place. Raises Invalid.
+Must hold: a service keeps its number of families until the client changes it, also after the cluster gets a second
+family.
+
+Pure: it changes the spec in place. Raises Invalid.
 """
 
 from collections.abc import Sequence
@@ -42,7 +44,9 @@ def settle(spec: dict[str, Any], old: Spec | None, *, name: str, families: Seque
 
 
 def is_unchanged_preference(spec: Spec, old: Spec | None) -> bool:
-    """Whether it would like two families and got what it has: that is not looked at again."""
+    """Whether a service that prefers dual-stack keeps its type, addresses and families. Such an update changes nothing
+    here.
+    """
     if old is None or spec.get("ipFamilyPolicy") is None or old.get("type") != spec.get("type"):
         return False
     prefers = all(one.get("ipFamilyPolicy") in {None, PREFER_DUAL_STACK} for one in (spec, old))
@@ -57,12 +61,16 @@ def _inferred_policy(spec: Spec, old: Spec | None) -> str:
 
 
 def _is_without_endpoints(spec: Spec) -> bool:
-    """Headless and without a selector: others say where it leads, to any family."""
+    """Whether the service is headless and has no selector. Its endpoints are then made by others and may be of any
+    family.
+    """
     return spec.get("clusterIP") == service_types.NONE and not spec.get("selector")
 
 
 def _settle_release(spec: dict[str, Any], old: Spec) -> list[FieldError]:
-    """Who asks for a single family gives the second one up; who does not ask for it may not drop it."""
+    """Drop the second address and family when the client asks for SingleStack. Without SingleStack, dropping is an
+    error.
+    """
     errors = []
     for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
         has, had = spec.get(name) or [], old.get(name) or []
@@ -87,7 +95,7 @@ def _validate_single_stack(spec: Spec) -> list[FieldError]:
 
 
 def _infer_families(spec: dict[str, Any], configured: Sequence[str]) -> list[FieldError]:
-    """The families of addresses that are given without."""
+    """Add the families of requested addresses, where the client has not given the families."""
     errors = []
     ips = service_types.cluster_ips(spec)
     for index, ip in enumerate(ips):

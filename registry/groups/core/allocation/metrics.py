@@ -1,18 +1,18 @@
-"""What is recorded of cluster IPs and node ports: how many are taken, how many are left, and how they were taken.
+"""Metrics: the numbers of used and available cluster IPs and node ports, and of allocations by scope.
 
-Must hold: what several servers take together is told by each of them since its last round of repair; in between a
-server knows of its own.
+Must hold: each round of the repair sets the gauges from the store, with allocations of all servers. Between rounds, a
+server counts its own allocations.
 """
 
 from aio_apiserver.storage import measures
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 WANTED, CHOSEN = "static", "dynamic"
-"""Whether it was asked for, or anything would do."""
+"""The scope of an allocation: `static` when the client chose the address or port, else `dynamic`."""
 
 
 class AllocationMetrics:
-    """Of one server."""
+    """The allocation metrics of one server."""
 
     def __init__(self) -> None:
         self.taken = measures.gauges("cidr")
@@ -26,7 +26,7 @@ class AllocationMetrics:
         self.port_errors = measures.counters("scope")
 
     def addresses_counted(self, cidr: str, taken: int, size: int) -> None:
-        """So many addresses of a block are taken."""
+        """Set the gauges of a block: used addresses, and available ones."""
         self.taken.of(cidr).set(taken)
         self.left.of(cidr).set(size - taken)
 
@@ -46,7 +46,7 @@ class AllocationMetrics:
         self.address_errors.of(cidr, scope).add()
 
     def ports_counted(self, taken: int, size: int) -> None:
-        """So many node ports are taken."""
+        """Set the gauges of the node ports: used ports, and available ones."""
         self.ports_taken.of().set(taken)
         self.ports_left.of().set(size - taken)
 

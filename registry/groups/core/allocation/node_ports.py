@@ -1,7 +1,9 @@
-"""Node ports: which of the range are taken, as one bit each in one object (RangeAllocation) that all servers share.
+"""Node ports: the allocated ports of the range, one bit each in a RangeAllocation object that all servers share.
 
-All ports of one service are taken in one compare-and-set. Must hold: a port is freed only after the write that gives it
-up; what goes wrong in between leaves a port taken for nothing, which the repair gives back.
+All ports of one service are allocated in one compare-and-set.
+
+Must hold: a port is released after the write that gives it up. A failure in between leaves an unused port allocated,
+which the repair releases.
 """
 
 import base64
@@ -24,29 +26,29 @@ RANGES = Resource(
     group="", resource="ranges", namespaced=False, type_meta={"apiVersion": "v1", "kind": "RangeAllocation"}
 )
 _KEY = "servicenodeports"
-_OPERATION = interpret.Operation(GroupResource("", "servicenodeportallocations"), "update")
+_OPERATION = interpret.StorageCall(GroupResource("", "servicenodeportallocations"), "update")
 _FIRST_DRY_PORT = 32769
-"""What a dry run shows where a port would be chosen."""
+"""The node port that a dry run shows for dynamic allocation."""
 
 
 class PortError(Exception):
-    """A port that cannot be had. The text is for clients."""
+    """The port cannot be allocated. Clients see the text."""
 
 
 class Ports(Protocol):
-    """What a service takes its ports from."""
+    """A set of ports in which a service allocates its node ports."""
 
     def take(self, port: int) -> None:
-        """Take this very port. Raises PortError."""
+        """Allocate the port that the client requests. Raises PortError."""
         ...
 
     def take_any(self) -> int:
-        """Take a free port. Raises PortError."""
+        """Allocate a free port. Raises PortError."""
         ...
 
 
 class PortSet:
-    """The ports of a range that are taken."""
+    """The allocated ports of a range."""
 
     def __init__(self, ports: range, taken: int = 0) -> None:
         self._ports = ports
@@ -69,7 +71,7 @@ class PortSet:
         self._given[WANTED] += 1
 
     def carry_over(self, port: int) -> None:
-        """Have a port taken that is free."""
+        """Mark a port as allocated, without counting it in the metrics."""
         self._taken |= 1 << (port - self._ports.start)
 
     def take_any(self) -> int:
@@ -84,33 +86,35 @@ class PortSet:
         raise PortError("range is full")
 
     def free(self, ports: Iterable[int]) -> None:
-        """Give ports back; those that are not taken, or of no concern, stay as they are."""
+        """Release ports. Ports that are free or out of range are ignored."""
         for port in ports:
             if port in self:
                 self._taken &= ~(1 << (port - self._ports.start))
 
     def taken(self) -> set[int]:
-        """All that are taken."""
+        """All allocated ports."""
         return {port for port in self._ports if port in self}
 
-    def tell(self, metrics: AllocationMetrics) -> None:
-        """Have it recorded what became of this stock."""
+    def record(self, metrics: AllocationMetrics) -> None:
+        """Record the used ports and the allocations of a successful write."""
         metrics.ports_counted(self._taken.bit_count(), len(self._ports))
         for scope, count in self._given.items():
             metrics.ports_given(scope, count)
 
-    def tell_refusals(self, metrics: AllocationMetrics) -> None:
-        """The same when a write failed for it."""
+    def record_refusals(self, metrics: AllocationMetrics) -> None:
+        """Record the refused allocations of a failed write."""
         for scope in self._refused:
             metrics.port_refused(scope)
 
     def encoded(self) -> str:
-        """The bits, the last port first, in base64."""
+        """The bits in base64, the last port first."""
         return base64.b64encode(self._taken.to_bytes((self._taken.bit_length() + 7) // 8, "big")).decode()
 
 
 class DryPorts:
-    """Ports for a dry run: it takes none, and shows one that need not be free where a free one would be chosen."""
+    """Ports for a dry run. It allocates nothing, and shows a port that may be in use where the write would choose
+    one.
+    """
 
     def __init__(self, taken: PortSet) -> None:
         self._taken = taken
@@ -128,7 +132,7 @@ class DryPorts:
 
 
 class NodePorts:
-    """The node ports of all services. `ports` is the range that this server gives out."""
+    """The node ports of all services. `ports` is the range from which this server allocates."""
 
     def __init__(self, storage: Storage, ports: range, metrics: AllocationMetrics) -> None:
         self._storage = storage
@@ -136,7 +140,9 @@ class NodePorts:
         self._metrics = metrics
 
     async def change(self, decide: Callable[[PortSet], T]) -> T:
-        """Let `decide` take and free ports: it may be called again, and what it takes last counts."""
+        """Let `decide` allocate and release ports in one compare-and-set. After a conflict it is called again; the last
+        call counts.
+        """
         results: list[T] = []
         stocks: list[PortSet] = []
 
@@ -151,17 +157,17 @@ class NodePorts:
             await interpret.interpreted(updating, _OPERATION)
         except StatusError:
             if stocks:
-                stocks[-1].tell_refusals(self._metrics)
+                stocks[-1].record_refusals(self._metrics)
             raise
-        stocks[-1].tell(self._metrics)
+        stocks[-1].record(self._metrics)
         return results[-1]
 
     async def present(self) -> PortSet:
-        """What is taken now."""
+        """The ports that are allocated now."""
         return self._read(await interpret.interpreted(self._reading(), _OPERATION))
 
     async def free(self, ports: Iterable[int]) -> None:
-        """Give ports back."""
+        """Release ports."""
         given_back = list(ports)
         if given_back:
             await self.change(lambda taken: taken.free(given_back))
@@ -173,7 +179,9 @@ class NodePorts:
             return None
 
     def _read(self, current: StoredObject | None) -> PortSet:
-        """The ports of the stored range; those of another range, if the flags have changed, are carried over."""
+        """The stored set of ports. When the flag has changed the range, ports that are in both ranges stay
+        allocated.
+        """
         if current is None:
             return PortSet(self._ports)
         obj = current.decode()

@@ -1,6 +1,7 @@
-"""Which node ports a service takes, and which it gives up. Decided on a stock of ports; the service is not touched.
+"""Port plans: decide which node ports a service allocates and which it releases. The plan is applied to the service
+later.
 
-Must hold: ports of one service with the same number share a node port (one for TCP and one for UDP, say).
+Must hold: ports of a new service with the same number share a node port, for example one for TCP and one for UDP.
 """
 
 from collections.abc import Sequence
@@ -17,15 +18,17 @@ from aio_apiserver.registry.groups.core.parts import service_types
 from aio_apiserver.registry.groups.core.parts.service_types import Spec
 
 
-class Plan(Struct):
-    """The node ports of a service in the order of its ports (0 is none), and what was taken for them."""
+class NodePortPlan(Struct):
+    """The node ports of a service in the order of its ports (0 for none), and the ports that were allocated for
+    them.
+    """
 
     node_ports: list[int]
     health_check: int = 0
     taken: list[int] = field(default_factory=list)
 
     def apply(self, spec: dict[str, Any]) -> None:
-        """Put the ports into the service."""
+        """Write the node ports into the spec of the service."""
         for port, node_port in zip(service_types.ports(spec), self.node_ports, strict=True):
             if node_port:
                 port["nodePort"] = node_port
@@ -34,12 +37,12 @@ class Plan(Struct):
 
 
 def is_needed(spec: Spec) -> bool:
-    """Whether a service may have node ports at all."""
+    """Whether a service of this type may have node ports."""
     return service_types.may_have_node_ports(spec)
 
 
-def for_new(spec: Spec, stock: Ports, *, name: str) -> Plan:
-    """The ports of a new service. Raises Invalid, InternalError."""
+def for_new(spec: Spec, stock: Ports, *, name: str) -> NodePortPlan:
+    """The node ports of a new service. Raises Invalid, InternalError."""
     plan = _present(spec)
     by_number: dict[int, int] = {}
     for index, port in enumerate(service_types.ports(spec)):
@@ -58,8 +61,8 @@ def for_new(spec: Spec, stock: Ports, *, name: str) -> Plan:
     return plan
 
 
-def for_changed(spec: Spec, old: Spec, stock: Ports, *, name: str) -> Plan:
-    """The ports of a changed service. Raises Invalid, InternalError."""
+def for_changed(spec: Spec, old: Spec, stock: Ports, *, name: str) -> NodePortPlan:
+    """The node ports of a changed service. Raises Invalid, InternalError."""
     plan, had = _present(spec), set(service_types.node_ports(old))
     seen: set[tuple[str, int]] = set()
     for index, port in enumerate(service_types.ports(spec)):
@@ -78,7 +81,7 @@ def for_changed(spec: Spec, old: Spec, stock: Ports, *, name: str) -> Plan:
 
 
 def given_up(spec: Spec, old: Spec) -> Sequence[int]:
-    """The ports that a changed service does not need any more."""
+    """The ports that the old service has and the changed one does not need."""
     kept = service_types.node_ports(spec) if is_needed(spec) else []
     freed = [port for port in service_types.node_ports(old) if port not in kept] if is_needed(old) else []
     if service_types.needs_health_check(old) and not service_types.needs_health_check(spec):
@@ -87,22 +90,22 @@ def given_up(spec: Spec, old: Spec) -> Sequence[int]:
 
 
 def all_of(spec: Spec) -> Sequence[int]:
-    """Every port that a service holds."""
+    """All node ports of a service."""
     held = service_types.node_ports(spec)
     return [*held, spec.get("healthCheckNodePort") or 0] if service_types.needs_health_check(spec) else held
 
 
-def _present(spec: Spec) -> Plan:
-    return Plan([port.get("nodePort") or 0 for port in service_types.ports(spec)])
+def _present(spec: Spec) -> NodePortPlan:
+    return NodePortPlan([port.get("nodePort") or 0 for port in service_types.ports(spec)])
 
 
 def _requested(spec: Spec, number: int) -> int:
-    """The node port that any of the ports with this number asks for."""
+    """The node port that any of the service's ports with this number requests; 0 for none."""
     same = (port.get("nodePort") or 0 for port in service_types.ports(spec) if port.get("port", 0) == number)
     return next((node_port for node_port in same if node_port), 0)
 
 
-def _take(plan: Plan, stock: Ports, wanted: int, path: str, name: str) -> int:
+def _take(plan: NodePortPlan, stock: Ports, wanted: int, path: str, name: str) -> int:
     try:
         if wanted:
             stock.take(wanted)
@@ -116,7 +119,7 @@ def _take(plan: Plan, stock: Ports, wanted: int, path: str, name: str) -> int:
     return port
 
 
-def _take_health_check(plan: Plan, stock: Ports, spec: Spec) -> int:
+def _take_health_check(plan: NodePortPlan, stock: Ports, spec: Spec) -> int:
     wanted: int = spec.get("healthCheckNodePort") or 0
     try:
         if wanted:

@@ -1,8 +1,9 @@
-"""Repair: what services hold and what is taken for them are made to agree again.
+"""Repair: makes the allocated cluster IPs and node ports agree with the services, as upstream's repair controllers do.
 
-They come apart when a server is killed between taking and writing, or when somebody deletes what was taken. Must hold:
-what a write under way has just taken is not freed: an address is left alone for a grace period, a port until several
-rounds have found nobody who holds it.
+They differ when a server stops between allocation and write, or when a client deletes an IPAddress.
+
+Must hold: the allocations of a write in progress stay. An address has a grace period; a port is released after several
+rounds without a service.
 """
 
 import logging
@@ -13,7 +14,7 @@ from datetime import datetime
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import addresses
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.groups.core.allocation import port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs
 from aio_apiserver.registry.groups.core.allocation.node_ports import NodePorts, PortError, PortSet
@@ -27,13 +28,13 @@ logger = logging.getLogger(__name__)
 INTERVAL_SECONDS = 180.0
 _GRACE_SECONDS = 60
 _ROUNDS = 3
-"""So often in a row a port has to be found without a holder before it is freed."""
+"""The rounds in a row without a service after which a port is released."""
 
 _SERVICES = GroupResource("", "services")
 
 
 class Repair:
-    """One server's repair; several servers may repair at the same time."""
+    """The repair of one server. Several servers may repair at the same time."""
 
     def __init__(
         self, *, services: Reader, cluster_ips: Mapping[str, ClusterIPs], node_ports: NodePorts, clock: Clock
@@ -45,10 +46,10 @@ class Repair:
         self._unheld: Counter[int] = Counter()
 
     async def run_once(self) -> None:
-        """One round. Raises StatusError."""
+        """Run one round. Raises StatusError."""
         known = {family: await stock.all() for family, stock in self._cluster_ips.items()}
         listing = self._services.get_list("", ListOptions())
-        items = (await interpreted(listing, Operation(_SERVICES, "list"))).items
+        items = (await interpreted(listing, StorageCall(_SERVICES, "list"))).items
         services = [item.decode() for item in items]
         await self._repair_ports(services)
         for family, stock in self._cluster_ips.items():
@@ -75,7 +76,7 @@ class Repair:
                 await self._register(stock, address, service)
         for one in known:
             if self._is_unheld(one, holders):
-                logger.warning("cluster IP %s is held by no service: it is freed", one["metadata"]["name"])
+                logger.warning("releasing cluster IP %s, which no service uses", one["metadata"]["name"])
                 await stock.free(one["metadata"]["name"])
 
     async def _register(self, stock: ClusterIPs, address: str, service: Object) -> None:
@@ -86,7 +87,7 @@ class Repair:
             logger.warning("cluster IP %s of %s/%s: %s", address, metadata["namespace"], metadata["name"], exc)
 
     def _is_unheld(self, address: Object, holders: Mapping[str, Object]) -> bool:
-        """Whether nobody holds an address that was taken for a service, and no write under way can have taken it."""
+        """Whether no service uses the address, and it is too old to belong to a write in progress."""
         created = datetime.fromisoformat(address["metadata"]["creationTimestamp"]).timestamp()
         if self._clock.now() - created <= _GRACE_SECONDS:
             return False
@@ -108,7 +109,7 @@ def _take_missing(taken: PortSet, held: Collection[int]) -> None:
 
 
 def _holders(services: Sequence[Object], family: str) -> Iterator[tuple[str, Object]]:
-    """The addresses of one family with the services that have them."""
+    """The addresses of one family, each with the service that uses it."""
     for service in services:
         spec = service["spec"]
         if not service_types.needs_cluster_ip(spec) or service_types.is_headless(spec):

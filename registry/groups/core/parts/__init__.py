@@ -1,1 +1,1 @@
-"""parts: Rules for parts of core objects that several kinds share. Knows no kind."""
+"""Parts: rules for parts of core objects that several kinds share. It must not know kinds."""

@@ -1,21 +1,21 @@
-"""AppArmor profiles as annotations of a pod once told them, one a container. Pure."""
+"""App armor: the old annotations for AppArmor profiles of containers, which are fields today. Pure."""
 
 from collections.abc import Mapping
 
 PREFIX = "container.apparmor.security.beta.kubernetes.io/"
-"""Before the name of the container."""
+"""The prefix of the annotation; the name of the container follows it."""
 LOCAL = "localhost/"
-"""Before the name of a profile of the node."""
+"""The prefix of a profile that is loaded on the node."""
 DEPRECATED = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
 _LONGEST = 4095
 
 TYPES: Mapping[str, str] = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
-"""The types of profiles, by their words in annotations."""
+"""The types of profiles by their values in annotations."""
 
 
 def profile_of(annotation: str) -> Mapping[str, str] | None:
-    """The field that says the same; None when there is none."""
+    """The `appArmorProfile` that equals an annotation; None for an invalid annotation."""
     if annotation in TYPES:
         return {"type": TYPES[annotation]}
     name = annotation.removeprefix(LOCAL)

@@ -1,7 +1,7 @@
-"""Resources of pods: what their containers request and may use, and what follows from it.
+"""Pod resources: defaults, sums and QoS class from the requests and limits of containers.
 
-Pure sums of quantities. An ordinary init container runs before the others, so a pod needs the larger of both; one that
-restarts (a sidecar) runs beside all that come after it.
+Pure. An ordinary init container runs before the others, so a pod needs the larger of both. A restartable init container
+(sidecar) runs beside all later containers.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -19,7 +19,7 @@ Amounts = MutableMapping[str, Quantity]
 
 
 def default_requests(spec: Object) -> None:
-    """Containers request their limits when they do not say; then the pod as a whole what they add up to."""
+    """Set missing requests from the limits of each container, then the requests of the pod from the sums."""
     for name in ("containers", "initContainers"):
         for container in spec.get(name) or ():
             resources = container.get("resources")
@@ -32,7 +32,7 @@ def default_requests(spec: Object) -> None:
 
 
 def qos_class(spec: Object) -> str:
-    """How well a pod is served when a node runs out: Guaranteed, Burstable or BestEffort."""
+    """The QoS class of a pod: Guaranteed, Burstable or BestEffort."""
     requests: Amounts = {}
     limits: Amounts = {}
     is_guaranteed = True
@@ -48,7 +48,7 @@ def qos_class(spec: Object) -> str:
 
 
 def _counted_resources(spec: Object) -> Iterator[Mapping[str, Any]]:
-    """The pod's own resources count instead of those of its containers."""
+    """The resources that decide the QoS class: those of the pod when it has them, else those of the containers."""
     own = spec.get("resources")
     if own is not None:
         yield own
@@ -59,7 +59,7 @@ def _counted_resources(spec: Object) -> Iterator[Mapping[str, Any]]:
 
 
 def _compute(amounts: Mapping[str, str] | None) -> Amounts:
-    """What there is of processors and memory."""
+    """The CPU and memory of requests or limits, without zeros."""
     if not amounts:
         return {}
     parsed = {name: quantity.known(amounts[name]) for name in _COMPUTE if name in amounts}
@@ -91,7 +91,7 @@ def _default_pod_requests(spec: Object, resources: Object) -> None:
 
 
 def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
-    """What a pod needs at any time."""
+    """The requests or limits of the whole pod: the maximum over its start and its normal run."""
     total: Amounts = {}
     for container in spec.get("containers") or ():
         _add(total, _amounts(container, which))
@@ -121,7 +121,7 @@ def _add(total: Amounts, more: Mapping[str, Quantity]) -> None:
 
 
 def _sum(one: Quantity, other: Quantity) -> Quantity:
-    """A sum has the units of the first that is not zero."""
+    """The sum of two quantities, in the format of the first one that is not zero."""
     form: QuantityFormat = one.format if one.digits else other.format
     return Quantity(one.nanos + other.nanos, _NANO, form)
 

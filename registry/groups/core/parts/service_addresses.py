@@ -1,6 +1,7 @@
-"""What is wrong with the addresses of a service: one or two of them, of the families that it names, for ever the same.
+"""Service addresses: validates clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy of a service.
 
-Pure. `clusterIP` repeats the first of `clusterIPs`; ExternalName services have neither.
+Pure. A service has one or two addresses, and `clusterIP` repeats the first of `clusterIPs`. ExternalName services have
+none.
 """
 
 from collections.abc import Sequence
@@ -65,12 +66,12 @@ def _validate_each(spec: Spec, known: Sequence[str]) -> list[FieldError]:
 
 
 def _validate_stacks(spec: Spec) -> list[FieldError]:
-    """One address of each family, in the order of the families."""
+    """The errors of dual-stack: one address of each family, in the order of the families."""
     ips, families, errors = service_types.cluster_ips(spec), service_types.ip_families(spec), []
     if len(ips) > 1:
         parsed = [addresses.parse(ip) for ip in ips]
         if None in parsed:
-            # What is no address is here only where it was before: of a service that was headless.
+            # An invalid address passes the checks above only when the old service has it, for example `None`.
             index = parsed.index(None)
             what = f"failed to check for dual stack with error:invalid IP[{index}]: {ips[index]}"
             errors.append(field.internal(_IPS, what))
@@ -86,7 +87,9 @@ def _validate_stacks(spec: Spec) -> list[FieldError]:
 
 
 def validate_change(new: Spec, old: Spec) -> list[FieldError]:
-    """A second address or family may come and go; the first stays, but for services that become headless or back."""
+    """The errors of changed addresses. The secondary address may come and go; the primary one changes with headless
+    services alone.
+    """
     if not service_types.needs_cluster_ip(new) or not service_types.needs_cluster_ip(old):
         return []
     is_headless, was_headless = service_types.is_headless(new), service_types.is_headless(old)
@@ -119,7 +122,7 @@ def _validate_families_change(new: Spec, old: Spec) -> list[FieldError]:
     if len(has) < len(had) and not service_types.cluster_ips(new):
         errors.append(field.invalid(path, shown, "primary ipFamily can not be unset"))
     if has and had and has[0] != had[0]:
-        # The value of this one is that of another field: so it is upstream.
+        # As in kube-apiserver, the error shows the value of clusterIPs, not of ipFamilies.
         errors.append(field.invalid(path, new.get("clusterIPs"), _ONCE))
     if len(has) < len(had) and len(has) == 1:
         errors += _validate_release(new, "must be set to 'SingleStack' when releasing the secondary ipFamily")

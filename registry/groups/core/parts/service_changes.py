@@ -1,7 +1,7 @@
-"""What an update of a service means: clients send parts of what belongs together, and send back what was allocated.
+"""Service changes: completes an update of a service with fields that belong together, and with the allocated values.
 
-Pure: each function changes the new spec in place and nothing else. Must hold: what a client has changed on purpose is
-left for validation to judge; only what it repeats, or leaves out, is settled here.
+Pure: each function changes the new spec in place. Must hold: a field that the client has changed is left for
+validation. Repeated and missing fields are settled here.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ NewSpec = dict[str, Any]
 
 
 def drop_unused(new: NewSpec, old: Spec) -> None:
-    """Take out what the former type needed and the new one does not have."""
+    """Remove the fields that the old type needed and the new type does not have, unless the client has changed them."""
     _drop_addresses(new, old)
     if service_types.may_have_node_ports(old) and not service_types.may_have_node_ports(new):
         _drop_node_ports(new, old)
@@ -49,7 +49,7 @@ def _drop_if_same(new: NewSpec, old: Spec, name: str) -> None:
 
 
 def settle_cluster_ips(new: NewSpec, old: Spec | None = None) -> None:
-    """Make the address and the addresses agree, where a client speaks of one of them only."""
+    """Make clusterIP and clusterIPs agree when the client changes one of them."""
     if old is None:
         if new.get("clusterIP") and not new.get("clusterIPs"):
             new["clusterIPs"] = [new["clusterIP"]]
@@ -65,7 +65,7 @@ def settle_cluster_ips(new: NewSpec, old: Spec | None = None) -> None:
 
 
 def keep_allocated(new: NewSpec, old: Spec) -> None:
-    """Fill in what was allocated before and the client does not mention: the same request twice is the same twice."""
+    """Keep the allocated values that the client leaves out. The same request then has the same result twice."""
     if service_types.needs_cluster_ip(old) and service_types.needs_cluster_ip(new):
         for name in ("clusterIP", "clusterIPs"):
             if not new.get(name) and old.get(name):

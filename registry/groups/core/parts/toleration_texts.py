@@ -1,4 +1,4 @@
-"""Tolerations that annotations tell as JSON: read into structs, as Go reads them, whatever the case of names. Pure."""
+"""Toleration texts: reads tolerations from JSON in annotations, as Go's decoder does, with names in any case. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,11 +15,13 @@ _MEMBERS: Mapping[str, tuple[str, str, type]] = {
     "effect": ("effect", "{}.TaintEffect", str),
     "tolerationseconds": ("tolerationSeconds", "int64", int),
 }
-"""By the small name: the name, the Go type and what has it."""
+"""For each field in lower case: its name, its Go type and its Python type."""
 
 
 def read(text: str, *, package: str) -> list[dict[str, Any]]:
-    """The tolerations. Raises ValueError in Go's words; `package` is that of the Go type, "core" the internal one."""
+    """Read the tolerations. Raises ValueError with Go's message. `package` is the Go package of the type; "core" is the
+    internal one.
+    """
     if wrong := json_errors.describe(text.encode()):
         raise ValueError(wrong)
     value = orjson.loads(text)

@@ -1,8 +1,8 @@
-"""What clients should hear of pods, and of templates of pods, that are accepted. Pure.
+"""Pod warnings: the Warning headers for accepted pods and pod templates. Pure.
 
-    nodes.py       labels of nodes that have new names; selectors that select nothing
-    volumes.py     sources that are no more, files that hide each other
-    containers.py  ports, variables and amounts that cannot be meant
+    nodes.py       deprecated node labels; null selectors that match nothing
+    volumes.py     removed volume plugins; files of one volume with the same path
+    containers.py  duplicate ports and variables; fractional amounts; old annotations
 
 Must hold: the warnings, their words and their order are kube-apiserver's.
 """
@@ -29,7 +29,7 @@ Obj = Mapping[str, Any]
 
 
 def template_warnings(template: Obj | None, path: str) -> list[str]:
-    """The warnings for a template that stands at a path, whatever it replaces."""
+    """The warnings for a pod template at `path`."""
     if template is None:
         return []
     return _warnings(template["spec"], template.get("metadata") or {}, f"{path}.", is_template=True)
@@ -41,7 +41,7 @@ def pod_warnings(pod: Obj) -> list[str]:
 
 
 def warn_of_name(name: str, use: str) -> list[str]:
-    """Names that pods take their own from had better be DNS labels."""
+    """The warning for a name that is no DNS label. Pods derive their hostnames from it."""
     messages = " ".join(names.is_dns_label(name, False))
     return [f"metadata.name: this is used in {use}, {_NAMED_IN_HOSTNAMES.format(messages)}"] if messages else []
 
@@ -63,7 +63,7 @@ def _warnings(spec: Obj, metadata: Obj, prefix: str, *, is_template: bool) -> li
 
 
 def _warn_of_repetition(spec: Obj, path: str) -> list[str]:
-    """Lists that are merged by a name which two elements share, or which one has not got."""
+    """Warn of hostAliases and imagePullSecrets with the same key twice, and of secrets without a name."""
     found = []
     for member, key, word in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""Ports, variables, amounts and annotations of containers that cannot be meant as they are. Pure."""
+"""Containers: warnings for their ports, environment variables, amounts and annotations. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,13 +12,15 @@ SECCOMP_IS_OVER = 'non-functional in v1.27+; use the "seccompProfile" field inst
 _SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 
 _MOST_COMPARED = 10
-"""Ports of one number, with which each other one is compared."""
+"""Each port is compared with at most this many other ports of the same number."""
 
 Obj = Mapping[str, Any]
 
 
 def warn(spec: Obj, annotations: Mapping[str, str], prefix: str, *, is_template: bool) -> list[str]:
-    """All warnings of a pod's containers. Of pods' AppArmor annotations is told where they become fields."""
+    """All warnings of a pod's containers. AppArmor annotations are reported for templates; pods.py reports those of
+    pods.
+    """
     found = []
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container, path in rules.each_container(spec, f"{prefix}spec"):
@@ -57,7 +59,7 @@ def _warn_of_amounts(resources: Obj, path: str) -> list[str]:
 
 
 def _warn_of_variables(variables: Sequence[Obj], path: str) -> list[str]:
-    """A variable that is told again has to build on what it was."""
+    """Warn of a second variable with the same name whose value does not refer to the first."""
     found = []
     seen: set[str] = set()
     for index, variable in enumerate(variables):
@@ -72,7 +74,7 @@ def _warn_of_variables(variables: Sequence[Obj], path: str) -> list[str]:
 
 
 def _warn_of_ports(spec: Obj, path: str) -> list[str]:
-    """Ports that are told twice, by number and by name, over all containers."""
+    """Warn of duplicate ports, by number and by name, over all containers."""
     found = []
     known: dict[tuple[int, str], list[tuple[Obj, str]]] = {}
     for port, here in _ports(spec, path):
@@ -113,7 +115,7 @@ def _clashes(port: Obj, others: Sequence[tuple[Obj, str]]) -> Iterator[tuple[str
 
 
 def _shown(port: Obj) -> str:
-    """A port as Go prints a struct."""
+    """A port as Go prints the struct."""
     members = (
         ("Name", port.get("name", "")),
         ("HostPort", port.get("hostPort", 0)),

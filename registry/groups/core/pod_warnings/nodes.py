@@ -1,4 +1,4 @@
-"""Labels of nodes that have new names, and selectors that select nothing. Pure."""
+"""Nodes: warnings for deprecated node labels, and for null selectors that match nothing. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ LABELS: Mapping[str, str] = {
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
     "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
 }
-"""What is told of a label that should no longer be used."""
+"""The warning for each deprecated node label."""
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -25,7 +25,7 @@ Obj = Mapping[str, Any]
 
 
 def warn_of_labels(spec: Obj, path: str) -> list[str]:
-    """Wherever a pod names labels of nodes."""
+    """Warn of deprecated node labels in nodeSelector, node affinity and topology spread constraints."""
     selector: Mapping[str, str] = spec.get("nodeSelector") or {}
     found = [f"{path}.nodeSelector[{key}]: {LABELS[key]}" for key in selector if key in LABELS]
     found += _warn_of_affinity((spec.get("affinity") or {}).get("nodeAffinity") or {}, f"{path}.affinity.nodeAffinity")
@@ -50,7 +50,7 @@ def _warn_of_affinity(affinity: Obj, path: str) -> list[str]:
 
 
 def warn_of_term(term: Obj, path: str, *, checks_values: bool = False) -> list[str]:
-    """A term that selects nodes; values that no label can have are told where they are allowed."""
+    """Warn of deprecated labels in a node selector term. `checks_values` also reports values that no label can have."""
     found = []
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         key, here = expression.get("key", ""), f"{path}.matchExpressions[{index}]"
@@ -66,7 +66,7 @@ def warn_of_term(term: Obj, path: str, *, checks_values: bool = False) -> list[s
 
 
 def warn_of_empty_selectors(spec: Obj, path: str) -> list[str]:
-    """Terms that mean no pods at all."""
+    """Warn of pod affinity terms whose null labelSelector matches no pod."""
     affinity = spec.get("affinity") or {}
     return [
         f"{path}.{kind}.{place}.labelSelector: {_SELECTS_NOTHING}"

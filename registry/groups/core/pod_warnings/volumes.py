@@ -1,4 +1,4 @@
-"""Sources of volumes that are no more, and files of one volume that hide each other. Pure."""
+"""Volumes: warnings for removed volume plugins, and for files of one volume with the same path. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -21,16 +21,16 @@ _GONE = (
     ("cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"),
     ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
 )
-"""Field, how a warning names it, and what it says."""
+"""The field, its name in the warning, and the text."""
 
 _MOST_COMPARED = 500
-"""Files of a volume, each of which is compared with all others."""
+"""At most this many files of a volume are compared with each other."""
 
 Obj = Mapping[str, Any]
 
 
 class _File(Struct, frozen=True):
-    """A path in a volume, and what is put there."""
+    """A path in a volume, and the source of its content."""
 
     path: str
     source: str = ""
@@ -59,7 +59,7 @@ def _warn_of_claim(source: Obj, path: str) -> list[str]:
 
 
 def warn_of_claim(spec: Obj, path: str) -> list[str]:
-    """The size of a claim is whole bytes."""
+    """Warn of fractional bytes in the size of a claim."""
     resources, found = spec.get("resources") or {}, []
     for member in ("requests", "limits"):
         here = f"{path}.resources.{member}"
@@ -82,7 +82,7 @@ def _warn_of_files(volume: Obj) -> list[str]:
 
 
 def _listed(volume: Obj) -> Iterator[tuple[str, Sequence[Obj]]]:
-    """The lists of files of sources that have one."""
+    """The `items` of each volume source that has such a list."""
     if (source := volume.get("configMap")) is not None:
         yield f"ConfigMap {quote(source.get('name', ''))}", source.get("items") or ()
     if (source := volume.get("secret")) is not None:
@@ -92,7 +92,7 @@ def _listed(volume: Obj) -> Iterator[tuple[str, Sequence[Obj]]]:
 
 
 def _projected(source: Obj) -> Iterator[_File]:
-    """The files of one source of a projected volume: of the first kind that has any."""
+    """The files of one source of a projected volume. The first source type with items counts."""
     for member, word in (("configMap", "ConfigMap "), ("secret", "Secret "), ("downwardAPI", "DownwardAPI")):
         one = source.get(member) or {}
         if one.get("items"):
@@ -104,7 +104,7 @@ def _projected(source: Obj) -> Iterator[_File]:
 
 
 def _collisions(files: Iterator[_File]) -> Iterator[tuple[_File, _File]]:
-    """Each file with those before it that are at its path, above it or below it."""
+    """Each file with the earlier files at its path, above it or below it."""
     before: list[_File] = []
     for file in islice(files, _MOST_COMPARED):
         one = _File(file.path.rstrip("/"), file.source)

@@ -1,15 +1,14 @@
-"""What is wrong with pods and with templates of pods: one file a topic. Pure.
+"""Pods validation: the field errors of pods and pod templates, one file for each topic. Pure.
 
-    spec.py          the whole spec, in order; templates.py, pod.py: what comes on top
-    containers.py    names, images, ports; environment.py, mounts.py, probes.py, resources.py, restarts.py
-    volumes.py       one source each; volume_sources.py, projected.py, claims.py: what a source may say
-    security.py      security contexts; windows.py: the operating system
+    spec.py        the whole spec, in order; templates.py and pod.py add the rest
+    containers.py  names, images, ports; environment.py, mounts.py, probes.py, resources.py, restarts.py
+    volumes.py     one source for each volume; volume_sources.py, projected.py, claims.py: the rules of the sources
+    security.py    security contexts; windows.py: the operating system
     affinity.py, scheduling.py, network.py, annotations.py
-    options.py       how strict to be; allowances.py: what an old pod may go on doing wrong
-    updates.py, status.py, resizing.py, ephemeral_containers.py: what may change
+    options.py     how strict to be; allowances.py: violations of newer rules that an old pod may keep
+    updates.py, status.py, resizing.py, ephemeral_containers.py: changes
 
-A file is loaded when the first pod comes that it has to check. Must hold: the errors, their words and their order are
-kube-apiserver's.
+A file is imported when the first pod needs it. Must hold: the errors, their words and their order are kube-apiserver's.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Where a pod wants to run: by labels of nodes, and by the pods that are there. Pure."""
+"""Affinity: validates node affinity, pod affinity and pod anti-affinity. Pure."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _NAME_FIELD = "metadata.name"
 
 
 def validate(affinity: Obj | None, path: str, *, options: PodOptions) -> Errors:
-    """All affinities of a pod."""
+    """The errors of all affinities of a pod."""
     if affinity is None:
         return []
     errors = _validate_nodes(rules.given(affinity, "nodeAffinity"), f"{path}.nodeAffinity", options=options)
@@ -33,7 +33,7 @@ def _validate_nodes(affinity: Obj, path: str, *, options: PodOptions) -> Errors:
     for index, term in enumerate(affinity.get(PREFERRED) or ()):
         here = f"{path}.{PREFERRED}[{index}]"
         errors += _validate_weight(term, here)
-        # Whatever no node can have is only not preferred.
+        # A preferred term may use values that no node label can have.
         errors += _validate_node_term(rules.given(term, "preference"), f"{here}.preference", any_value=True)
     return errors
 
@@ -44,7 +44,9 @@ def _validate_weight(term: Obj, path: str) -> Errors:
 
 
 def validate_node_selector(selector: Obj, path: str, *, any_value: bool = False) -> Errors:
-    """Terms of which one has to be true. `any_value`: the values need not be labels."""
+    """The errors of a node selector, of which one term has to match. With `any_value`, values need not be valid label
+    values.
+    """
     here, terms = f"{path}.nodeSelectorTerms", selector.get("nodeSelectorTerms") or ()
     if not terms:
         return [field.required(here, "must have at least one node selector term")]
@@ -130,7 +132,7 @@ def _validate_pod_term(term: Obj, path: str, *, options: PodOptions) -> Errors:
 
 
 def validate_selectors(term: Obj, path: str, *, any_value: bool) -> Errors:
-    """The pods and the namespaces that a term means."""
+    """The errors of the labelSelector and the namespaceSelector of a term."""
     errors: Errors = []
     for member in ("labelSelector", "namespaceSelector"):
         if term.get(member) is not None:
@@ -141,7 +143,9 @@ def validate_selectors(term: Obj, path: str, *, any_value: bool) -> Errors:
 def validate_label_keys(
     path: str, *, match: Sequence[str], mismatch: Sequence[str] = (), selector: Obj | None
 ) -> Errors:
-    """Labels of the pod itself that others share, or do not share: none that the selector names, none in both."""
+    """The errors of matchLabelKeys and mismatchLabelKeys: keys that the selector already uses, and keys in both
+    lists.
+    """
     errors = _validate_keys(match, f"{path}.matchLabelKeys", selector)
     errors += _validate_keys(mismatch, f"{path}.mismatchLabelKeys", selector)
     if selector is not None and match:
@@ -159,7 +163,7 @@ def _validate_keys(keys: Sequence[str], path: str, selector: Obj | None) -> Erro
 
 
 def _validate_no_overlap(path: str, match: Sequence[str], selector: Obj) -> Errors:
-    """Each key has become an expression of the selector already: a second one is somebody else's."""
+    """Refuse keys that the client's selector also names. The server has already added one expression for each key."""
     errors: Errors = []
     places = {key: index for index, key in enumerate(match)}
     seen = set(selector.get("matchLabels") or {})

@@ -1,4 +1,4 @@
-"""Which of today's rules an old pod breaks: what it does, its successor may go on doing. Pure."""
+"""Allowances: the violations of newer rules in an old pod, which an update may keep. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def options_for(
     is_pod: bool = False,
     context: StrategyContext | None = None,
 ) -> PodOptions:
-    """The options for a spec that is new or that replaces an old one, in a request or only to compare."""
+    """The options for a new spec, or for one that replaces an old one. Without a context there is no request."""
     allows_privileged = context is not None and context.allows_privileged
     empties = places(context.empties) if context is not None else frozenset()
     if old_spec is None:

@@ -1,4 +1,6 @@
-"""Annotations that mean something to pods: profiles as they once were told, tolerations, the cost of deletion. Pure."""
+"""Annotations: validates the annotations with a meaning for pods: old profiles, tolerations, mirror pods, deletion
+cost. Pure.
+"""
 
 import re
 from collections.abc import Mapping
@@ -19,13 +21,13 @@ _SECCOMP_WORDS: Mapping[str, frozenset[str]] = {
     "Unconfined": frozenset({"unconfined"}),
     "RuntimeDefault": frozenset({"runtime/default", "docker/default"}),
 }
-"""By type of profile: the words for it in annotations."""
+"""The values in annotations for each type of seccomp profile."""
 _APP_ARMOR_WORDS = {kind: frozenset({word}) for word, kind in app_armor.TYPES.items()}
 _FROZEN = ((app_armor.PREFIX, "AppArmor annotations"), (scheduling.MIRROR, "mirror pod annotation"))
 
 
 def validate(annotations: Mapping[str, str], spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """The annotations of a pod or a template."""
+    """The errors of the annotations of a pod or a pod template."""
     errors: Errors = []
     if scheduling.MIRROR in annotations and not spec.get("nodeName"):
         why = "must set spec.nodeName if mirror pod annotation is set"
@@ -47,13 +49,13 @@ def validate(annotations: Mapping[str, str], spec: Obj, path: str, *, options: P
 
 
 def has_deletion_cost_that_is_wrong(metadata: Obj | None) -> bool:
-    """Whether an old object says of its cost what today it may not."""
+    """Whether an old object has a deletion cost that today's rule refuses."""
     cost = rules.given(metadata, "annotations").get(_DELETION_COST)
     return cost is not None and not is_deletion_cost(cost)
 
 
 def is_deletion_cost(text: str) -> bool:
-    """Whether it is a number of 32 bits, without a plus and without zeros in front."""
+    """Whether the text is a 32-bit integer without a plus sign or leading zeros."""
     return len(text) < 32 and _COST.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31
 
 
@@ -84,7 +86,7 @@ def _validate_app_armor(key: str, profile: str, spec: Obj, path: str) -> Errors:
 
 
 def validate_update(new: Mapping[str, str], old: Mapping[str, str], path: str) -> Errors:
-    """Annotations that stay as they were made."""
+    """The errors for changes to immutable annotations."""
     errors: Errors = []
     for key, value in old.items():
         if new.get(key) != value:
@@ -104,7 +106,7 @@ def _forbidden(key: str, path: str, what: str) -> Errors:
 
 
 def validate_profiles(metadata: Obj, spec: Obj, path: str) -> Errors:
-    """Annotations and fields that tell the same profile agree."""
+    """The errors for annotations and fields that name different profiles."""
     annotations: Mapping[str, str] = metadata.get("annotations") or {}
     if not annotations:
         return []

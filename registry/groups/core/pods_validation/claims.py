@@ -1,4 +1,4 @@
-"""Claims of storage: the spec that persistent volume claims and the templates of ephemeral volumes share. Pure."""
+"""Claims: validates the spec that persistent volume claims and ephemeral volume templates share. Pure."""
 
 from collections.abc import Collection, Sequence
 
@@ -26,22 +26,24 @@ _META_MEMBERS = (
     "finalizers",
     "managedFields",
 )
-"""What the metadata of a template has beyond labels and annotations: nothing may be set."""
+"""The metadata of a claim template, beside labels and annotations. None of it may be set."""
 _EMPTY_COUNTS = frozenset(
     {"deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"}
 )
-"""What is set by being there, whatever it says."""
+"""Members that count as set when they are present, even when they are empty."""
 _GO_NAMES = {"uid": "uID"}
 
 
 def validate_template(template: Obj, path: str, *, empties: Collection[str] = ()) -> Errors:
-    """A claim that is made from a template: of its metadata, only labels and annotations count."""
+    """The errors of an ephemeral volume's claim template: metadata and spec."""
     errors = validate_template_metadata(rules.given(template, "metadata"), f"{path}.metadata", empties=empties)
     return errors + validate_spec(rules.given(template, "spec"), f"{path}.spec")
 
 
 def validate_template_metadata(metadata: Obj, path: str, *, empties: Collection[str] = ()) -> Errors:
-    """What claims that are made from a template begin with: labels and annotations. `empties` were sent empty."""
+    """The errors of the template's metadata. Labels and annotations may be set. `empties` are the paths of empty fields
+    in the request.
+    """
     errors = object_meta.validate_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     errors += object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
     for member in _META_MEMBERS:
@@ -52,7 +54,7 @@ def validate_template_metadata(metadata: Obj, path: str, *, empties: Collection[
 
 
 def validate_spec(spec: Obj, path: str, *, old: Obj | None = None) -> Errors:
-    """What is asked for. What the old spec of an update had already may stay as it is."""
+    """The errors of a claim's spec. An update may keep some violations of the old spec."""
     modes = spec.get("accessModes") or ()
     errors = [] if modes else [field.required(f"{path}.accessModes", "at least 1 access mode is required")]
     errors += _validate_selector(spec, path, old)

@@ -1,4 +1,4 @@
-"""The containers of a pod: those that run, those that run before, and those that somebody adds to look inside. Pure."""
+"""Containers: validates containers, init containers and ephemeral containers of a pod. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,7 +35,7 @@ _NOT_FOR_EPHEMERAL = (
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """What of a pod its containers depend on."""
+    """The parts of a pod on which the rules of its containers depend."""
 
     volumes: Volumes
     claims: frozenset[str]
@@ -46,7 +46,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
 
 def validate(containers: Sequence[Obj], path: str, *, around: Surroundings) -> Errors:
-    """Containers that run until the pod ends."""
+    """The errors of the main containers."""
     if not containers:
         return [field.required(path)]
     errors: Errors = []
@@ -63,7 +63,7 @@ def validate(containers: Sequence[Obj], path: str, *, around: Surroundings) -> E
 
 
 def validate_init(containers: Sequence[Obj], others: Sequence[Obj], path: str, *, around: Surroundings) -> Errors:
-    """Containers that run one after the other before the others do, or from then on beside them (sidecars)."""
+    """The errors of init containers, which run before the others, or beside them as sidecars."""
     errors: Errors = []
     names = {container.get("name", "") for container in others}
     for index, container in enumerate(containers):
@@ -95,7 +95,7 @@ def _validate_no_restart_on_resize(container: Obj, path: str, options: PodOption
 
 
 def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
-    """Containers without duties: no ports, no probes, no resources of their own."""
+    """The errors of ephemeral containers, which have no ports, probes or resources."""
     errors: Errors = []
     others = {one.get("name", "") for member in ("containers", "initContainers") for one in spec.get(member) or ()}
     names = set(others)
@@ -116,7 +116,7 @@ def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
 
 
 def _is_set(container: Obj, path: str, member: str, options: PodOptions) -> bool:
-    """Whether it is there: of resources, which always are, whether they say anything."""
+    """Whether the client has set the member. The decoder always makes `resources`, so it counts when it has content."""
     value, here = container.get(member), f"{path}.{member}"
     if member == "resources":
         return bool(value) or any(one.startswith(here) for one in options.empties)
@@ -131,7 +131,7 @@ def _sub_paths(container: Obj, path: str) -> Iterator[str]:
 
 
 def validate_image(container: Obj, path: str) -> Errors:
-    """The image of a pod's container has no space around it; that of a template's may."""
+    """The error for whitespace around the image of a pod's container. Pod templates may have it."""
     image = container.get("image", "")
     if image == image.strip():
         return []
@@ -191,7 +191,7 @@ def _validate_port_name(name: str, path: str, names: set[str]) -> Errors:
 
 
 def _validate_host_ports(containers: Sequence[Obj], path: str) -> Errors:
-    """No port of the host is taken twice."""
+    """The errors for host ports that are used twice."""
     errors: Errors = []
     seen: set[str] = set()
     for number, container in enumerate(containers):

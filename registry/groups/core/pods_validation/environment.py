@@ -1,4 +1,4 @@
-"""The environment of a container: variables by value or by reference, and whole sets of them. Pure."""
+"""Environment: validates `env` and `envFrom` of a container. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ _VALUE_TOO = "may not be specified when `value` is not empty"
 
 
 def validate(variables: Sequence[Obj], path: str) -> Errors:
-    """Variables one by one."""
+    """The errors of `env`."""
     errors: Errors = []
     for index, variable in enumerate(variables):
         name, here = variable.get("name", ""), f"{path}[{index}]"
@@ -26,7 +26,7 @@ def validate(variables: Sequence[Obj], path: str) -> Errors:
 
 
 def validate_sets(sources: Sequence[Obj], path: str) -> Errors:
-    """All variables of a config map or a secret."""
+    """The errors of `envFrom`, which takes all keys of a config map or a secret."""
     errors: Errors = []
     for index, source in enumerate(sources):
         here = f"{path}[{index}]"
@@ -41,7 +41,7 @@ def validate_sets(sources: Sequence[Obj], path: str) -> Errors:
 
 
 def validate_file_volumes(spec: Obj, path: str) -> Errors:
-    """Files with variables are in volumes that are empty directories."""
+    """The errors of fileKeyRef: its volume must be an emptyDir of the pod."""
     errors: Errors = []
     volumes = {volume.get("name", ""): volume for volume in spec.get("volumes") or ()}
     for container, place in rules.each_container(spec, path):
@@ -84,7 +84,7 @@ def _validate_resource(source: Obj, path: str) -> Errors:
 
 
 def _validate_key(source: Obj, path: str) -> Errors:
-    """A key of a config map or a secret."""
+    """The errors of a key in a config map or a secret."""
     name, key = source.get("name", ""), source.get("key", "")
     errors = rules.subdomain(name, f"{path}.name")
     if not key:
@@ -93,7 +93,7 @@ def _validate_key(source: Obj, path: str) -> Errors:
 
 
 def _validate_file(source: Obj, path: str) -> Errors:
-    """A variable in a file of a volume."""
+    """The errors of a variable that is read from a file in a volume."""
     errors: Errors = []
     for member, check in _FILE_RULES.items():
         value, here = source.get(member, ""), f"{path}.{member}"
@@ -120,5 +120,5 @@ def _validate_set(source: Obj, path: str) -> Errors:
     name = source.get("name", "")
     if not name:
         return [field.required(f"{path}.name")]
-    # A name that ends with a dash passes: it is checked as if something were to follow.
+    # A name that ends with a dash passes, because the rule for prefixes of names is used, as in kube-apiserver.
     return field.invalid_each(f"{path}.name", name, names.is_dns_subdomain(name, True))

@@ -1,4 +1,6 @@
-"""Ephemeral containers of a pod that runs: more of them may come, none goes and none changes. Pure."""
+"""Ephemeral containers: validates an update of pods/ephemeralcontainers. It may add containers, but not change or
+remove them. Pure.
+"""
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field
@@ -11,7 +13,7 @@ _STRUCT = "core.EphemeralContainer"
 
 
 def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Errors:
-    """The errors of a pod with other ephemeral containers, those of its metadata (`found`) where they are told."""
+    """The errors of the update. `found` are those of the metadata, which come first."""
     if MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
     errors = found + pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)

@@ -1,4 +1,6 @@
-"""References from a pod's containers and volumes to its own fields and to the resources of its containers. Pure."""
+"""Fields of pods: validates fieldRef and resourceFieldRef, with which containers and volumes refer to their own pod.
+Pure.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,11 +45,11 @@ _DIVISORS: Mapping[str, tuple[Sequence[str], str]] = {
     ),
     "hugepages-": (_BYTES, f"only divisor's values {', '.join(_BYTES)} are supported with the hugepages resource"),
 }
-"""By resource: in what it can be counted, and what the others are told."""
+"""For each resource: the allowed divisors, and the message for other ones."""
 
 
 def validate_field(reference: Obj, path: str, *, allowed: Sequence[str]) -> Errors:
-    """A field of the pod, or one label or annotation of it."""
+    """The errors of a fieldRef to a field of the pod, or to one of its labels or annotations."""
     for member in ("apiVersion", "fieldPath"):
         if not reference.get(member):
             return [field.required(f"{path}.{member}")]
@@ -64,7 +66,7 @@ def validate_field(reference: Obj, path: str, *, allowed: Sequence[str]) -> Erro
 
 
 def _unknown(name: str, version: str, subscripted: re.Match[str] | None) -> str:
-    """Why a text is no field at all."""
+    """The reason why a text names no field; empty when it names one."""
     if version != "v1":
         return f"unsupported pod version: {version}"
     if subscripted is not None:
@@ -74,7 +76,7 @@ def _unknown(name: str, version: str, subscripted: re.Match[str] | None) -> str:
 
 
 def validate_resource(reference: Obj, path: str, *, is_in_volume: bool) -> Errors:
-    """What a container asks for, or may have, of a resource. A volume has to say of which container."""
+    """The errors of a resourceFieldRef to a request or limit. In a volume it has to name the container."""
     resource = reference.get("resource", "")
     errors: Errors = []
     if is_in_volume and not reference.get("containerName"):

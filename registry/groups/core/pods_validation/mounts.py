@@ -1,6 +1,6 @@
-"""Where a container finds volumes: mounted as directories, or as block devices. Pure.
+"""Mounts: validates volumeMounts and volumeDevices of a container. Pure.
 
-Some paths of errors leave out the number of the mount: that is how kube-apiserver tells them.
+As in kube-apiserver, some error paths leave out the index of the mount.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _ONLY_CLAIMS = "can only use volume source type of PersistentVolumeClaim or Ephe
 
 
 def validate(container: Obj, path: str, *, volumes: Volumes) -> Errors:
-    """The mounts of a container, then its devices."""
+    """The errors of the mounts, then those of the devices."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     if not mounts and not devices:
         return []
@@ -53,7 +53,7 @@ def _validate_mounts(
 
 
 def _places(entries: Sequence[Obj], member: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that are taken, and the paths."""
+    """The names and the paths that the entries use."""
     by_name = {entry.get("name", ""): entry.get(member, "") for entry in entries}
     return frozenset(by_name), frozenset(by_name.values())
 

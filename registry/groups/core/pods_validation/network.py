@@ -1,4 +1,4 @@
-"""How a pod is named and reached, and how it looks up names: DNS, host names, aliases, ports of the host. Pure."""
+"""Network: validates DNS, host names, host aliases and host ports of a pod. Pure."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _LONGEST_HOSTNAME = 64
 
 
 def validate_dns(config: Obj | None, policy: str, path: str) -> Errors:
-    """The configuration of lookups; without a policy there has to be one."""
+    """The errors of dnsConfig, which the dnsPolicy None requires."""
     servers = (config or {}).get("nameservers") or ()
     if policy == "None":
         if config is None:
@@ -56,7 +56,7 @@ def _validate_searches_and_options(config: Obj, path: str) -> Errors:
 
 
 def validate_hostname_override(spec: Obj, path: str) -> Errors:
-    """The host name that is used whatever else is said."""
+    """The errors of hostnameOverride, which replaces all other host names."""
     name, here = spec.get("hostnameOverride"), f"{path}.hostnameOverride"
     if name is None:
         return []
@@ -70,7 +70,7 @@ def validate_hostname_override(spec: Obj, path: str) -> Errors:
 
 
 def validate_aliases(aliases: Sequence[Obj], path: str) -> Errors:
-    """Lines of /etc/hosts."""
+    """The errors of hostAliases, which become lines of /etc/hosts."""
     errors: Errors = []
     for index, alias in enumerate(aliases):
         here = f"{path}[{index}]"
@@ -81,7 +81,9 @@ def validate_aliases(aliases: Sequence[Obj], path: str) -> Errors:
 
 
 def validate_host_network(spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """On the host's network a port of a container is the host's; in a template it may be left open."""
+    """The errors of host ports on the host network: they equal the container ports. A pod template may leave them
+    out.
+    """
     if not spec.get("hostNetwork"):
         return []
     why = "must match `containerPort` when `hostNetwork` is true"

@@ -1,17 +1,17 @@
-"""What the validation of a pod spec may let pass, though it is wrong, and what it is part of.
+"""Options: how strictly a pod spec is validated, as PodValidationOptions of kube-apiserver.
 
-Rules become stricter with time. What an object broke before a rule came stays allowed while the object does: each
-allowance says that the old spec already did so. Pure.
+New releases bring stricter rules. Each allowance means that the old object already breaks such a rule, so its update
+may do so too. Pure.
 """
 
 from msgspec import Struct
 
 
 class PodOptions(Struct, frozen=True, kw_only=True):
-    """How strict to be.
+    """The validation options of one pod or pod template.
 
-    is_pod: the spec is that of a pod, not of a template; allows_privileged: containers may have all rights of the host.
-    empties: the paths of what was sent empty, for rules to which empty is more than nothing.
+    `is_pod` is false for a template. `allows_privileged` is the flag --allow-privileged. `empties` are the paths of
+    fields that the client sent as empty lists or maps.
     """
 
     is_pod: bool = False

@@ -1,4 +1,4 @@
-"""What is wrong with a pod beyond its spec: its annotations, and what a template may leave open. Pure."""
+"""Pod: validates a pod beside its spec: annotations, and rules that pod templates do not have. Pure."""
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.groups.core.pods_validation import annotations, containers
@@ -10,10 +10,10 @@ _NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 
 
 def validate(pod: Obj, *, options: PodOptions) -> Errors:
-    """The rules that hold at any time, the common rules of metadata excepted."""
+    """The errors of a new or changed pod, without the common errors of metadata."""
     metadata, spec = pod["metadata"], pod["spec"]
-    told = metadata.get("annotations") or {}
-    errors = annotations.validate(told, spec, "metadata.annotations", options=options) if told else []
+    present = metadata.get("annotations") or {}
+    errors = annotations.validate(present, spec, "metadata.annotations", options=options) if present else []
     errors += validate_pod_spec(spec, metadata, "spec", options=options)
     if not spec.get("serviceAccountName"):
         errors += _validate_no_tokens(spec)
@@ -33,7 +33,7 @@ def _validate_no_tokens(spec: Obj) -> Errors:
 
 
 def validate_new(pod: Obj, *, options: PodOptions) -> Errors:
-    """The rules for a new pod."""
+    """The errors of a new pod."""
     spec = pod["spec"]
     errors = validate(pod, options=options)
     if spec.get("ephemeralContainers"):
@@ -45,7 +45,7 @@ def validate_new(pod: Obj, *, options: PodOptions) -> Errors:
 
 
 def validate_annotations(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
-    """The annotations of a changed pod, and what of them may not change."""
-    told, before = new["metadata"].get("annotations") or {}, old["metadata"].get("annotations") or {}
-    errors = annotations.validate_update(told, before, "metadata.annotations")
-    return errors + annotations.validate(told, new["spec"], "metadata.annotations", options=options)
+    """The errors of the annotations of a changed pod."""
+    present, before = new["metadata"].get("annotations") or {}, old["metadata"].get("annotations") or {}
+    errors = annotations.validate_update(present, before, "metadata.annotations")
+    return errors + annotations.validate(present, new["spec"], "metadata.annotations", options=options)

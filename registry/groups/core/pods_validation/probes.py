@@ -1,4 +1,4 @@
-"""What a kubelet asks a container for, and what it does when the container begins and ends. Pure."""
+"""Probes: validates probes and lifecycle hooks of containers. Pure."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,7 +15,9 @@ Check = Callable[[Obj, str, int | None], Errors]
 
 
 def validate(container: Obj, path: str, *, grace: int | None) -> Errors:
-    """Hooks and probes of a container that goes on running. `grace` is the time that its pod has to end."""
+    """The errors of hooks and probes of a container that keeps running. `grace` is the termination grace period of the
+    pod.
+    """
     errors: Errors = []
     lifecycle = container.get("lifecycle")
     if lifecycle is not None:
@@ -29,7 +31,7 @@ def validate(container: Obj, path: str, *, grace: int | None) -> Errors:
 
 
 def validate_none(container: Obj, path: str) -> Errors:
-    """Containers that run to an end have no such thing."""
+    """The errors for probes and hooks of an ordinary init container, which may have none."""
     why = "may not be set for init containers without restartPolicy=Always"
     return [
         field.forbidden(f"{path}.{name}", why) for name in ("lifecycle", *PROBES) if container.get(name) is not None
@@ -51,7 +53,7 @@ def _validate_probe(name: str, probe: Obj, path: str, grace: int | None) -> Erro
 
 
 def _validate_handler(handler: Obj, path: str, grace: int | None, handlers: Mapping[str, Check]) -> Errors:
-    """One way to ask, or to act. Only the first is looked into."""
+    """The errors of a probe's or a hook's handler. The first handler is validated, and any other one is forbidden."""
     given = [name for name in handlers if handler.get(name) is not None]
     if not given:
         return [field.required(path, "must specify a handler type")]

@@ -1,6 +1,6 @@
-"""Projected and downward volumes: files that are made of secrets, config maps, tokens and of the pod itself. Pure.
+"""Projected: validates projected volumes and downward API volumes. Pure.
 
-Sources that default feature gates take off (trust bundles, certificates of pods) never come here.
+Sources of disabled feature gates (trust bundles, pod certificates) are dropped before validation.
 """
 
 from aio_apiserver.registry.base.validation import field
@@ -17,7 +17,7 @@ _KINDS = ("secret", "configMap", _DOWNWARD, _TOKEN)
 
 
 def validate_projected(source: Obj, path: str, *, options: PodOptions) -> Errors:
-    """Several sources in one directory."""
+    """The errors of a projected volume."""
     errors = rules.file_mode(source, path, "defaultMode")
     seen: set[str] = set()
     for index, one in enumerate(source.get("sources") or ()):
@@ -34,7 +34,7 @@ def validate_projected(source: Obj, path: str, *, options: PodOptions) -> Errors
 
 
 def _validate_files(kind: str, source: Obj, *, here: str, path: str, seen: set[str]) -> Errors:
-    """The files of one source, none of them where another is."""
+    """The errors of one source, also for paths that an earlier source uses."""
     is_downward = kind == _DOWNWARD
     errors = [] if is_downward else rules.required(source, here, "name")
     for index, item in enumerate(source.get("items") or ()):
@@ -65,7 +65,7 @@ def _validate_token(source: Obj, here: str, *, path: str, options: PodOptions) -
 
 
 def validate_downward(source: Obj, path: str) -> Errors:
-    """Files with fields of the pod."""
+    """The errors of a downward API volume."""
     errors = rules.file_mode(source, path, "defaultMode")
     for item in source.get("items") or ():
         errors += validate_downward_file(item, path)
@@ -73,7 +73,7 @@ def validate_downward(source: Obj, path: str) -> Errors:
 
 
 def validate_downward_file(item: Obj, path: str) -> Errors:
-    """One field of the pod in one file."""
+    """The errors of one file with a field of the pod."""
     errors = rules.required(item, path, "path")
     errors += rules.local_path(item.get("path", ""), f"{path}.path")
     reference, resource = item.get("fieldRef"), item.get("resourceFieldRef")
@@ -90,7 +90,7 @@ def validate_downward_file(item: Obj, path: str) -> Errors:
 
 
 def validate_key_to_path(item: Obj, path: str) -> Errors:
-    """One key in one file."""
+    """The errors of one item, which maps a key to a path."""
     errors = rules.required(item, path, "key", "path")
     errors += rules.local_path(item.get("path", ""), f"{path}.path")
     return errors + rules.file_mode(item, path, "mode")

@@ -1,6 +1,7 @@
-"""What a resize of a pod may change: processors and memory of its containers and of itself, never taking them off.
+"""Resizing: validates pods/resize, which changes the CPU and memory of a pod and its containers, but removes no
+amounts.
 
-Pure. Must hold: the quality of service stays; containers keep their order and their names.
+Pure. Must hold: the QoS class stays, and containers keep their order and names.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ _MEMBERS = ("limits", "requests")
 
 
 def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Errors:
-    """The errors of a resized pod, those of its metadata (`found`) included where they are told."""
+    """The errors of a resize. `found` are those of the metadata, which come first."""
     errors = found + pod.validate(new, options=options)
     before, after = old["spec"], new["spec"]
     if MIRROR in (old["metadata"].get("annotations") or {}):
@@ -41,7 +42,7 @@ def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Error
 
 
 def _is_supported(status: Obj) -> bool:
-    """Whether the node tells what its containers have; before one runs nobody knows."""
+    """Whether the kubelet reports container resources. Before a container runs, the answer is yes."""
     for container in status.get("containerStatuses") or ():
         if rules.given(container, "state").get("running") is not None:
             return container.get("resources") is not None
@@ -54,7 +55,7 @@ def _has_own(spec: Obj) -> bool:
 
 
 def _validate_own(new: dict[str, Any], old: Obj) -> tuple[Errors, dict[str, Any]]:
-    """What the pod as a whole asks for; and the spec with its own processors and memory as they were."""
+    """The errors of the resources of the pod, and the spec with the old CPU and memory of the pod."""
     before, after = old.get("resources"), new.get("resources")
     if before is not None and after is None:
         return [field.forbidden("spec.resources", "pod-level resources cannot be removed")], new
@@ -109,7 +110,7 @@ def _validate_order(new: Obj, old: Obj) -> Errors:
 
 
 def _validate_containers(settled: dict[str, Any], old: Obj, *, is_valid: bool) -> Errors:
-    """Nothing is taken off, and nothing else changes. `settled` has the pod's own resources as they were."""
+    """The errors for removed amounts and for other changes. `settled` has the old resources of the pod."""
     errors: Errors = []
     for members in ("initContainers", "containers"):
         for index, container in enumerate(settled.get(members) or ()):
@@ -127,14 +128,15 @@ def _validate_containers(settled: dict[str, Any], old: Obj, *, is_valid: bool) -
 
 
 def _validate_settled(settled: dict[str, Any], old: Obj, members: str) -> Errors:
-    """The errors of containers, which are then as they were but for what may not change."""
+    """The errors of one list of containers. `settled` then has the old CPU and memory of these containers."""
     errors: Errors = []
     is_initial = members == "initContainers"
     kept: list[Mapping[str, Any]] = []
     for index, container in enumerate(settled[members]):
         before, here = old[members][index], f"spec.{members}[{index}]"
         is_modified = not _is_same(container, before)
-        # Claims are no amounts: they cannot be told here, and those of the old container count as changed.
+        # As in kube-apiserver, claims are dropped before the comparison, so a container that had claims counts as
+        # changed.
         resources = _with_compute_of(rules.given(container, "resources"), rules.given(before, "resources"))
         resources.pop("claims", None)
         one = {**container, "resources": resources}

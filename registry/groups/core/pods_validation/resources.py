@@ -1,4 +1,6 @@
-"""What containers, and a pod as a whole, ask for and may have at most. (Names and amounts: resource_names.py.) Pure."""
+"""Resources: validates requests, limits and claims of containers and pods. resource_names.py checks names and amounts.
+Pure.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,7 +27,7 @@ def validate(
     options: PodOptions,
     check_name: Callable[[str, str], Errors] = resource_names.validate_container_name,
 ) -> Errors:
-    """Limits, requests and claims. `claims` are the names of the pod's."""
+    """The errors of limits, requests and claims. `claims` are the names of the pod's resource claims."""
     limits: Mapping[str, str] = requirements.get("limits") or {}
     requests: Mapping[str, str] = requirements.get("requests") or {}
     errors: Errors = []
@@ -43,7 +45,7 @@ def validate(
 
 
 def validate_pod(spec: Obj, path: str, *, claims: Collection[str], options: PodOptions) -> Errors:
-    """The resources of the pod as a whole: they are enough for what its containers ask for."""
+    """The errors of the resources of the pod, which have to cover the requests of its containers."""
     resources = spec.get("resources")
     if resources is None:
         return []
@@ -73,7 +75,7 @@ def _validate_pages(name: str, amount: str, path: str, *, options: PodOptions) -
 
 
 def _validate_request(name: str, amount: str, limit: str | None, path: str) -> Errors:
-    """No more than the limit; exactly as much where more cannot be promised than there is."""
+    """The error of a request above its limit. A resource without overcommit needs equal amounts."""
     can_overcommit = resource_names.allows_overcommit(name)
     if limit is None:
         return [] if can_overcommit else [field.required(f"{path}.limits", _NO_OVERCOMMIT)]
@@ -86,7 +88,7 @@ def _validate_request(name: str, amount: str, limit: str | None, path: str) -> E
 
 
 def validate_claims(claims: Sequence[Obj], path: str, *, known: Collection[str]) -> Errors:
-    """References to the pod's claims, or to single requests in them."""
+    """The errors of references to the pod's resource claims, or to single requests in them."""
     errors: Errors = []
     seen: defaultdict[str, set[str]] = defaultdict(set)
     unknown = "" if all(claim.get("name", "") in known for claim in claims) else _NAMES_OF_CLAIMS + _listed(known)
@@ -104,13 +106,15 @@ def validate_claims(claims: Sequence[Obj], path: str, *, known: Collection[str])
 def _listed(names: Collection[str]) -> str:
     if not names:
         return " which is empty"
-    told = sorted(names)
-    # Each error lists them: of very many, there would be very many lists.
-    return f": {', '.join(told if len(told) <= _MOST_LISTED else [*told[:_MOST_LISTED], '...'])}"
+    listed = sorted(names)
+    # Each error has this list. A long list in many errors would make a huge response.
+    return f": {', '.join(listed if len(listed) <= _MOST_LISTED else [*listed[:_MOST_LISTED], '...'])}"
 
 
 def _validate_claim(name: str, request: str, path: str, seen: set[str]) -> Errors:
-    """A claim is told once: as a whole, or by different requests. `seen` are those that were told before."""
+    """The errors of one claim, which may be used once as a whole or by distinct requests. `seen` are the earlier
+    requests of its name.
+    """
     if "" in seen:
         return [field.duplicate(path, name)]
     errors = rules.label(request, f"{path}.request") if request else []

@@ -1,7 +1,4 @@
-"""Whether and when containers begin again: by themselves, by rules on exit codes, and when they get other resources.
-
-Pure.
-"""
+"""Restarts: validates restart policies, restart rules on exit codes, and resize policies. Pure."""
 
 from collections.abc import Sequence
 
@@ -20,12 +17,12 @@ _NEEDS_POLICY = "must specify restartPolicy when restart rules are used"
 
 
 def is_sidecar(container: Obj) -> bool:
-    """Whether an init container goes on running beside the others."""
+    """Whether an init container is a sidecar, which keeps running beside the others."""
     return container.get("restartPolicy") == "Always"
 
 
 def validate(container: Obj, path: str) -> Errors:
-    """The policy of a container of its own, and its rules."""
+    """The errors of a container's restart policy and its restart rules."""
     policy, all_rules = container.get("restartPolicy"), container.get("restartPolicyRules") or ()
     if policy is None:
         errors = [field.required(f"{path}.restartPolicy", _NEEDS_POLICY)] if all_rules else []
@@ -35,7 +32,7 @@ def validate(container: Obj, path: str) -> Errors:
 
 
 def validate_of_init_container(container: Obj, path: str) -> Errors:
-    """The same for an init container, whose rules without a policy are not looked into."""
+    """The same errors for an init container. Rules without a policy are not validated further."""
     if container.get("restartPolicy") is not None:
         return validate(container, path)
     return [field.required(f"{path}.restartPolicy", _NEEDS_POLICY)] if container.get("restartPolicyRules") else []
@@ -64,7 +61,7 @@ def _validate_codes(codes: Obj, path: str) -> Errors:
 
 
 def validate_on_resize(policies: Sequence[Obj], path: str, *, pod_policy: str) -> Errors:
-    """What a change of resources does to a container, by resource."""
+    """The errors of resizePolicy, with one entry for each resource."""
     errors: Errors = []
     seen: set[str] = set()
     for index, policy in enumerate(policies):

@@ -1,4 +1,6 @@
-"""Rules that many fields of pods share: text that must be there, words of a list, names, paths, file modes. Pure."""
+"""Rules: the checks that many fields of pods share, such as required fields, enums, names, paths and file modes.
+Pure.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -14,7 +16,7 @@ _BACKSTEP = "must not contain '..'"
 _MAX_ID = 2**31 - 1
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
-"""In the order in which rules look through all containers of a pod."""
+"""The lists of containers, in the order of kube-apiserver's visitor."""
 
 
 def each_container(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
@@ -25,39 +27,39 @@ def each_container(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
 
 
 def given(obj: Obj | None, name: str) -> Obj:
-    """A member that may be missing."""
+    """The map at a member; empty when it is missing."""
     return (obj or {}).get(name) or {}
 
 
 def required(obj: Obj, path: str, *members: str) -> Errors:
-    """Members that may not be empty."""
+    """The errors for members that are missing or empty."""
     return [field.required(f"{path}.{name}") for name in members if not obj.get(name)]
 
 
 def label(value: str, path: str) -> Errors:
-    """A DNS label."""
+    """The errors of a DNS label."""
     return field.invalid_each(path, value, names.is_dns_label(value, False))
 
 
 def subdomain(value: str, path: str) -> Errors:
-    """A DNS subdomain."""
+    """The errors of a DNS subdomain."""
     return field.invalid_each(path, value, names.is_dns_subdomain(value, False))
 
 
 def qualified_name(value: str, path: str) -> Errors:
-    """A label key."""
+    """The errors of a qualified name, such as a label key."""
     return field.invalid_each(path, value, names.check_qualified_name(value))
 
 
 def required_word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:
-    """A word of a fixed list, in the order in which it is told."""
+    """The error for a required member whose value is not among the supported ones."""
     if not obj.get(member):
         return [field.required(f"{path}.{member}")]
     return word(obj, path, member, supported)
 
 
 def word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:
-    """The same for a member that may be missing, though not empty."""
+    """The same error for a member that may be missing."""
     value = obj.get(member)
     if value is None or value in supported:
         return []
@@ -65,7 +67,7 @@ def word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors
 
 
 def identity(obj: Obj, path: str, member: str) -> Errors:
-    """The number of a user or a group."""
+    """The error of a user or group ID, which may be missing."""
     value = obj.get(member)
     if value is None:
         return []
@@ -79,24 +81,24 @@ def identity_number(value: int, path: str) -> Errors:
 
 
 def file_mode(obj: Obj, path: str, member: str) -> Errors:
-    """The mode of a file."""
+    """The error of a file mode."""
     value = obj.get(member)
     return [] if value is None or 0 <= value <= 0o777 else [field.invalid(f"{path}.{member}", value, _MODE)]
 
 
 def path_without_backsteps(value: str, path: str) -> Errors:
-    """A path that never goes up."""
+    """The error for a path with `..`."""
     return [field.invalid(path, value, _BACKSTEP)] if ".." in value.split("/") else []
 
 
 def relative_path(value: str, path: str) -> Errors:
-    """A path that stays below where it begins."""
+    """The errors of a path that has to be relative and without `..`."""
     errors = [field.invalid(path, value, "must be a relative path")] if value.startswith("/") else []
     return errors + path_without_backsteps(value, path)
 
 
 def local_path(value: str, path: str) -> Errors:
-    """The same, and not one of the names that begin with two dots, which volumes keep for themselves."""
+    """The same errors, and one for a name that begins with `..`. Volumes reserve such names."""
     errors = relative_path(value, path)
     if value.startswith("..") and not value.startswith("../"):
         errors.append(field.invalid(path, value, "must not start with '..'"))

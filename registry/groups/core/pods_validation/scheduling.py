@@ -1,4 +1,4 @@
-"""What else the scheduler goes by: tolerations, spreading, gates, claims of devices. Pure."""
+"""Scheduling: validates tolerations, topology spread constraints, scheduling gates and resource claims. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from aio_apiserver.registry.groups.core.pods_validation.options import PodOption
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
 
 MIRROR = "kubernetes.io/config.mirror"
-"""The annotation of a pod that a kubelet has from somewhere else."""
+"""The annotation of a mirror pod, which a kubelet creates for a static pod."""
 
 _OPERATORS = ("Equal", "Exists")
 _COMPARING = ("Lt", "Gt")
@@ -21,7 +21,7 @@ _ALL_KEYS = 'operator must be Exists when `key` is empty, which means "match all
 
 
 def validate_tolerations(tolerations: Sequence[Obj], path: str) -> Errors:
-    """Taints that do not keep the pod away."""
+    """The errors of tolerations."""
     errors: Errors = []
     for index, toleration in enumerate(tolerations):
         errors += _validate_toleration(toleration, f"{path}[{index}]")
@@ -54,7 +54,7 @@ def _validate_value(operator: str, value: str, path: str) -> Errors:
 
 
 def validate_spread(constraints: Sequence[Obj], path: str, *, options: PodOptions) -> Errors:
-    """How evenly pods of a kind are to stand."""
+    """The errors of topology spread constraints."""
     errors: Errors = []
     left = Counter(map(_pair, constraints))
     for index, constraint in enumerate(constraints):
@@ -102,7 +102,7 @@ def _validate_min_domains(domains: int | None, action: str, path: str) -> Errors
 
 
 def validate_old_spread_keys(keys: Sequence[str], path: str, selector: Mapping[str, Any] | None) -> Errors:
-    """The rule of objects from before v1.34: their keys are not in their selectors."""
+    """The errors of matchLabelKeys in objects from before v1.34, whose keys are not in the selector."""
     if not keys:
         return []
     errors: Errors = []
@@ -119,7 +119,7 @@ def validate_old_spread_keys(keys: Sequence[str], path: str, selector: Mapping[s
 
 
 def validate_gates(gates: Sequence[Obj], path: str) -> Errors:
-    """What holds the scheduler back, each thing once."""
+    """The errors of scheduling gates, whose names are unique."""
     errors: Errors = []
     seen: set[str] = set()
     for index, gate in enumerate(gates):
@@ -132,7 +132,7 @@ def validate_gates(gates: Sequence[Obj], path: str) -> Errors:
 
 
 def validate_claims(claims: Sequence[Obj], path: str, *, pod: Mapping[str, Any] | None) -> Errors:
-    """Claims of devices: by name, or from a template. `pod` is a pod's metadata."""
+    """The errors of resource claims. `pod` is the metadata of a pod, None for a template."""
     is_mirror = MIRROR in ((pod or {}).get("annotations") or {})
     errors: Errors = []
     seen: set[str] = set()

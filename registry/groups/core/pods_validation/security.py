@@ -1,7 +1,4 @@
-"""Who the processes of a pod are and what they may: security contexts of pods and containers. (Windows: windows.py.)
-
-Pure.
-"""
+"""Security: validates the security contexts of pods and containers. windows.py has the options for Windows. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +26,7 @@ _IPC_SYSCTLS = frozenset(
 
 
 def validate_container(context: Obj, path: str, *, has_host_users: bool, options: PodOptions) -> Errors:
-    """The context of one container. `has_host_users`: its users are the host's."""
+    """The errors of a container's security context. `has_host_users`: the pod uses the user namespace of the host."""
     errors: Errors = []
     if context.get("privileged") and not options.allows_privileged:
         errors.append(field.forbidden(f"{path}.privileged", "disallowed by cluster policy"))
@@ -44,7 +41,7 @@ def validate_container(context: Obj, path: str, *, has_host_users: bool, options
 
 
 def _validate_escalation(context: Obj, path: str) -> Errors:
-    """Who may not get more rights has not got them all."""
+    """The errors for a privileged container that sets allowPrivilegeEscalation to false."""
     if context.get("allowPrivilegeEscalation") is not False:
         return []
     reasons = ["`privileged` to true"] if context.get("privileged") else []
@@ -55,7 +52,7 @@ def _validate_escalation(context: Obj, path: str) -> Errors:
 
 
 def validate_pod(spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """The context of the pod, and what of the host it shares."""
+    """The errors of the pod's security context and of the host namespaces that it shares."""
     context = rules.given(spec, "securityContext")
     errors: Errors = []
     for member in ("fsGroup", "runAsUser", "runAsGroup"):
@@ -76,7 +73,7 @@ def validate_pod(spec: Obj, path: str, *, options: PodOptions) -> Errors:
 
 
 def validate_host_users(spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """A pod with users of its own shares nothing else of the host, and has no devices."""
+    """The errors of a pod with its own user namespace: host namespaces and block devices are forbidden."""
     if spec.get("hostUsers") is not False:
         return []
     why = "when `hostUsers` is false"
@@ -109,7 +106,7 @@ def _validate_sysctls(spec: Obj, sysctls: Sequence[Obj], path: str, *, options: 
 
 
 def validate_host_sysctl(spec: Obj, name: str, path: str) -> Errors:
-    """What belongs to a namespace that is the host's is not the pod's to set."""
+    """The error for a sysctl of a namespace that the pod shares with the host."""
     normal = _normal_sysctl(name).partition("*")[0]
     is_ipc = normal in _IPC_SYSCTLS or normal.startswith("fs.mqueue.")
     if spec.get("hostNetwork") and normal.startswith("net."):
@@ -120,7 +117,7 @@ def validate_host_sysctl(spec: Obj, name: str, path: str) -> Errors:
 
 
 def _normal_sysctl(name: str) -> str:
-    """`net/ipv4/conf/eno2.100` is written `net.ipv4.conf.eno2/100`."""
+    """The name of a sysctl with dots: `net/ipv4/conf/eno2.100` becomes `net.ipv4.conf.eno2/100`."""
     first = next((char for char in name if char in "./"), ".")
     return name if first == "." else name.translate(str.maketrans("./", "/."))
 

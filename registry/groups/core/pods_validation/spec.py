@@ -1,4 +1,4 @@
-"""What is wrong with the spec of a pod or of a template: the rules of all fields, in the order of errors. Pure."""
+"""Spec: validates the spec of a pod or a pod template, all fields in the order of kube-apiserver's errors. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ _MAX_INT32 = 2**31 - 1
 def validate_pod_spec(
     spec: Mapping[str, Any], metadata: Mapping[str, Any] | None, path: str, *, options: PodOptions
 ) -> list[FieldError]:
-    """The errors of a spec that stands at a path; `metadata` is that of the pod, None for a template."""
+    """The errors of a pod spec at `path`. `metadata` is the metadata of the pod, None for a template."""
     errors = [] if spec.get(_GRACE) is not None else [field.required(f"{path}.{_GRACE}")]
     errors += _validate_parts(spec, metadata, path, options=options)
     errors += network.validate_host_network(spec, path, options=options)
@@ -50,7 +50,7 @@ def validate_pod_spec(
 
 
 def _validate_parts(spec: Obj, metadata: Obj | None, path: str, *, options: PodOptions) -> Errors:
-    """Volumes, claims, containers, and what they ask for together."""
+    """The errors of volumes, resource claims, containers and pod resources."""
     known, errors = volumes.validate(spec.get("volumes") or (), metadata, f"{path}.volumes", options=options)
     claims = spec.get("resourceClaims") or ()
     errors += scheduling.validate_claims(claims, f"{path}.resourceClaims", pod=metadata)
@@ -79,7 +79,7 @@ def _validate_scheduling(spec: Obj, path: str, *, options: PodOptions) -> Errors
 
 
 def _validate_names(spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """What else a pod is called, and what it refers to by name."""
+    """The errors of names, deadlines, tolerations and host aliases."""
     errors: Errors = []
     for member in ("serviceAccountName", "nodeName"):
         if spec.get(member):

@@ -1,6 +1,6 @@
-"""What is wrong with the status that somebody reports of a pod: conditions, addresses, claims, users, health.
+"""Status: validates the reported status of a pod: conditions, addresses, claims, users, device health.
 
-Pure. (Which containers may begin again is in transitions.py.)
+Pure. transitions.py validates the restarts of containers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,14 +18,14 @@ _STATUSES = {
     "initContainerStatuses": "initContainers",
     "ephemeralContainerStatuses": "ephemeralContainers",
 }
-"""The lists of statuses, and the containers that they are of."""
+"""Each list of container statuses, with its list of containers."""
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _LONGEST_MESSAGE = 1024
 _CLAIM = "claim:"
 
 
 def validate(new: Obj, old: Obj, *, options: PodOptions) -> Errors:
-    """The errors of a reported status, the common rules of metadata excepted."""
+    """The errors of a reported status, without the common errors of metadata."""
     status, spec = new.get("status") or {}, new["spec"]
     errors = pod.validate_annotations(new, old, options=options)
     errors += _validate_conditions(status.get("conditions") or (), "status.conditions")
@@ -56,7 +56,7 @@ def _validate_conditions(conditions: Sequence[Obj], path: str) -> Errors:
 
 
 def _validate_nomination(status: Obj, old: Obj) -> Errors:
-    """A node that is kept for a pod that has none yet."""
+    """The errors of nominatedNodeName, which a pod without a node may have."""
     nominated, path = status.get("nominatedNodeName", ""), "status.nominatedNodeName"
     if not nominated or nominated == rules.given(old, "status").get("nominatedNodeName", ""):
         return []
@@ -84,7 +84,7 @@ def _validate_claims(statuses: Sequence[Obj], spec: Obj) -> Errors:
 
 
 def _validate_extended_claim(status: Obj | None, spec: Obj) -> Errors:
-    """The claim that was made for extended resources, request by request."""
+    """The errors of the status of the claim for extended resources."""
     if status is None:
         return []
     path = "status.extendedResourceClaimStatus"
@@ -148,7 +148,7 @@ def _validate_host_ips(status: Obj, old: Obj) -> Errors:
 
 
 def _validate_ips(ips: Sequence[Obj], old: Sequence[Obj], path: str, *, struct: str) -> Errors:
-    """Addresses, at most one of each family. Those that were there before may stay."""
+    """The errors of a list of addresses, at most one for each family. Addresses of the old status stay valid."""
     texts, known = [one.get("ip", "") for one in ips], [one.get("ip", "") for one in old]
     errors: Errors = []
     for index, text in enumerate(texts):
@@ -167,7 +167,7 @@ def _validate_ips(ips: Sequence[Obj], old: Sequence[Obj], path: str, *, struct: 
 
 
 def _validate_users(statuses: Sequence[Obj], path: str, spec: Obj) -> Errors:
-    """Who runs a container: of Windows nothing is known."""
+    """The errors of the users in container statuses. Windows pods cannot have them."""
     errors: Errors = []
     system = rules.given(spec, "os").get("name", "linux")
     for index, status in enumerate(statuses):
@@ -186,7 +186,7 @@ def _validate_users(statuses: Sequence[Obj], path: str, spec: Obj) -> Errors:
 
 
 def _validate_allocated(status: Obj, spec: Obj) -> Errors:
-    """The health of devices that containers have; containers that were added later have none."""
+    """The errors of device health in container statuses. Ephemeral containers cannot have it."""
     errors: Errors = []
     for name, containers in _STATUSES.items():
         known = {container.get("name", ""): container for container in spec.get(containers) or ()}
@@ -221,7 +221,7 @@ def _validate_device(resource: Obj, path: str, *, container: Obj | None) -> Erro
 
 
 def _validate_owner(name: str, path: str, container: Obj) -> Errors:
-    """The container has asked for it."""
+    """The error for a device that the container has not requested."""
     resources = rules.given(container, "resources")
     if not name.startswith(_CLAIM):
         is_asked = name in (resources.get("requests") or {})

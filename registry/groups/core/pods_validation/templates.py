@@ -1,4 +1,4 @@
-"""What is wrong with a template of pods: its metadata, its spec, and what only a pod may have. Pure."""
+"""Templates: validates a pod template: its metadata, its spec, and the fields that pods alone may have. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,14 +20,14 @@ def validate_pod_template(
     old: Mapping[str, Any] | None = None,
     context: StrategyContext | None = None,
 ) -> list[FieldError]:
-    """The errors of a template that stands at a path. What the old one of an update already broke may stay broken."""
+    """The errors of a pod template at `path`. An update may keep the violations of the old template."""
     metadata, spec = template.get("metadata") or {}, template["spec"]
     before = (old["spec"], old.get("metadata")) if old else (None, None)
     options = options_for(*before, context=context)
-    told = metadata.get("annotations") or {}
+    present = metadata.get("annotations") or {}
     errors = object_meta.validate_labels(metadata.get("labels") or {}, f"{path}.labels")
-    errors += object_meta.validate_annotations(told, f"{path}.annotations")
-    errors += annotations.validate(told, spec, f"{path}.annotations", options=options)
+    errors += object_meta.validate_annotations(present, f"{path}.annotations")
+    errors += annotations.validate(present, spec, f"{path}.annotations", options=options)
     errors += validate_pod_spec(spec, None, f"{path}.spec", options=options)
     errors += annotations.validate_profiles(metadata, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):

@@ -1,4 +1,4 @@
-"""Which containers that have ended may be reported as running again: those whose policy or rules say so. Pure."""
+"""Transitions: validates that a terminated container runs again only where a restart policy or rule allows it. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ _WHY = "may not be transitioned to non-terminated state"
 
 
 def validate(new: Obj, old: Obj, spec: Obj) -> Errors:
-    """The errors of the statuses of all containers."""
+    """The errors of all container statuses."""
     errors: Errors = []
     if not _all_may_restart(spec):
         for name, members in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
@@ -24,7 +24,7 @@ def _never(_name: str, _code: int) -> bool:
 
 
 def _restarter(spec: Obj, members: str) -> Callable[[str, int], bool]:
-    """Whether a container of this name may begin again after an exit code."""
+    """A function that tells whether a container may restart after an exit code."""
     containers = {container.get("name", ""): container for container in reversed(spec.get(members) or ())}
 
     def may_restart(name: str, code: int) -> bool:
@@ -52,7 +52,7 @@ def _terminated(status: Obj) -> Obj | None:
 
 
 def _all_may_restart(spec: Obj) -> bool:
-    """Whether the end of some container begins all of them again."""
+    """Whether a rule of any container restarts all containers."""
     return any(
         rule.get("action") == "RestartAllContainers"
         for member in ("initContainers", "containers")
@@ -62,7 +62,7 @@ def _all_may_restart(spec: Obj) -> bool:
 
 
 def _should_restart(container: Obj, spec: Obj, code: int) -> bool:
-    """Its own rules first, then its own policy, then its pod's."""
+    """Whether the container restarts: its rules first, then its own policy, then the policy of the pod."""
     policy = container.get("restartPolicy")
     if policy is not None and _has_rule(container, code):
         return True
@@ -76,7 +76,7 @@ def _should_restart(container: Obj, spec: Obj, code: int) -> bool:
 
 
 def _has_rule(container: Obj, code: int) -> bool:
-    """Whether the first rule that fits an exit code is to begin again."""
+    """Whether the first rule that matches the exit code is a restart."""
     for rule in container.get("restartPolicyRules") or ():
         codes = rule.get("exitCodes") or {}
         values = codes.get("values") or ()

@@ -1,6 +1,7 @@
-"""What an update of a pod may change: images, its deadline, fewer gates, more tolerations; almost nothing else.
+"""Updates: validates an update of a pod. It may change images and tolerations, shorten the deadline and remove gates.
 
-While gates hold a pod, demands on its node may be added. Pure. Must hold: both specs are in canonical form.
+A pod with scheduling gates may also get further requirements on its node. Pure. Must hold: both specs are in canonical
+form.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +53,9 @@ def _validate_containers(new: Sequence[Obj], old: Sequence[Obj], path: str) -> t
 
 
 def _validate_deadline(new: int | None, old: int | None) -> tuple[Errors, bool]:
-    """It comes and grows shorter; whether this error is the last to be told."""
+    """The errors of activeDeadlineSeconds, which may be set and shortened; and whether validation ends with this
+    error.
+    """
     path = "spec.activeDeadlineSeconds"
     if new is None:
         is_gone = old is not None
@@ -76,7 +79,7 @@ def _without_seconds(toleration: Obj) -> frozenset[tuple[str, Any]]:
 
 
 def _validate_gates(new: Sequence[Obj], old: Sequence[Obj]) -> Errors:
-    """Gates only go. Of one that is there twice the last is told."""
+    """The errors for added scheduling gates. Of a gate that is there twice, the last index is reported."""
     known = {gate["name"] for gate in old}
     added = {gate["name"]: index for index, gate in enumerate(new) if gate["name"] not in known}
     why = "only deletion is allowed, but found new scheduling gate '{}'"
@@ -87,7 +90,7 @@ def _validate_gates(new: Sequence[Obj], old: Sequence[Obj]) -> Errors:
 
 
 def _validate_rest(new: Obj, old: Obj) -> Errors:
-    """Everything else is as it was, demands on the node of a gated pod excepted."""
+    """The error for any other change. A gated pod may tighten its node selector and node affinity."""
     settled = _with_open_fields_of(new, old)
     errors: Errors = []
     if old.get("schedulingGates"):
@@ -100,7 +103,7 @@ def _validate_rest(new: Obj, old: Obj) -> Errors:
 
 
 def _with_open_fields_of(new: Obj, old: Obj) -> dict[str, Any]:
-    """The new spec, with what may change as it was."""
+    """The new spec with the old values of the fields that may change."""
     settled = {name: value for name, value in new.items() if name not in _OPEN and name not in _CONTAINERS}
     settled |= {name: old[name] for name in _OPEN if name in old}
     for name in _CONTAINERS:
@@ -145,7 +148,7 @@ def _shown(term: Obj) -> Any:
 
 
 def _only_adds(new: Obj, old: Obj) -> bool:
-    """Whether a term only demands more. One that demanded nothing selects nothing, and so it stays."""
+    """Whether a term only gains requirements. An empty term matches nothing and has to stay empty."""
     members = ("matchExpressions", "matchFields")
     if not any(old.get(name) for name in members):
         return not any(new.get(name) for name in members)
@@ -153,7 +156,7 @@ def _only_adds(new: Obj, old: Obj) -> bool:
 
 
 def _take_over_node_demands(settled: dict[str, Any], old: Obj) -> None:
-    """Put the old demands on the node in the place of the new ones."""
+    """Replace the new node selector and node affinity by the old ones."""
     settled.pop("nodeSelector", None)
     if "nodeSelector" in old:
         settled["nodeSelector"] = old["nodeSelector"]
@@ -170,18 +173,18 @@ def _take_over_node_demands(settled: dict[str, Any], old: Obj) -> None:
 
 
 def is_same_spec(one: Obj, other: Obj) -> bool:
-    """Whether two specs say the same, however they write their amounts."""
+    """Whether two pod specs are equal. Quantities are compared by value."""
     return is_same("core.PodSpec", one, other)
 
 
 def is_same(struct: str, one: Any, other: Any) -> bool:
-    """Whether two parts of specs say the same: amounts by what they are worth, nothing and empty alike."""
+    """Whether two parts of specs are equal. Quantities are compared by value, and empty equals missing."""
     return one == other or bool(_settled(internal.form(struct, one)) == _settled(internal.form(struct, other)))
 
 
 _AMOUNTS = frozenset({"Limits", "Requests", "Overhead"})
 _SELECTORS = frozenset({"LabelSelector", "NamespaceSelector", "Selector"})
-"""Those that say nothing select everything; none selects nothing."""
+"""Selectors that differ when they are empty or missing: an empty one matches everything, a missing one nothing."""
 
 
 def _settled(value: Any, name: str = "") -> Any:
@@ -195,5 +198,5 @@ def _settled(value: Any, name: str = "") -> Any:
 
 
 def difference(struct: str, old: Any, new: Any) -> str:
-    """What has changed, line by line."""
+    """The difference between two values, as a unified diff."""
     return differences.unified(internal.form(struct, old), internal.form(struct, new))

@@ -1,7 +1,7 @@
-"""The sources of volumes, one rule for each, in the order in which they are looked for.
+"""Volume sources: validates the source of a volume, with one rule for each type, in kube-apiserver's order.
 
-Where a source needs nothing but some text, the table says so. Projected and downward volumes are in projected.py, the
-template of an ephemeral volume's claim in claims.py. Pure.
+The table names the required fields of simple sources. projected.py has projected volumes, and claims.py the claim
+templates of ephemeral volumes. Pure.
 """
 
 import re
@@ -16,7 +16,7 @@ from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
 
 
 class Volume(Struct, frozen=True, kw_only=True):
-    """Where a source stands: the name of its volume and of its pod (empty for a template)."""
+    """The volume of a source: its name, and the name of its pod (empty for a template)."""
 
     name: str
     pod_name: str
@@ -59,12 +59,12 @@ _DISK_URIS = {
     ),
     False: ("https://", "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"),
 }
-"""By whether the disk is managed: how its URI begins, and how it looks."""
+"""For managed and unmanaged disks: the prefix of the disk URI, and its pattern."""
 _DRIVER_LIMIT = 63
 
 
 def _needs(*members: str) -> Check:
-    """A source that needs some text and nothing else."""
+    """A check for a source that has required fields and no further rules."""
 
     def check(source: Obj, path: str, _volume: Volume) -> Errors:
         return rules.required(source, path, *members)
@@ -150,7 +150,9 @@ def _iscsi_format(name: str, path: str) -> Errors:
 
 
 def validate_iscsi_name(source: Obj, path: str, volume: Volume) -> Errors:
-    """The volume's name and the portal together name the interface of an initiator."""
+    """The error for a volume name and portal that are too long together. They name the interface of the iSCSI
+    initiator.
+    """
     length = len(f"{volume.name}:{source.get('targetPortal', '')}".encode())
     if source.get("initiatorName") is None or length <= _ISCSI_LIMIT:
         return []
@@ -191,7 +193,7 @@ def _quobyte(source: Obj, path: str, _volume: Volume) -> Errors:
 
 
 def _is_host(pair: str) -> bool:
-    """Whether it is host:port, the host in brackets if it has colons."""
+    """Whether the text is host:port, with brackets around an IPv6 address."""
     host, colon, _port = pair.rpartition(":")
     is_bracketed = host.startswith("[") and host.endswith("]") and "[" not in host[1:] and "]" not in host[:-1]
     return bool(colon) and (is_bracketed or not set(host) & set(":[]")) and not set(_port) & set("[]")
@@ -255,7 +257,7 @@ def _csi(source: Obj, path: str, _volume: Volume) -> Errors:
 
 
 def validate_csi_driver(driver: str, path: str) -> Errors:
-    """The name of a driver."""
+    """The errors of the name of a CSI driver."""
     if not driver:
         return [field.required(path)]
     errors = [field.too_long(path, _DRIVER_LIMIT)] if len(driver.encode()) > _DRIVER_LIMIT else []

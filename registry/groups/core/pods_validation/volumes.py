@@ -1,4 +1,6 @@
-"""The volumes of a pod: each has a name of its own and one source. (What a source may say is in volume_sources.py.)"""
+"""Volumes: validates the volumes of a pod, which have unique names and one source each. volume_sources.py has the
+sources.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,17 +12,18 @@ from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
 from aio_apiserver.registry.groups.core.pods_validation.volume_sources import SOURCES, Volume
 
 Volumes = Mapping[str, Obj]
-"""The volumes that are right, by name: what mounts may mean."""
+"""The valid volumes by name. Mounts refer to them."""
 
 _MORE_THAN_ONE = "may not specify more than 1 volume type"
 _MISPRINTS = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
-"""How an error about a second source names it, where that is not its name."""
+"""The names of sources in the error for a second source, where they differ from the field (typing errors of upstream).
+"""
 
 
 def validate(
     volumes: Sequence[Obj], pod: Mapping[str, Any] | None, path: str, *, options: PodOptions
 ) -> tuple[Volumes, Errors]:
-    """The volumes that are right, and the errors of the others. `pod` is a pod's metadata, None for a template."""
+    """The valid volumes, and the errors of the others. `pod` is the metadata of a pod, None for a template."""
     errors: Errors = []
     right: dict[str, Obj] = {}
     pod_name = (pod or {}).get("name", "")
@@ -39,7 +42,7 @@ def validate(
 
 
 def _created_claims(volumes: Sequence[Obj], pod_name: str) -> frozenset[str]:
-    """The claims that are going to be made for this pod."""
+    """The names of the claims that will be created for the pod's ephemeral volumes."""
     if not pod_name:
         return frozenset()
     return frozenset(f"{pod_name}-{one.get('name', '')}" for one in volumes if one.get("ephemeral") is not None)
@@ -55,7 +58,7 @@ def _validate_volume(volume: Obj, path: str, *, known: Volumes, pod_name: str, o
 
 
 def _validate_source(volume: Obj, path: str, *, context: Volume) -> Errors:
-    """Only the first source is looked into."""
+    """The errors of the source. The first source is validated, and any other one is forbidden."""
     errors: Errors = []
     members = [member for member in SOURCES if volume.get(member) is not None]
     for member in members:

@@ -1,4 +1,4 @@
-"""Pods for Windows nodes, and what a pod for one operating system may not say because only the other knows it. Pure."""
+"""Windows: validates Windows options, and the fields that `os` forbids for Linux or Windows pods. Pure."""
 
 import re
 from collections.abc import Collection
@@ -29,7 +29,7 @@ _POD_MEMBERS = (
     ("securityContext.supplementalGroupsPolicy", False),
     ("securityContext.seLinuxChangePolicy", False),
 )
-"""What a Windows pod may not have, and whether it may if it is false or empty."""
+"""The fields that a Windows pod may not have, and whether an empty or false value is allowed."""
 _CONTAINER_MEMBERS = (
     "appArmorProfile",
     "seLinuxOptions",
@@ -44,7 +44,7 @@ _CONTAINER_MEMBERS = (
 )
 
 _LARGEST_SPEC = 64
-"""KiB."""
+"""The largest GMSA credential spec, in KiB."""
 _LONGEST_DOMAIN = 256
 _LONGEST_USER = 104
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -56,7 +56,7 @@ _FORBIDDEN_IN_USER = frozenset('"/\\:;|=,+*?<>@[]')
 
 
 def validate_options(options: Obj | None, path: str) -> Errors:
-    """The security context's options for Windows."""
+    """The errors of windowsOptions."""
     if options is None:
         return []
     errors: Errors = []
@@ -76,7 +76,7 @@ def validate_options(options: Obj | None, path: str) -> Errors:
 
 
 def _check_user_name(name: str) -> list[str]:
-    """What is wrong with DOMAIN\\USER or USER."""
+    """The messages for a user name, which is DOMAIN\\USER or USER."""
     if not name:
         return [" cannot be an empty string"]
     if _CONTROL.search(name):
@@ -101,7 +101,7 @@ def _check_user_name(name: str) -> list[str]:
 
 
 def validate_host_process(spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """Containers that are processes of the host: all of a pod's, or none."""
+    """The errors of hostProcess: all containers of a pod are host processes, or none is."""
     of_pod = _host_process(spec)
     errors: Errors = []
     are_host_processes = []
@@ -132,7 +132,7 @@ def _host_process(owner: Obj) -> bool | None:
 
 
 def validate_system(spec: Obj, path: str, *, options: PodOptions) -> Errors:
-    """The operating system that a pod is for, and what it rules out."""
+    """The errors of `os`, and of fields that this operating system forbids."""
     if spec.get("os") is None:
         return []
     system = spec["os"].get("name", "")

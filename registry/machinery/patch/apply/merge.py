@@ -16,14 +16,19 @@ def merged(shape: Shape, live: Any, config: Any) -> Any:
     if isinstance(part, Scalar) or part.is_atomic:
         return live if config is ABSENT else config
     if isinstance(part, Maps):
-        before, after = (one if isinstance(one, dict) else {} for one in (live, config))
-        if before or after:
-            return _merged_map(part, before, after)
+        before, after = _both(live, config, dict)
+        merge: Any = _merged_map
     else:
-        old, new = (one if isinstance(one, list) else [] for one in (live, config))
-        if old or new:
-            return _merged_list(part, old, new)
+        before, after = _both(live, config, list)
+        merge = _merged_list
+    if before or after:
+        return merge(part, before, after)
     return live if config is ABSENT else config
+
+
+def _both(live: Any, config: Any, kind: type[dict[str, Any]] | type[list[Any]]) -> tuple[Any, Any]:
+    """Both values, each empty if it is of another kind."""
+    return live if isinstance(live, kind) else kind(), config if isinstance(config, kind) else kind()
 
 
 def _merged_map(part: Maps, live: dict[str, Any], config: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.groups.rbac.policy import Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.groups.rbac.policy import RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.plugins.authorization.rbac import decide
 
 ROBOT = UserInfo(name="robot", groups=("system:authenticated",))
@@ -17,7 +17,7 @@ class Deciding:
     """RBAC with one role for one user; administrators may do everything."""
 
     def __init__(self, *rules: dict[str, Any]) -> None:
-        self._policy = Policy()
+        self._policy = RBACPolicy()
         self._policy.put_role(RoleKey.at("", "r"), role_of({"rules": rules}))
         binding = {
             "metadata": {"name": "b"},

@@ -1,4 +1,4 @@
-"""Nobody has a policy read for him what he may not read himself."""
+"""Tests the right of a user to read the parameters of admission policies and bindings."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -53,7 +53,7 @@ async def create(
     await store.create(Request(user=user, version="v1", warn=print), defaulted(kind, {"spec": spec}), CreateOptions())
 
 
-async def test_who_may_not_read_the_parameters_has_no_policy_read_them(factory: StorageFactory) -> None:
+async def test_a_user_without_the_right_to_read_the_parameters_is_refused(factory: StorageFactory) -> None:
     with pytest.raises(Invalid) as caught:
         await create(factory, VALIDATINGADMISSIONPOLICIES, POLICY, user=ALICE, authorizer=AlwaysDeny())
 
@@ -62,11 +62,13 @@ async def test_who_may_not_read_the_parameters_has_no_policy_read_them(factory: 
 
 
 @pytest.mark.parametrize(("user", "authorizer"), [(ALICE, AlwaysAllow()), (ADMIN, AlwaysDeny())])
-async def test_who_may_read_them_has(factory: StorageFactory, user: UserInfo, authorizer: Authorizer) -> None:
+async def test_a_user_with_the_right_to_read_the_parameters_is_accepted(
+    factory: StorageFactory, user: UserInfo, authorizer: Authorizer
+) -> None:
     await create(factory, VALIDATINGADMISSIONPOLICIES, POLICY, user=user, authorizer=authorizer)
     await create(factory, VALIDATINGADMISSIONPOLICYBINDINGS, BINDING, user=user, authorizer=authorizer)
 
 
-async def test_a_binding_without_its_policy_takes_the_right_to_everything(factory: StorageFactory) -> None:
+async def test_a_binding_without_its_policy_needs_the_right_to_read_everything(factory: StorageFactory) -> None:
     with pytest.raises(Invalid, match="unable to get policy a to determine minimum required permissions"):
         await create(factory, VALIDATINGADMISSIONPOLICYBINDINGS, BINDING, user=ALICE, authorizer=AlwaysDeny())

@@ -1,4 +1,4 @@
-"""Definitions for tests."""
+"""CustomResourceDefinitions for tests."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ SCHEMA: dict[str, Any] = {
 
 
 def version(name: str, *, storage: bool = False, schema: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    """One version."""
+    """One version of a definition."""
     return {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema or SCHEMA}, **more}
 
 
 def definition(plural: str = "widgets", *versions: dict[str, Any], kind: str = "Widget", **more: Any) -> dict[str, Any]:
-    """A definition as the registry has it before it is created."""
+    """A definition in the form in which the registry gets it before a create."""
     return {
         "metadata": {"name": f"{plural}.example.com"},
         "spec": {

@@ -1,4 +1,4 @@
-"""What tables show of custom resources."""
+"""Tests the table columns of custom resources."""
 
 from typing import Any
 

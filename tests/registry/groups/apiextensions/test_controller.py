@@ -1,4 +1,4 @@
-"""Definitions in the life of a server: names, serving, changes and the end, on a store in memory."""
+"""Tests definitions on a server with a store in memory: names, serving, changes and deletion."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -13,11 +13,11 @@ from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions,
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.store.provider import open_store
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.apiextensions.controller import Controller
+from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
-from aio_apiserver.registry.groups.apiextensions.resources import Resources
+from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject
@@ -32,19 +32,21 @@ def request(namespace: str = "") -> Request:
 
 
 async def eventually(is_true: Callable[[], bool]) -> None:
-    """Return when something has come true that the server does by itself."""
+    """Wait until a condition that the server's controllers bring about is true."""
     while not is_true():  # noqa: ASYNC110 - the product tells nobody but clients
         await asyncio.sleep(0)
 
 
 class Server:
-    """The part of a server that serves what is defined."""
+    """The part of a server that serves custom resources."""
 
     def __init__(self, factory: StorageFactory) -> None:
         environment = environment_of(foundation_on(factory))
         self.definitions = DefinitionStore.of(open_store(DEFINITIONS, environment))
         self.offers: dict[str, Offer] = {}
-        self.controller = Controller(environment, Resources(environment, factory.retire, self._call), self._publish)
+        self.controller = DefinitionController(
+            environment, CustomResources(environment, factory.retire, self._call), self._publish
+        )
 
     async def _call(
         self, client: Mapping[str, Any], body: dict[str, Any], *, seconds: float, plugin: str = ""
@@ -62,7 +64,7 @@ class Server:
         await self.definitions.create(request(), crd, CreateOptions())
 
     async def until(self, name: str, condition: str, status: str) -> dict[str, Any]:
-        """The definition when it says so."""
+        """Wait until the definition has this condition, and return it."""
         while True:
             crd = (await self.definitions.get(request(), name)).decode()
             for one in crd["status"].get("conditions") or ():
@@ -104,7 +106,7 @@ def widget(name: str, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
-async def test_what_is_established_is_served(server: Server) -> None:
+async def test_an_established_definition_is_served(server: Server) -> None:
     await server.define(definition())
 
     crd = await server.until("widgets.example.com", "Established", "True")
@@ -115,7 +117,7 @@ async def test_what_is_established_is_served(server: Server) -> None:
     assert offer.is_told
 
 
-async def test_a_name_goes_to_the_next_one_when_it_is_free(server: Server) -> None:
+async def test_a_released_name_goes_to_the_waiting_definition(server: Server) -> None:
     await server.define(definition())
     await server.until("widgets.example.com", "Established", "True")
     await server.define(definition("gadgets"))
@@ -128,7 +130,7 @@ async def test_a_name_goes_to_the_next_one_when_it_is_free(server: Server) -> No
     assert list(server.offers) == ["gadgets.example.com"]
 
 
-async def test_a_definition_goes_after_its_objects(server: Server) -> None:
+async def test_a_definition_is_deleted_after_its_objects(server: Server) -> None:
     name = "widgets.example.com"
     await server.define(definition(scope="Cluster"))
     await server.until(name, "Established", "True")
@@ -148,7 +150,7 @@ async def test_a_definition_goes_after_its_objects(server: Server) -> None:
     assert crd["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
 
 
-async def test_versions_show_the_same_objects_each_in_its_way(server: Server) -> None:
+async def test_each_version_shows_the_same_objects_in_its_own_form(server: Server) -> None:
     narrow = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
     await server.define(
         definition("widgets", version("v1", storage=True), version("v2", schema=narrow), scope="Cluster")

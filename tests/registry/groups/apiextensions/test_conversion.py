@@ -1,4 +1,4 @@
-"""Conversion by webhooks."""
+"""Tests conversion by webhook."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -55,7 +55,7 @@ def converted(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}
 
 
-async def test_a_stored_object_is_read_as_the_webhook_has_it() -> None:
+async def test_a_stored_object_is_read_as_converted_by_the_webhook() -> None:
     sent: list[dict[str, Any]] = []
     by_webhook = translation(lambda body: converted(body, spec={"color": "red", "unknown": 1}), sent=sent)
 
@@ -75,7 +75,7 @@ async def test_an_object_is_stored_in_the_stored_version() -> None:
     assert (value["apiVersion"], value["spec"]) == ("example.com/v1", {"size": 4})
 
 
-async def test_a_webhook_may_change_labels_and_nothing_else_of_the_metadata() -> None:
+async def test_of_the_metadata_a_webhook_may_change_labels_and_annotations() -> None:
     changed = {"name": "a", "namespace": "n", "uid": "u", "labels": {"new": "1"}, "finalizers": ["a.b/c"]}
     by_webhook = translation(lambda body: converted(body, metadata=changed))
 
@@ -96,14 +96,14 @@ async def test_a_webhook_may_change_labels_and_nothing_else_of_the_metadata() ->
         ),
     ],
 )
-async def test_what_a_webhook_may_not_change_is_refused(changes: dict[str, Any], words: str) -> None:
+async def test_a_conversion_that_changes_identity_is_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(Untranslatable) as raised:
         await translation(lambda body: converted(body, **changes)).from_stored(dict(STORED))
 
     assert words in str(raised.value)
 
 
-async def test_the_failure_of_a_webhook_is_told() -> None:
+async def test_the_failure_of_a_webhook_is_reported() -> None:
     def failing(_body: dict[str, Any]) -> dict[str, Any]:
         raise WebhookFailed("connection refused")
 

@@ -1,4 +1,4 @@
-"""What a definition may say."""
+"""Tests the validation of definitions."""
 
 from typing import Any
 
@@ -24,11 +24,11 @@ def with_field(schema: dict[str, Any]) -> dict[str, Any]:
     return definition("widgets", version("v1", storage=True, schema=whole))
 
 
-def test_a_usual_definition_is_right() -> None:
+def test_a_valid_definition_has_no_errors() -> None:
     assert errors_of(definition()) == []
 
 
-def test_a_name_is_made_of_plural_and_group() -> None:
+def test_the_name_of_a_definition_is_plural_and_group() -> None:
     crd = definition()
     crd["metadata"]["name"] = "gadgets.example.com"
 
@@ -75,7 +75,7 @@ def test_schemas_are_structural(schema: dict[str, Any], wrong: str) -> None:
     assert errors_of(with_field(schema)) == [wrong]
 
 
-def test_what_is_sent_empty_counts_but_makes_no_version_another_one() -> None:
+def test_empty_values_are_validated_but_make_no_difference_between_versions() -> None:
     crd = definition("widgets", version("v1", storage=True), version("v2"))
     empty = Empty(("spec", "versions", 1, "schema", "openAPIV3Schema", "properties", "spec", "dependencies"), True)
 
@@ -90,13 +90,13 @@ def test_what_is_sent_empty_counts_but_makes_no_version_another_one() -> None:
     ("said", "is_told"),
     [({"maxProperties": 0}, True), ({"$ref": ""}, True), ({"title": "", "nullable": False}, False)],
 )
-def test_the_root_of_a_schema_with_a_status_says_only_so_much(said: dict[str, Any], is_told: bool) -> None:
+def test_the_root_of_a_schema_with_status_has_few_members(said: dict[str, Any], is_told: bool) -> None:
     crd = definition("widgets", version("v1", storage=True, schema={**SCHEMA, **said}, subresources={"status": {}}))
 
     assert any("fields are allowed at the root of the schema" in error for error in errors_of(crd)) == is_told
 
 
-def test_who_preserves_everything_has_neither_defaults_nor_conversion() -> None:
+def test_a_definition_that_preserves_unknown_fields_has_no_defaults_and_no_conversion() -> None:
     crd = with_field({"type": "string", "default": "x"})
     crd["spec"] |= {"preserveUnknownFields": True, "conversion": {"strategy": "Webhook"}}
 
@@ -126,7 +126,7 @@ def test_paths_of_rules_have_escapes() -> None:
     assert [error.endswith("must be a valid path") for error in errors_of(with_field(schema))] == [True]
 
 
-def test_an_update_does_not_ask_for_more_than_there_was() -> None:
+def test_an_update_may_keep_violations_of_newer_rules() -> None:
     unsound = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "object"}}
     old = {**with_field(unsound), "status": {"storedVersions": ["v1"]}}
 
@@ -134,7 +134,7 @@ def test_an_update_does_not_ask_for_more_than_there_was() -> None:
     assert definition_rules.validate_update(old, old) == []
 
 
-def test_a_version_that_was_stored_stays() -> None:
+def test_a_stored_version_stays_in_stored_versions() -> None:
     old = {**definition(), "status": {"storedVersions": ["v1"]}}
     new = {**definition("widgets", version("v2", storage=True)), "status": {"storedVersions": ["v1", "v2"]}}
 
@@ -144,14 +144,14 @@ def test_a_version_that_was_stored_stays() -> None:
     assert "v1 was previously a storage version" in error.detail
 
 
-def test_formats_that_mean_nothing_are_warned_of_once() -> None:
+def test_unknown_formats_get_one_warning() -> None:
     crd = with_field({"type": "string", "format": "zebra"})
 
     assert definition_rules.format_warnings(crd, None) == ['unrecognized format "zebra"']
     assert definition_rules.format_warnings(crd, crd) == []
 
 
-def test_deep_schemas_are_looked_at() -> None:
+def test_deep_schemas_are_validated() -> None:
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(60):
         deep = {"type": "object", "properties": {"a": deep}}
@@ -159,7 +159,7 @@ def test_deep_schemas_are_looked_at() -> None:
     assert errors_of(with_field(deep)) == []
 
 
-def test_rules_are_looked_at_beside_what_else_is_wrong_and_not_above_it() -> None:
+def test_rules_are_checked_beside_other_errors_but_not_above_them() -> None:
     rule = [{"rule": "self.nowhere"}]
     members: dict[str, Any] = {
         "list": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "heap"},

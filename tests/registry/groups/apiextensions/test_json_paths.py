@@ -1,4 +1,4 @@
-"""JSONPath."""
+"""Tests JSONPath."""
 
 from typing import Any
 
@@ -39,11 +39,11 @@ def test_values_are_found(path: str, found: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("path", [".spec.a{", ".spec[", ".spec[x]", ".spec.list[?(@.a"])
-def test_what_is_no_path_is_said_so(path: str) -> None:
-    with pytest.raises(json_paths.InvalidPath):
+def test_an_invalid_path_raises(path: str) -> None:
+    with pytest.raises(json_paths.InvalidJSONPath):
         json_paths.compiled(path)
 
 
-def test_a_filter_compares_only_what_is_alike() -> None:
+def test_a_filter_compares_values_of_one_type() -> None:
     with pytest.raises(json_paths.Uncomparable):
         json_paths.compiled(".spec.list[?(@ > 5)]")(OBJ)

@@ -1,4 +1,4 @@
-"""Validations that would take long where others wait."""
+"""Tests validations that would block the event loop for too long."""
 
 from typing import Any
 
@@ -23,11 +23,11 @@ def rules(**properties: Any) -> ObjectRules:
     return ObjectRules(type=of_type, type_meta={"apiVersion": "example.com/v1", "kind": "Widget"})
 
 
-def test_cheap_rules_are_judged_at_once() -> None:
+def test_cheap_rules_run_in_the_loop() -> None:
     assert not rules(numbers=NUMBERS).validate({"metadata": {}, "numbers": [1, 2, 3]}, may_take_long=False)
 
 
-def test_a_rule_that_turns_out_to_be_long_work_is_left_for_later() -> None:
+def test_an_expensive_rule_in_the_loop_raises_takes_long() -> None:
     obj: Any = {"metadata": {}, "numbers": list(range(300))}
 
     with pytest.raises(TakesLong):
@@ -36,7 +36,7 @@ def test_a_rule_that_turns_out_to_be_long_work_is_left_for_later() -> None:
     assert not rules(numbers=NUMBERS).validate(obj, may_take_long=True)
 
 
-def test_a_rule_that_is_too_expensive_is_an_error_only_where_there_is_time_to_find_out() -> None:
+def test_a_rule_that_is_too_expensive_is_an_error_outside_of_the_loop() -> None:
     obj: Any = {"metadata": {}, "numbers": list(range(1000))}
 
     with pytest.raises(TakesLong):
@@ -46,7 +46,7 @@ def test_a_rule_that_is_too_expensive_is_an_error_only_where_there_is_time_to_fi
     assert "call cost exceeds limit" in str(error)
 
 
-def test_many_alternatives_are_never_tried_while_others_wait() -> None:
+def test_many_alternatives_are_not_evaluated_in_the_loop() -> None:
     with pytest.raises(TakesLong):
         rules(word=WORDS).validate({"metadata": {}, "word": "x1"}, may_take_long=False)
 

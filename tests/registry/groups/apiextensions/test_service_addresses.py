@@ -1,4 +1,4 @@
-"""Where services are that serve webhooks."""
+"""Tests the addresses of services that serve webhooks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +34,8 @@ async def test_a_service_is_at_its_cluster_ip_and_outside_ones_at_their_name() -
         (CLUSTER, 8443, 'no service port 8443 found for service "hook"'),
     ],
 )
-async def test_a_service_that_leads_nowhere_is_told(spec: Mapping[str, Any], port: int, why: str) -> None:
+async def test_a_service_without_address_is_refused_with_a_message(
+    spec: Mapping[str, Any], port: int, why: str
+) -> None:
     with pytest.raises(WebhookFailed, match=why):
         await address(spec, port)

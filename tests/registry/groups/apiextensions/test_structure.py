@@ -1,4 +1,4 @@
-"""Definitions whose schemas are not structural."""
+"""Tests the condition of definitions whose schemas are not structural."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.registry.groups.apiextensions.definitions import definition, version
 
 
 def preserving(*schemas: Any) -> Any:
-    """A definition as an old cluster may have left it."""
+    """A definition as an old cluster may have stored it."""
     versions = [version(f"v{number}", storage=number == 1) for number in range(1, len(schemas) + 1)]
     for one, schema in zip(versions, schemas, strict=True):
         one["schema"] = {"openAPIV3Schema": schema}
@@ -22,7 +22,7 @@ def said(crd: Any) -> Any:
     return found and (found["status"], found["reason"], found["message"])
 
 
-def test_a_definition_that_keeps_what_is_unknown_is_told_of_what_is_wrong() -> None:
+def test_a_definition_that_preserves_unknown_fields_reports_violations_in_a_condition() -> None:
     crd = preserving({"type": "object", "properties": {"a": {}}})
 
     assert settling.structure(crd, "2026-01-01T00:00:00Z")
@@ -36,7 +36,7 @@ def test_a_definition_that_keeps_what_is_unknown_is_told_of_what_is_wrong() -> N
     assert not settling.structure(crd, "2026-01-01T00:00:01Z")
 
 
-def test_a_schema_that_cannot_be_looked_at_is_told_alone() -> None:
+def test_an_unsupported_schema_is_reported_alone() -> None:
     crd = preserving({"type": "object"}, {"type": "object", "definitions": {"a": {}}})
 
     settling.structure(crd, "2026-01-01T00:00:00Z")
@@ -45,7 +45,7 @@ def test_a_schema_that_cannot_be_looked_at_is_told_alone() -> None:
     assert said(crd) == ("Unknown", "StructuralError", why)
 
 
-def test_the_condition_goes_when_the_definition_begins_to_prune() -> None:
+def test_the_condition_is_removed_when_the_definition_prunes() -> None:
     crd = preserving({"type": "object"})
     settling.structure(crd, "2026-01-01T00:00:00Z")
     crd["spec"]["preserveUnknownFields"] = False
@@ -55,7 +55,7 @@ def test_the_condition_goes_when_the_definition_begins_to_prune() -> None:
     assert said(crd) is None
 
 
-def test_any_other_definition_is_left_alone() -> None:
+def test_a_definition_that_prunes_has_no_condition() -> None:
     crd = definition("widgets", version("v1", storage=True))
     crd["status"] = {}
 

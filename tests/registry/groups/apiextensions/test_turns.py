@@ -1,4 +1,4 @@
-"""Definitions and objects that are long work: others have their turns meanwhile."""
+"""Tests that long work on definitions and objects lets the event loop run other tasks."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -21,11 +21,11 @@ NUMBERS = {
     "x-kubernetes-validations": [{"rule": "self.all(a, self.all(b, a + b >= 0))"}],
 }
 TURNS = 300
-"""More than all steps of a request together, and far fewer than there are while a thread works."""
+"""More turns of the loop than one request takes, and far fewer than there are while a worker thread runs."""
 
 
 async def turns_during(work: Awaitable[T]) -> int:
-    """How often the loop comes round while work is done."""
+    """The number of turns of the event loop while the work runs."""
     task = asyncio.ensure_future(work)
     turns = 0
     while not task.done():
@@ -36,7 +36,7 @@ async def turns_during(work: Awaitable[T]) -> int:
     return turns
 
 
-async def test_a_definition_with_many_rules_holds_up_nobody() -> None:
+async def test_a_definition_with_many_rules_does_not_block_the_loop() -> None:
     fields = {
         f"f{number}": {"type": "string", "x-kubernetes-validations": [{"rule": f"self != '{number}' && self.no()"}]}
         for number in range(300)
@@ -48,7 +48,7 @@ async def test_a_definition_with_many_rules_holds_up_nobody() -> None:
         assert await turns_during(defining) > TURNS
 
 
-async def test_an_expensive_object_holds_up_nobody() -> None:
+async def test_an_expensive_object_does_not_block_the_loop() -> None:
     schema = {"type": "object", "properties": {"numbers": NUMBERS}}
     async with StorageFactory(StorageConfig()) as factory, serving(factory) as server:
         await server.define(definition("widgets", version("v1", storage=True, schema=schema), scope="Cluster"))

@@ -1,4 +1,4 @@
-"""The order of versions."""
+"""Tests the order of API versions."""
 
 from aio_apiserver.registry.groups.apiextensions import versions
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.groups.apiregistration.resolving import Address, Resolver, Unresolved
+from aio_apiserver.registry.groups.apiregistration.resolving import Resolver, ServiceAddress, Unresolved
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
@@ -19,7 +19,7 @@ async def factory() -> AsyncIterator[StorageFactory]:
 
 
 async def keep(factory: StorageFactory, *slices: dict[str, Any], **spec: Any) -> None:
-    """A service, and its endpoints."""
+    """Store a service and its endpoint slices."""
     service = {"metadata": {"name": "s", "namespace": "n"}, "spec": {"type": "ClusterIP", "ports": PORTS, **spec}}
     await factory.storage_for(resource_of(SERVICES)).create("n/s", service)
     for number, one in enumerate(slices):
@@ -42,13 +42,13 @@ def endpoints(address: str, *, port: str = "https", ready: bool = True, family: 
 @pytest.mark.parametrize(
     ("spec", "address"),
     [
-        ({"clusterIP": "10.0.0.7"}, Address("10.0.0.7", 443)),
-        ({"type": "NodePort", "clusterIP": "10.0.0.7"}, Address("10.0.0.7", 443)),
-        ({"type": "ExternalName", "externalName": "example.com", "ports": []}, Address("example.com", 443)),
+        ({"clusterIP": "10.0.0.7"}, ServiceAddress("10.0.0.7", 443)),
+        ({"type": "NodePort", "clusterIP": "10.0.0.7"}, ServiceAddress("10.0.0.7", 443)),
+        ({"type": "ExternalName", "externalName": "example.com", "ports": []}, ServiceAddress("example.com", 443)),
     ],
 )
 async def test_a_service_is_at_its_cluster_ip_or_outside(
-    factory: StorageFactory, spec: dict[str, Any], address: Address
+    factory: StorageFactory, spec: dict[str, Any], address: ServiceAddress
 ) -> None:
     await keep(factory, **spec)
 
@@ -66,7 +66,7 @@ async def test_a_service_is_at_its_cluster_ip_or_outside(
         ({"type": "Other"}, 443, 'unsupported service type "Other"'),
     ],
 )
-async def test_a_service_that_leads_nowhere_says_why(
+async def test_a_service_without_address_raises_unresolved(
     factory: StorageFactory, spec: dict[str, Any], port: int, why: str
 ) -> None:
     await keep(factory, **spec)
@@ -77,12 +77,12 @@ async def test_a_service_that_leads_nowhere_says_why(
     assert str(raised.value) == why
 
 
-async def test_a_service_that_is_not_there_is_not_found(factory: StorageFactory) -> None:
+async def test_a_missing_service_is_not_found(factory: StorageFactory) -> None:
     with pytest.raises(Unresolved, match=r'service "s" not found'):
         await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=False).resolve("n", "s", 443)
 
 
-async def test_endpoints_that_are_ready_and_have_the_port_are_taken(factory: StorageFactory) -> None:
+async def test_ready_endpoints_with_the_port_are_used(factory: StorageFactory) -> None:
     slices = (
         endpoints("10.1.0.1", ready=False),
         endpoints("10.1.0.2", port="other"),
@@ -93,7 +93,7 @@ async def test_endpoints_that_are_ready_and_have_the_port_are_taken(factory: Sto
 
     assert await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=True).resolve(
         "n", "s", 443
-    ) == Address("10.1.0.4", 8443)
+    ) == ServiceAddress("10.1.0.4", 8443)
 
 
 async def test_the_first_family_of_a_service_comes_first(factory: StorageFactory) -> None:
@@ -102,10 +102,10 @@ async def test_the_first_family_of_a_service_comes_first(factory: StorageFactory
 
     assert await Resolver(factory.storage_for, slices=ENDPOINTSLICES, uses_endpoints=True).resolve(
         "n", "s", 443
-    ) == Address("fd00::1", 8443)
+    ) == ServiceAddress("fd00::1", 8443)
 
 
-async def test_without_endpoints_there_is_nothing(factory: StorageFactory) -> None:
+async def test_without_ready_endpoints_the_resolver_raises(factory: StorageFactory) -> None:
     await keep(factory, clusterIP="10.0.0.7")
 
     with pytest.raises(Unresolved, match=r'no endpoints available for service "s"'):

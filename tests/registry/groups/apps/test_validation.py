@@ -1,4 +1,4 @@
-"""What controllers refuse: the causes, in their order."""
+"""Tests the errors of invalid workloads, in their order."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ def test_deployments_refuse(spec: dict[str, Any], expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kind", [DEPLOYMENTS, REPLICASETS, DAEMONSETS], ids=lambda kind: kind.plural)
-def test_a_selector_never_changes(kind: Kind) -> None:
+def test_a_selector_is_immutable(kind: Kind) -> None:
     old = created(kind, workload())
     new = updated(kind, old, workload(selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]}))
 
@@ -101,7 +101,7 @@ def test_stateful_sets_change_little() -> None:
     assert accepted == []
 
 
-def test_templates_of_controllers_run_for_ever() -> None:
+def test_templates_of_controllers_always_restart() -> None:
     template = workload()["spec"]["template"]
     template["spec"] |= {"restartPolicy": "Never", "activeDeadlineSeconds": 5}
 
@@ -111,7 +111,7 @@ def test_templates_of_controllers_run_for_ever() -> None:
     ]
 
 
-def test_names_that_are_no_labels_are_warned_of() -> None:
+def test_names_that_are_no_dns_labels_get_warnings() -> None:
     new = created(DEPLOYMENTS, {"metadata": {"name": "a.b"}, **workload()})
 
     assert DEPLOYMENTS.strategy.warnings_on_create(CONTEXT, new) == [

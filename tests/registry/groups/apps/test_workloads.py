@@ -1,4 +1,4 @@
-"""Deployments, replica sets, stateful sets and daemon sets: defaults and generation."""
+"""Tests Deployments, ReplicaSets, StatefulSets and DaemonSets: defaults and generation."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_annotations_of_a_deployment_count_for_its_generation() -> None:
     assert [one["metadata"]["generation"] for one in (same, annotated, labelled)] == [1, 2, 1]
 
 
-def test_status_of_a_deployment_leaves_labels_and_the_rollback_alone() -> None:
+def test_a_status_update_of_a_deployment_keeps_labels_and_rollback() -> None:
     assert DEPLOYMENTS.status_strategy is not None
     kept = {"labels": {"a": "b"}, "annotations": {"deprecated.deployment.rollback.to": "1"}}
     old = created(DEPLOYMENTS, {"metadata": {"name": "a", **kept}, **workload()})
@@ -85,7 +85,7 @@ def test_stateful_sets_retain_their_claims() -> None:
     }
 
 
-def test_stateful_sets_drop_what_belongs_to_a_feature_that_is_off() -> None:
+def test_stateful_sets_drop_fields_of_disabled_features() -> None:
     steps = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}
 
     new = created(STATEFULSETS, workload(updateStrategy=steps))
@@ -113,12 +113,12 @@ def test_daemon_sets_count_the_changes_of_their_template() -> None:
     assert counts == [("1", 1), ("1", 1), ("2", 2), ("1", 2)]
 
 
-def test_a_count_of_templates_that_is_no_number_cannot_be_read() -> None:
+def test_an_invalid_template_generation_is_refused() -> None:
     with pytest.raises(DecodeError, match='parsing "x": invalid syntax'):
         defaulted(DAEMONSETS, {"metadata": {"annotations": {COUNT: "x"}}})
 
 
-def test_a_rollback_is_a_number_of_a_revision() -> None:
+def test_a_rollback_annotation_is_an_integer() -> None:
     rollback = "deprecated.deployment.rollback.to"
 
     new = defaulted(DEPLOYMENTS, {"metadata": {"annotations": {rollback: "+5"}}})

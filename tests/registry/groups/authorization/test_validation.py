@@ -1,4 +1,4 @@
-"""What access reviews may ask."""
+"""Tests the validation of access reviews."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ PATH = "spec.resourceAttributes.labelSelector.requirements[0]"
         ({"key": "a", "operator": "Exists", "values": ["::1"]}, [f"{PATH}.values", f"{PATH}.values[0]"]),
     ],
 )
-def test_label_selectors_are_as_they_are_elsewhere_but_for_their_operators(
+def test_label_selectors_are_validated_except_for_unknown_operators(
     requirement: dict[str, Any], paths: list[str]
 ) -> None:
     asked = {"resourceAttributes": {"labelSelector": {"requirements": [requirement]}}}

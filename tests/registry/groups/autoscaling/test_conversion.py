@@ -1,4 +1,4 @@
-"""Autoscalers keep everything on their way through the older version."""
+"""Tests that autoscalers keep all values through a conversion to the older version and back."""
 
 from typing import Any
 
@@ -54,19 +54,19 @@ def through_v1(obj: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric["type"])
-def test_metrics_of_all_types_come_back(metric: dict[str, Any]) -> None:
+def test_metrics_of_all_types_survive_a_round_trip(metric: dict[str, Any]) -> None:
     obj = autoscaler([metric])
 
     assert through_v1(obj)["spec"]["metrics"] == [metric]
 
 
-def test_behavior_comes_back() -> None:
+def test_behavior_survives_a_round_trip() -> None:
     obj = autoscaler(METRICS[:1], behavior={"scaleDown": {"stabilizationWindowSeconds": 60, "tolerance": "100m"}})
 
     assert through_v1(obj)["spec"]["behavior"] == obj["spec"]["behavior"]
 
 
-def test_states_and_conditions_come_back() -> None:
+def test_metric_statuses_and_conditions_survive_a_round_trip() -> None:
     status = {
         "currentReplicas": 2,
         "currentMetrics": [
@@ -84,7 +84,7 @@ def test_states_and_conditions_come_back() -> None:
 
 
 @pytest.mark.parametrize("text", ["no json", "{}", "[1]", '[{"type":"Pods","pods":{"targetAverageValue":"many"}}]'])
-def test_an_annotation_that_cannot_be_read_counts_as_none(text: str) -> None:
+def test_an_invalid_annotation_is_ignored(text: str) -> None:
     annotations = {"autoscaling.alpha.kubernetes.io/metrics": text}
     v1 = {"metadata": {"name": "a", "annotations": annotations}, "spec": {"scaleTargetRef": TARGET, "maxReplicas": 3}}
 

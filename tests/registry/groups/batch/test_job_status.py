@@ -1,4 +1,4 @@
-"""What can be reported of a job."""
+"""Tests the validation of the status of jobs."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def told(new: dict[str, Any], old: dict[str, Any] | None = None, **spec: Any) ->
     return [str(error) for error in validate(job(new, **spec), job(old or {}, **spec))]
 
 
-def test_a_job_that_has_finished_as_it_should() -> None:
+def test_the_status_of_a_complete_job_is_accepted() -> None:
     complete = {"conditions": conditions("SuccessCriteriaMet", "Complete"), "startTime": START, "completionTime": END}
 
     assert told(complete, {"active": 1, "startTime": START}) == []
@@ -55,7 +55,7 @@ def test_a_job_that_has_finished_as_it_should() -> None:
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(new: dict[str, Any], old: dict[str, Any], error: str) -> None:
+def test_inconsistent_statuses_are_refused(new: dict[str, Any], old: dict[str, Any], error: str) -> None:
     assert told(new, old) == [error]
 
 
@@ -65,7 +65,7 @@ def test_a_job_does_not_end_before_it_begins() -> None:
     assert told(ended) == [f'status.completionTime: Invalid value: "{START}": must be equal to or after `startTime`']
 
 
-def test_an_old_fault_does_not_stop_other_reports() -> None:
+def test_an_old_violation_does_not_block_other_status_updates() -> None:
     odd = {"completedIndexes": "9", "active": 1}
 
     assert told({**odd, "active": 2}, odd, completionMode="Indexed") == []

@@ -1,4 +1,4 @@
-"""Jobs and cron jobs: defaults and generated selectors."""
+"""Tests jobs and cron jobs: defaults and generated selectors."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def test_a_job_selects_its_pods_by_its_uid() -> None:
     assert new["metadata"]["labels"] == {**GENERATED, "mine": "x"}
 
 
-def test_a_job_without_labels_gets_those_that_are_generated() -> None:
+def test_a_job_without_labels_gets_the_generated_labels() -> None:
     new = created(JOBS, job())
 
     JOBS.strategy.canonicalize(new)
@@ -64,7 +64,7 @@ def test_a_job_without_labels_gets_those_that_are_generated() -> None:
     assert new["metadata"]["labels"] == GENERATED
 
 
-def test_a_job_whose_name_is_made_keeps_the_labels_that_it_came_with() -> None:
+def test_a_job_with_generate_name_keeps_its_labels() -> None:
     new = created(JOBS, {"metadata": {"generateName": "a-", "name": ""}, **job({"mine": "x"})})
 
     assert new["metadata"]["labels"] == {"mine": "x"}
@@ -77,7 +77,7 @@ def test_a_manual_selector_stays() -> None:
     assert new["metadata"]["labels"] == {"a": "b"}
 
 
-def test_cron_jobs_keep_a_few_jobs_and_template_no_defaults_of_jobs() -> None:
+def test_cron_jobs_default_the_history_limits_but_not_the_job_template() -> None:
     spec = defaulted(CRONJOBS, {"spec": {"schedule": "* * * * *", "jobTemplate": job()}})["spec"]
 
     template = spec.pop("jobTemplate")

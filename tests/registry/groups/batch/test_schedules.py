@@ -1,4 +1,4 @@
-"""Cron schedules, time zones and lists of indexes."""
+"""Tests cron schedules, time zones and lists of indexes."""
 
 import zoneinfo
 from pathlib import Path
@@ -12,7 +12,7 @@ from aio_apiserver.registry.groups.batch import indexes, schedules, time_zones
     "schedule",
     ["* * * * *", "*/5 0-6,12 1 jan-DEC sun", "@hourly", "@every 1h30m", "0/15 ? * * 6", "TZ=UTC @daily", ", * * * *"],
 )
-def test_schedules_that_can_be_read(schedule: str) -> None:
+def test_valid_schedules_are_accepted(schedule: str) -> None:
     assert schedules.error_of(schedule) == ""
 
 
@@ -38,7 +38,7 @@ def test_schedules_that_can_be_read(schedule: str) -> None:
         ("TZ=0", "invalid schedule format: runtime error: slice bounds out of range [:-1]"),
     ],
 )
-def test_schedules_that_cannot(schedule: str, error: str) -> None:
+def test_invalid_schedules_are_refused(schedule: str, error: str) -> None:
     assert schedules.error_of(schedule) == error
 
 
@@ -48,7 +48,7 @@ def test_time_zones_are_those_of_the_database() -> None:
     assert time_zones.error_of("../etc/passwd") == "time: invalid location name"
 
 
-def test_a_folder_of_zones_is_none(tmp_path: Path) -> None:
+def test_a_directory_of_time_zones_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Folder").mkdir()
     before = zoneinfo.TZPATH
     zoneinfo.reset_tzpath([str(tmp_path)])
@@ -73,7 +73,7 @@ def test_indexes_are_counted() -> None:
     ],
 )
 def test_indexes_that_cannot_be_read(text: str, error: str) -> None:
-    with pytest.raises(indexes.Invalid, match=error):
+    with pytest.raises(indexes.InvalidIndexes, match=error):
         indexes.parse(text, 8)
 
 

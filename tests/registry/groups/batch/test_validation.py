@@ -1,4 +1,4 @@
-"""What jobs and cron jobs refuse."""
+"""Tests the validation of jobs and cron jobs."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def test_a_new_job(spec: dict[str, Any], expected: list[str]) -> None:
     assert [str(one) for one in JOBS.strategy.validate(CONTEXT, created(JOBS, job(**spec)))] == expected
 
 
-def test_the_completion_mode_never_changes() -> None:
+def test_the_completion_mode_is_immutable() -> None:
     old = created(JOBS, job(completions=2))
     new = {**old, "spec": {**old["spec"], "completionMode": "Indexed"}}
 
@@ -46,7 +46,7 @@ def test_the_completion_mode_never_changes() -> None:
     assert [str(one) for one in errors] == ['spec.completionMode: Invalid value: "Indexed": field is immutable']
 
 
-def test_cron_jobs_need_a_schedule_and_leave_selectors_alone() -> None:
+def test_cron_jobs_need_a_schedule_and_refuse_selectors() -> None:
     template = {"spec": {"template": TEMPLATE, "selector": {}, "manualSelector": True}}
     new = created(CRONJOBS, {"spec": {"jobTemplate": template}})
 
@@ -57,7 +57,7 @@ def test_cron_jobs_need_a_schedule_and_leave_selectors_alone() -> None:
     ]
 
 
-def test_a_cron_job_is_accepted_and_stays_so() -> None:
+def test_a_valid_cron_job_is_accepted_on_create_and_update() -> None:
     value = {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": TEMPLATE}}}}
     new = created(CRONJOBS, value)
 

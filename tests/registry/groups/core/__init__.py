@@ -1,1 +1,1 @@
-"""Kinds of this group: their rules, without a server."""
+"""Tests of the kinds of this group, without a server."""

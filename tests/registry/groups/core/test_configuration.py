@@ -1,4 +1,4 @@
-"""Config maps, secrets, limit ranges and quotas: what is wrong with them, and what clients should hear."""
+"""Tests config maps, secrets, limit ranges and quotas: errors and warnings."""
 
 import base64
 import datetime
@@ -28,7 +28,7 @@ def encoded(text: str) -> str:
 
 
 def pair() -> tuple[bytes, bytes]:
-    """A certificate of its own and its key."""
+    """A self-signed certificate and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a")])
     now = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
@@ -53,18 +53,18 @@ def test_a_docker_configuration_is_a_map(text: str, detail: str) -> None:
     assert errors_of(SECRETS, secret) == [f'data[.dockercfg]: Invalid value: "<secret contents redacted>": {detail}']
 
 
-def test_plain_data_of_a_secret_is_encoded_before_anybody_sees_it() -> None:
+def test_string_data_of_a_secret_is_encoded_by_defaulting() -> None:
     secret = defaulted(SECRETS, {"data": {"a": "QQ=="}, "stringData": {"a": "over"}})
 
     assert secret["data"] == {"a": encoded("over")}
     assert "stringData" not in secret
 
 
-def test_a_pair_that_fits_needs_no_warning() -> None:
+def test_a_matching_key_pair_gets_no_warning() -> None:
     assert key_pairs.describe(*pair()) == ""
 
 
-def test_a_pair_that_does_not_fit_is_told() -> None:
+def test_a_mismatched_key_pair_gets_a_warning() -> None:
     (certificate, key), (other, other_key) = pair(), pair()
 
     assert key_pairs.describe(certificate, other_key) == "tls: private key does not match public key"
@@ -72,13 +72,13 @@ def test_a_pair_that_does_not_fit_is_told() -> None:
     assert "found a certificate rather than a key" in key_pairs.describe(certificate, other)
 
 
-def test_too_much_data_is_an_error_of_the_whole_object() -> None:
+def test_too_much_data_is_an_error_without_a_field() -> None:
     assert errors_of(CONFIGMAPS, {"data": {"a": "x" * (2**20 + 1)}}) == [
         "[]: Too long: may not be more than 1048576 bytes"
     ]
 
 
-def test_limits_of_containers_complete_each_other() -> None:
+def test_missing_limits_of_containers_are_derived() -> None:
     item = {"type": "Container", "max": {"cpu": "2"}, "min": {"memory": "1Gi"}, "defaultRequest": {"cpu": "1"}}
 
     limits = defaulted(LIMITRANGES, {"spec": {"limits": [item]}})["spec"]["limits"][0]
@@ -121,5 +121,5 @@ def test_limits_that_contradict_each_other_are_refused(item: dict[str, Any], err
         ),
     ],
 )
-def test_quotas_are_told_what_is_wrong(spec: dict[str, Any], errors: list[str]) -> None:
+def test_invalid_quotas_are_refused(spec: dict[str, Any], errors: list[str]) -> None:
     assert errors_of(RESOURCEQUOTAS, {"spec": spec}) == errors

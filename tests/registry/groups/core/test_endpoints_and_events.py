@@ -1,4 +1,4 @@
-"""Endpoints, endpoint slices, events, leases and nodes: what is wrong with them, and what may change."""
+"""Tests endpoints, endpoint slices, events, leases and nodes: errors and allowed changes."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def errors_of(kind: Kind, value: dict[str, Any]) -> list[str]:
         ),
     ],
 )
-def test_endpoints_are_told_what_is_wrong(subset: dict[str, Any], errors: list[str]) -> None:
+def test_invalid_endpoints_are_refused(subset: dict[str, Any], errors: list[str]) -> None:
     assert errors_of(ENDPOINTS, {"subsets": [subset]}) == errors
 
 
@@ -77,7 +77,7 @@ def test_addresses_of_slices_are_of_their_type(address_type: str, address: str, 
     assert error.endswith(detail)
 
 
-def test_another_label_is_another_generation_of_a_slice() -> None:
+def test_a_changed_label_of_a_slice_increments_the_generation() -> None:
     old = created(ENDPOINTSLICES, {"addressType": "IPv4", "endpoints": []})
 
     new = updated(ENDPOINTSLICES, old, {"addressType": "IPv4", "metadata": {"name": "a", "labels": {"l": "m"}}})
@@ -85,7 +85,7 @@ def test_another_label_is_another_generation_of_a_slice() -> None:
     assert new["metadata"]["generation"] == 2
 
 
-def test_an_event_of_the_newer_group_changes_nothing_but_its_series() -> None:
+def test_an_event_of_events_k8s_io_can_change_its_series_alone() -> None:
     strategy = EventStrategy(is_strict=True)
     old = {**defaulted(EVENTS, EVENT), "metadata": {**EVENT["metadata"], "resourceVersion": "1"}}
     series = {"count": 2, "lastObservedTime": "2030-01-02T03:04:05.000006Z"}
@@ -98,7 +98,7 @@ def test_an_event_of_the_newer_group_changes_nothing_but_its_series() -> None:
 
 
 @pytest.mark.parametrize(("is_strict", "path"), [(True, "reportingController"), (False, "reportingComponent")])
-def test_each_group_has_its_name_for_the_controller(is_strict: bool, path: str) -> None:
+def test_errors_name_the_controller_as_the_group_does(is_strict: bool, path: str) -> None:
     obj = defaulted(EVENTS, {**EVENT, "reportingComponent": "Bad Name"})
 
     (error,) = EventStrategy(is_strict=is_strict).validate(CONTEXT, obj)
@@ -106,14 +106,14 @@ def test_each_group_has_its_name_for_the_controller(is_strict: bool, path: str) 
     assert error.path == path
 
 
-def test_a_lease_lasts_some_time() -> None:
+def test_a_lease_duration_is_positive() -> None:
     assert errors_of(LEASES, {"spec": {"leaseDurationSeconds": 0, "leaseTransitions": -1}}) == [
         "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
         "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0",
     ]
 
 
-def test_the_block_of_a_node_is_told_twice_alike() -> None:
+def test_both_fields_for_the_pod_cidr_of_a_node_are_equal() -> None:
     node = defaulted(NODES, {"spec": {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.9.0.0/24"]}})
 
     assert node["spec"] == {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}
@@ -128,7 +128,7 @@ def test_taints_are_unique_by_key_and_effect() -> None:
     ]
 
 
-def test_a_new_event_of_the_strict_group_has_its_name_checked_behind_what_all_events_keep() -> None:
+def test_a_new_event_of_events_k8s_io_gets_the_errors_of_all_events_first() -> None:
     value = {**EVENT, "metadata": {"name": "Bad_Name", "namespace": "default"}, "reportingInstance": ""}
     strict = EventStrategy(is_strict=True)
 

@@ -1,4 +1,4 @@
-"""Images: the latest is always pulled."""
+"""Tests the default pull policy of images."""
 
 import pytest
 
@@ -21,7 +21,7 @@ DIGEST = "sha256:" + "0" * 64
         "host:5000/" + "x" * 255,
     ],
 )
-def test_the_latest_is_always_pulled(image: str) -> None:
+def test_the_tag_latest_is_always_pulled(image: str) -> None:
     assert images.pull_policy(image) == "Always"
 
 
@@ -40,5 +40,5 @@ def test_the_latest_is_always_pulled(image: str) -> None:
         "team/" + "x" * 251,
     ],
 )
-def test_a_version_and_what_is_no_name_are_pulled_once(image: str) -> None:
+def test_tagged_and_invalid_images_are_pulled_if_not_present(image: str) -> None:
     assert images.pull_policy(image) == "IfNotPresent"

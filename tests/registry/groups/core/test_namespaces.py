@@ -1,4 +1,4 @@
-"""How namespaces begin and end."""
+"""Tests the creation and deletion of namespaces."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -52,7 +52,7 @@ async def test_a_deleted_namespace_stays_as_terminating() -> None:
     assert "deletionGracePeriodSeconds" not in found["metadata"]
 
 
-async def test_a_terminating_namespace_goes_with_its_last_finalizer() -> None:
+async def test_a_terminating_namespace_is_deleted_with_its_last_finalizer() -> None:
     async with namespaces() as store:
         await store.delete(REQUEST, "a", DeleteOptions())
 
@@ -62,7 +62,7 @@ async def test_a_terminating_namespace_goes_with_its_last_finalizer() -> None:
             await store.get(REQUEST, "a")
 
 
-async def test_finalizers_of_the_metadata_keep_a_namespace_too() -> None:
+async def test_metadata_finalizers_also_keep_a_namespace() -> None:
     async with namespaces(finalizers=["example.com/x"]) as store:
         await store.delete(REQUEST, "a", DeleteOptions())
 
@@ -78,7 +78,7 @@ async def test_an_active_namespace_without_finalizers_stays() -> None:
         assert (await store.get(REQUEST, "a")).decode()["status"]["phase"] == "Active"
 
 
-async def test_a_deletion_that_means_another_namespace_is_refused() -> None:
+async def test_a_delete_with_other_preconditions_is_refused() -> None:
     async with namespaces() as store:
         options = DeleteOptions(preconditions=Preconditions(uid="other"))
 
@@ -86,7 +86,7 @@ async def test_a_deletion_that_means_another_namespace_is_refused() -> None:
             await store.delete(REQUEST, "a", options)
 
 
-async def test_a_dry_run_marks_nothing() -> None:
+async def test_a_dry_run_does_not_mark_the_namespace() -> None:
     async with namespaces() as store:
         deleted = await store.delete(REQUEST, "a", replace(DeleteOptions(), dry_run=("All",)))
 

@@ -1,4 +1,4 @@
-"""What holds for every pod that the schema allows, however odd."""
+"""Tests properties of the validation of all pods that the schema allows."""
 
 import copy
 import re
@@ -37,7 +37,7 @@ LEAVES: dict[SchemaKind, st.SearchStrategy[Any]] = {
     SchemaKind.TIME: st.just("2024-01-02T03:04:05Z"),
     SchemaKind.INT_OR_STRING: st.sampled_from([0, 80, "http", "", "Bad_Name"]),
 }
-# Fields that nothing fills, and names that are not those of fields: so kube-apiserver tells them.
+# Fields that the schema never fills, and paths that are no fields, as kube-apiserver reports them.
 MISNAMED = {
     "Type": "type",
     "HostPID": "hostPID",
@@ -58,11 +58,11 @@ SHORTENED = (
     (r"csi\.name", "csi.nodePublishSecretRef.name"),
     (r"Status\.requestName", "Status.requestMappings.requestName"),
 )
-"""Paths that leave out a part, or say it elsewhere: so kube-apiserver tells them."""
+"""Error paths that differ from the path of the field, as in kube-apiserver."""
 
 
 def values(node: SchemaNode, depth: int) -> st.SearchStrategy[Any]:
-    """Values that the schema allows."""
+    """The values that the schema allows."""
     if node.structure is not None:
         names = sorted(node.structure.fields) if depth else []
         chosen = st.lists(st.sampled_from(names), max_size=5, unique=True) if names else st.just([])
@@ -94,7 +94,7 @@ pods = st.fixed_dictionaries({"metadata": metadata, "spec": specs}, optional={"s
 
 
 def decoded(pod: dict[str, Any]) -> dict[str, Any] | None:
-    """The pod as a creation stores it; None when it cannot be read."""
+    """The pod as a create decodes it; None when it cannot be decoded."""
     try:
         return created(PODS, copy.deepcopy(pod))
     except DecodeError:
@@ -102,7 +102,7 @@ def decoded(pod: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def is_field(path: str, node: SchemaNode) -> bool:
-    """Whether a path of an error names a field."""
+    """Whether the path of an error names a field."""
     for token in re.findall(r"\[[^\]]*\]|\{[^}]*\}|[^.\[\]{}]+(?:/[^.\[]+)*", path):
         if token[0] in "[{":
             continue
@@ -118,7 +118,7 @@ def is_field(path: str, node: SchemaNode) -> bool:
 
 
 def assert_errors_name_fields(errors: list[FieldError]) -> None:
-    """`[]` is the pod itself."""
+    """Check that error paths name fields. `[]` is the pod itself."""
     for error in errors:
         path = error.path.partition(".annotations")[0]
         for short, whole in SHORTENED:
@@ -147,9 +147,7 @@ def test_a_pod_is_refused_by_its_fields_or_its_update_with_itself_changes_nothin
 
 @given(pods, pods, st.sampled_from(["update", "status", "resize", "ephemeralcontainers"]))
 @settings(max_examples=150, deadline=None)
-def test_whatever_a_pod_is_changed_to_the_errors_name_fields(
-    pod: dict[str, Any], other: dict[str, Any], subresource: str
-) -> None:
+def test_the_errors_of_any_update_name_fields(pod: dict[str, Any], other: dict[str, Any], subresource: str) -> None:
     old, new = decoded(pod), decoded(other)
     if old is None or new is None:
         return

@@ -1,4 +1,4 @@
-"""What a resize and a report of a pod's status may say."""
+"""Tests pods/resize and pods/status."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def resized(resources: dict[str, Any], **container: Any) -> tuple[list[str], dic
     return [str(error) for error in pods_resize.STRATEGY.validate_update(CONTEXT, new, old)], new
 
 
-def test_processors_and_memory_may_change() -> None:
+def test_cpu_and_memory_may_change() -> None:
     errors, new = resized({"requests": {"cpu": "1500m"}, "limits": {"cpu": "2"}}, image="other")
 
     assert errors == []
@@ -50,14 +50,14 @@ def test_processors_and_memory_may_change() -> None:
         ),
     ],
 )
-def test_nothing_is_taken_off_or_added(resources: dict[str, Any], expected: list[str]) -> None:
+def test_invalid_container_resizes_are_refused(resources: dict[str, Any], expected: list[str]) -> None:
     if "memory" in resources.get("limits", {}):
         resources = {**resources, "requests": {"cpu": "2", "memory": "1Gi"}}
 
     assert resized(resources)[0] == expected
 
 
-def test_a_static_pod_is_told_nothing_else() -> None:
+def test_a_static_pod_gets_one_error() -> None:
     old = created(PODS, {"metadata": {"name": "a", "annotations": {"kubernetes.io/config.mirror": "x"}}, **pod()})
     new = {**old, "metadata": {**old["metadata"], "labels": {"a": "b c"}}}
 
@@ -66,7 +66,7 @@ def test_a_static_pod_is_told_nothing_else() -> None:
         assert error.detail.startswith("static pods ")
 
 
-def test_what_is_wrong_with_a_resize_of_a_pod_as_a_whole() -> None:
+def test_invalid_pod_level_resizes_are_refused() -> None:
     own = {"requests": {"cpu": "1"}}
     old = created(PODS, pod(resources=own))
     new = canonical(PODS, defaulted(PODS, pod(initContainers=[{"name": "i", "image": "i"}])))
@@ -103,7 +103,9 @@ def ended(code: int) -> dict[str, Any]:
     ("policy", "code", "may_restart"),
     [("Always", 0, True), ("OnFailure", 0, False), ("OnFailure", 1, True), ("Never", 1, False)],
 )
-def test_a_container_that_has_ended_runs_again_as_its_policy_says(policy: str, code: int, may_restart: bool) -> None:
+def test_a_terminated_container_may_restart_when_its_policy_allows_it(
+    policy: str, code: int, may_restart: bool
+) -> None:
     errors = reported(RUNNING, ended(code), restartPolicy=policy)
 
     why = "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"
@@ -128,7 +130,7 @@ def test_a_container_that_has_ended_runs_again_as_its_policy_says(policy: str, c
         ),
     ],
 )
-def test_a_report_is_told_what_is_wrong_with_it(status: dict[str, Any], expected: list[str]) -> None:
+def test_invalid_statuses_of_pods_are_refused(status: dict[str, Any], expected: list[str]) -> None:
     found = reported(status, {})
 
     assert [error[: len(wanted)] for error, wanted in zip(found, expected, strict=True)] == expected

@@ -1,4 +1,4 @@
-"""Templates of pods, by themselves and in replication controllers."""
+"""Tests PodTemplates, and the templates of replication controllers."""
 
 from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
 from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
@@ -7,14 +7,14 @@ from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 TEMPLATE = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}
 
 
-def test_templates_get_the_defaults_of_specs_but_not_of_pods() -> None:
+def test_templates_get_the_defaults_of_pod_specs_but_not_of_pods() -> None:
     spec = defaulted(PODTEMPLATES, {"template": TEMPLATE})["template"]["spec"]
 
     assert spec["containers"][0]["imagePullPolicy"] == "IfNotPresent"
     assert "enableServiceLinks" not in spec
 
 
-def test_what_belongs_to_a_feature_that_is_off_is_known_until_it_is_stored() -> None:
+def test_fields_of_disabled_features_are_dropped_after_defaulting() -> None:
     template = {"spec": {"containers": [{"name": "c", "lifecycle": {"stopSignal": "SIGTERM"}}]}}
 
     assert "lifecycle" in defaulted(PODTEMPLATES, {"template": template})["template"]["spec"]["containers"][0]
@@ -36,7 +36,7 @@ def test_replication_controllers_select_what_their_template_is_labelled() -> Non
     assert controller["spec"]["replicas"] == 1
 
 
-def test_a_prefix_of_a_replication_controllers_name_is_judged_by_the_name() -> None:
+def test_a_generated_name_of_a_replication_controller_is_validated() -> None:
     spec = {"template": TEMPLATE}
     controller = created(REPLICATIONCONTROLLERS, {"metadata": {"generateName": "A_", "name": "a"}, "spec": spec})
     controller["metadata"]["namespace"] = "default"

@@ -1,4 +1,4 @@
-"""What an update of a pod may change."""
+"""Tests the changes that an update of a pod may make."""
 
 from typing import Any
 
@@ -53,13 +53,13 @@ def test_may_not_change(changes: dict[str, Any], path: str) -> None:
     assert refused(OLD, **changes) == [path]
 
 
-def test_a_gate_that_comes_twice_is_refused_once() -> None:
+def test_a_duplicate_scheduling_gate_is_reported_once() -> None:
     paths = refused(OLD, schedulingGates=[{"name": "g"}, {"name": "h"}, {"name": "h"}])
 
     assert paths == ["spec.schedulingGates[2]", "spec.schedulingGates[2].name"]
 
 
-def test_a_selector_of_everything_is_another_than_none() -> None:
+def test_an_empty_selector_differs_from_a_missing_one() -> None:
     def spread(**selector: Any) -> dict[str, Any]:
         rule = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **selector}
         return {"topologySpreadConstraints": [rule]}
@@ -67,5 +67,5 @@ def test_a_selector_of_everything_is_another_than_none() -> None:
     assert refused({**OLD, **spread()}, **spread(labelSelector={})) == ["spec"]
 
 
-def test_without_gates_a_pod_stays_where_it_may_go() -> None:
+def test_without_gates_the_node_affinity_is_immutable() -> None:
     assert refused({"containers": OLD["containers"]}, nodeSelector={"a": "b"}) == ["spec"]

@@ -1,4 +1,4 @@
-"""What pods refuse."""
+"""Tests the validation of pods."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ def test_a_new_pod(spec: dict[str, Any], expected: list[str]) -> None:
         ),
     ],
 )
-def test_what_may_not_be_there_may_not_be_empty(
+def test_forbidden_fields_may_not_be_empty_either(
     spec: dict[str, Any], empty: tuple[str | int, ...], expected: str
 ) -> None:
     new = created(PODS, {"spec": {"containers": [container()], **spec}})

@@ -1,4 +1,4 @@
-"""What clients hear of pods and templates that are accepted."""
+"""Tests the warnings for accepted pods and templates."""
 
 from typing import Any
 
@@ -43,11 +43,11 @@ def warned(annotations: dict[str, str] | None = None, **spec: Any) -> list[str]:
         ),
     ],
 )
-def test_a_pod_is_warned_of_what_it_cannot_mean(spec: dict[str, Any], expected: list[str]) -> None:
+def test_unusual_fields_of_pods_get_warnings(spec: dict[str, Any], expected: list[str]) -> None:
     assert warned(**spec) == expected
 
 
-def test_a_template_is_warned_under_its_own_path() -> None:
+def test_warnings_for_a_template_have_its_path() -> None:
     template = {"metadata": {}, "spec": {"imagePullSecrets": [{"name": "s"}, {"name": "s"}]}}
 
     found = pod_warnings.template_warnings(template, "spec.template")
@@ -55,7 +55,7 @@ def test_a_template_is_warned_under_its_own_path() -> None:
     assert found == ['spec.template.spec.imagePullSecrets[1].name: duplicate name "s"']
 
 
-def test_annotations_that_no_longer_count_are_warned_of() -> None:
+def test_non_functional_annotations_get_warnings() -> None:
     found = warned({"scheduler.alpha.kubernetes.io/critical-pod": ""})
 
     assert found[0].startswith("metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional")

@@ -1,4 +1,4 @@
-"""Pods: defaults, first status, generation, and how long they take to end."""
+"""Tests pods: defaults, first status, generation and graceful deletion."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_volumes_without_source_are_empty_directories() -> None:
     ]
 
 
-def test_ports_on_the_host_network_are_the_hosts() -> None:
+def test_on_the_host_network_host_ports_equal_container_ports() -> None:
     containers = [{"name": "c", "ports": [{"containerPort": 80}]}]
 
     (container,) = defaulted(PODS, pod(containers=containers, hostNetwork=True))["spec"]["containers"]
@@ -67,26 +67,26 @@ def test_ports_on_the_host_network_are_the_hosts() -> None:
     assert container["ports"] == [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}]
 
 
-def test_both_names_of_the_service_account_are_one() -> None:
+def test_both_fields_for_the_service_account_name_are_equal() -> None:
     spec = defaulted(PODS, pod(serviceAccount="sa"))["spec"]
 
     assert (spec["serviceAccountName"], spec["serviceAccount"]) == ("sa", "sa")
 
 
-def test_a_new_pod_is_pending_whatever_it_says() -> None:
+def test_a_new_pod_is_pending_whatever_the_client_sends() -> None:
     new = created(PODS, {**pod(), "status": {"phase": "Running", "podIP": "10.0.0.1"}})
 
     assert new["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
     assert new["metadata"]["generation"] == 1
 
 
-def test_a_new_pod_has_the_quality_of_service_that_it_says() -> None:
+def test_a_new_pod_keeps_the_qos_class_of_the_request() -> None:
     new = created(PODS, {**pod(), "status": {"qosClass": "Burstable"}})
 
     assert new["status"]["qosClass"] == "Burstable"
 
 
-def test_gates_keep_a_new_pod_from_being_scheduled() -> None:
+def test_a_new_pod_with_gates_has_the_condition_scheduling_gated() -> None:
     new = created(PODS, pod(schedulingGates=[{"name": "g"}]))
 
     (condition,) = new["status"]["conditions"]
@@ -126,13 +126,15 @@ def test_generation_grows_with_the_spec_alone() -> None:
         (None, "n", "Failed", 0),
     ],
 )
-def test_only_a_pod_that_may_run_needs_time_to_end(asked: int | None, node: str, phase: str, expected: int) -> None:
+def test_a_pod_that_cannot_run_is_deleted_without_grace(
+    asked: int | None, node: str, phase: str, expected: int
+) -> None:
     obj = {**defaulted(PODS, pod(nodeName=node)), "status": {"phase": phase}}
 
     assert PODS.strategy.check_graceful_delete(obj, DeleteOptions(grace_period_seconds=asked)) == expected
 
 
-def test_status_keeps_what_a_kubelet_forgets() -> None:
+def test_a_status_update_keeps_values_that_the_kubelet_leaves_out() -> None:
     assert PODS.status_strategy is not None
     owners = [{"kind": "ReplicaSet", "name": "r", "uid": "u", "apiVersion": "apps/v1"}]
     conditions = [{"type": "Ready", "status": "False", "observedGeneration": 3}]

@@ -57,7 +57,7 @@ def initializing(*containers: Object, sidecars: int = 0, **status: Any) -> Objec
         (pod(DONE, phase="Succeeded", metadata={"deletionTimestamp": CREATED}), "0/1", "Completed"),
     ],
 )
-def test_one_word_tells_the_state_of_all_containers(shown: Object, ready: str, status: str) -> None:
+def test_the_status_column_summarizes_all_containers(shown: Object, ready: str, status: str) -> None:
     cells = cells_of("", "Pod", shown)
 
     assert (cells["Ready"], cells["Status"]) == (ready, status)
@@ -77,13 +77,13 @@ def test_one_word_tells_the_state_of_all_containers(shown: Object, ready: str, s
         (initializing({"state": {"running": {}}}, sidecars=1), "0/2", "Init:0/1"),
     ],
 )
-def test_init_containers_count_up_to_the_first_that_is_not_done(shown: Object, ready: str, status: str) -> None:
+def test_the_status_shows_the_first_init_container_that_is_not_done(shown: Object, ready: str, status: str) -> None:
     cells = cells_of("", "Pod", shown)
 
     assert (cells["Ready"], cells["Status"]) == (ready, status)
 
 
-def test_restarts_tell_when_the_last_one_was() -> None:
+def test_restarts_show_the_time_of_the_last_one() -> None:
     early = {"terminated": {"finishedAt": "2023-11-14T22:13:20Z"}}
     late = {"terminated": {"finishedAt": "2023-11-14T22:14:20Z"}}
 
@@ -101,7 +101,7 @@ def test_restarts_of_init_containers_count_while_they_run() -> None:
     assert cells_of("", "Pod", initializing({**status, **DONE}))["Restarts"] == "0"
 
 
-def test_wide_columns_say_where_a_pod_is() -> None:
+def test_wide_columns_show_the_node_of_a_pod() -> None:
     shown = pod(RUNNING, podIPs=[{"ip": "10.0.0.1"}, {"ip": "::1"}], conditions=[{"type": "g1", "status": "True"}])
     shown["spec"] |= {"nodeName": "n1", "readinessGates": [{"conditionType": "g1"}, {"conditionType": "g2"}]}
 
@@ -116,7 +116,7 @@ def test_wide_columns_say_where_a_pod_is() -> None:
 
 
 @pytest.mark.parametrize(("phase", "conditions"), [("Succeeded", 1), ("Failed", 1), ("Running", 0)])
-def test_rows_of_pods_that_are_over_say_so(phase: str, conditions: int) -> None:
+def test_rows_of_finished_pods_have_a_condition(phase: str, conditions: int) -> None:
     found = COLUMNS.conditions(pod(phase=phase))
 
     assert [one["reason"] for one in found] == [phase] * conditions

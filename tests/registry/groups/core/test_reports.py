@@ -1,4 +1,4 @@
-"""Reports on objects that say little of themselves: labels and whole objects that are left out."""
+"""Tests status updates that leave out labels or most of the object."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespa
 
 
 @pytest.mark.parametrize("kind", [JOBS, REPLICATIONCONTROLLERS], ids=lambda kind: kind.plural)
-def test_what_is_reported_without_labels_has_those_of_its_pods(kind: Kind) -> None:
+def test_a_status_update_without_labels_gets_the_labels_of_the_template(kind: Kind) -> None:
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     obj: dict[str, Any] = {"metadata": {"name": "a"}, "spec": {"template": template}}
 
@@ -28,7 +28,7 @@ def test_what_is_reported_without_labels_has_those_of_its_pods(kind: Kind) -> No
     assert obj["metadata"]["labels"] == {"a": "b"}
 
 
-def test_a_report_on_a_service_that_is_not_there_makes_one_that_needs_no_address() -> None:
+def test_a_status_update_of_a_missing_service_creates_one_without_addresses() -> None:
     strategy = SERVICES.status_strategy
     assert strategy is not None
     assert strategy.allows_create_on_update

@@ -1,4 +1,4 @@
-"""Services that were stored before some of their fields had defaults: what readers and watchers see of them."""
+"""Tests reads and watches of services that were stored before some fields had defaults."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ SEEN = {
 
 
 class Sink:
-    """Keeps the specs of what a watch delivers."""
+    """Keeps the specs that a watch delivers."""
 
     backlog = 0
     backlog_limit = 1
@@ -84,7 +84,7 @@ def test_the_families_follow_from_the_addresses_and_the_selector(
 @pytest.mark.parametrize(
     "spec", [{"type": "ExternalName", "externalName": "a.b"}, {**SEEN, "internalTrafficPolicy": "Local"}]
 )
-def test_a_service_that_lacks_nothing_stays_as_it_is(spec: dict[str, Any]) -> None:
+def test_a_complete_service_is_not_changed(spec: dict[str, Any]) -> None:
     service: Object = {"metadata": {}, "spec": dict(spec)}
 
     service_read_defaults.complete(service)

@@ -1,4 +1,4 @@
-"""Requests for tokens: who has written what of them, and what they can be bound to."""
+"""Tests token requests: their managed fields and bound objects."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -32,7 +32,7 @@ REQUEST = Request(
 
 
 class Unsigned(TokenIssuer, frozen=True, kw_only=True):
-    """An issuer whose tokens nobody reads."""
+    """An issuer whose tokens are not signed."""
 
     async def issue(self, bound: Bound, **_: Any) -> Issued:
         return Issued(f"token of {bound.account.name}", "id")
@@ -56,7 +56,7 @@ async def ask(tokens: TokenREST, spec: Object, account: str = "bot") -> Object:
     return await tokens.create(REQUEST, {"metadata": {}, "spec": spec}, CreateOptions(), name=account)
 
 
-async def test_whoever_asks_owns_how_long_the_token_lives(tokens: TokenREST) -> None:
+async def test_the_client_owns_the_expiration_in_managed_fields(tokens: TokenREST) -> None:
     answer = await ask(tokens, {})
 
     (entry,) = answer["metadata"]["managedFields"]
@@ -76,7 +76,7 @@ async def test_whoever_asks_owns_how_long_the_token_lives(tokens: TokenREST) -> 
         ),
     ],
 )
-async def test_a_token_is_bound_to_what_can_be_found(
+async def test_a_token_can_be_bound_to_existing_objects(
     tokens: TokenREST, account: str, reference: dict[str, str], message: str
 ) -> None:
     with pytest.raises(BadRequest) as caught:

@@ -1,4 +1,4 @@
-"""Addresses that proxies lead to, and those that mean this host or its link by another name (CVE-2020-8562)."""
+"""Tests which addresses proxies accept, and other forms of loopback and link-local addresses (CVE-2020-8562)."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from aio_apiserver.registry.groups.core.unicast import is_global
     "address",
     ["10.1.2.3", "203.0.113.7", "fd00::1", "2001:db8::1", "64:ff9b::a01:203", "2002:0a01:0203::1", "::ffff:10.0.0.1"],
 )
-def test_an_address_of_one_machine_is_global(address: str) -> None:
+def test_a_unicast_address_is_global(address: str) -> None:
     assert is_global(address)
 
 
@@ -27,5 +27,5 @@ def test_an_address_of_one_machine_is_global(address: str) -> None:
         *("", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1.1"),
     ],
 )
-def test_an_address_that_means_this_host_or_a_link_is_not(address: str) -> None:
+def test_loopback_and_link_local_addresses_are_not_global(address: str) -> None:
     assert not is_global(address)

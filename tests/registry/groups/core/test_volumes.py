@@ -1,4 +1,4 @@
-"""What may be asked of volumes and claims, and what of them may change."""
+"""Tests the validation of volumes and claims, and their allowed changes."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def changes(kind: Kind, old: dict[str, Any], spec: dict[str, Any]) -> list[str]:
         ),
     ],
 )
-def test_volumes_are_told_what_is_wrong(more: dict[str, Any], errors: list[str]) -> None:
+def test_invalid_volumes_are_refused(more: dict[str, Any], errors: list[str]) -> None:
     assert errors_of(PERSISTENTVOLUMES, {**VOLUME, **more}) == errors
 
 
@@ -105,13 +105,13 @@ def test_a_claim_that_is_not_bound_keeps_its_size() -> None:
     assert '-   "storage": "1Gi"\n+   "storage": "2Gi"\n' in error
 
 
-def test_the_same_size_in_other_words_is_no_change() -> None:
+def test_an_equal_quantity_in_another_form_is_no_change() -> None:
     old = created(PERSISTENTVOLUMECLAIMS, {"spec": CLAIM})
 
     assert changes(PERSISTENTVOLUMECLAIMS, old, {**CLAIM, "resources": {"requests": {"storage": "1024Mi"}}}) == []
 
 
-def test_a_claim_never_shrinks_below_what_it_has() -> None:
+def test_a_claim_cannot_shrink_below_its_capacity() -> None:
     status = {"phase": "Bound", "capacity": {"storage": "1Gi"}}
     old = {**created(PERSISTENTVOLUMECLAIMS, {"spec": CLAIM}), "status": status}
 
@@ -128,13 +128,13 @@ def test_a_claim_never_shrinks_below_what_it_has() -> None:
         ({"apiGroup": "example.com", "kind": "Thing", "name": "a"}, False),
     ],
 )
-def test_sources_that_never_were_are_dropped(given: dict[str, str], kept: bool) -> None:
+def test_unsupported_data_sources_are_dropped(given: dict[str, str], kept: bool) -> None:
     spec = created(PERSISTENTVOLUMECLAIMS, {"spec": {**CLAIM, "dataSource": given}})["spec"]
 
     assert ("dataSource" in spec, "dataSourceRef" in spec) == (kept, kept)
 
 
-def test_the_time_of_a_change_of_phase_is_known() -> None:
+def test_a_changed_phase_sets_its_transition_time() -> None:
     strategy = PERSISTENTVOLUMES.status_strategy
     assert strategy is not None
     old = created(PERSISTENTVOLUMES, {"spec": VOLUME})

@@ -7,7 +7,7 @@ from aio_apiserver.registry.groups.flowcontrol.classification import Classifier,
 
 
 def fresh() -> Classifier:
-    """What a new server knows."""
+    """The classifier of a server without stored objects."""
     levels = [level["metadata"]["name"] for level in builtin_objects.priority_levels()]
     return Classifier(map(flow_schema, builtin_objects.flow_schemas()), levels)
 
@@ -52,15 +52,13 @@ def ask(who: UserInfo, verb: str, resource: str, *, group: str = "", namespace: 
         (Attributes(ANONYMOUS, "get", path="/readyzzz", is_resource=False), "global-default", "global-default"),
     ],
 )
-def test_the_schema_with_the_lowest_precedence_that_matches_counts(
-    question: Attributes, schema: str, level: str
-) -> None:
+def test_the_matching_schema_with_the_lowest_precedence_wins(question: Attributes, schema: str, level: str) -> None:
     found = fresh().schema_of(question)
 
     assert (found.name, found.level) == (schema, level)
 
 
-def test_a_schema_whose_level_is_missing_does_not_count() -> None:
+def test_a_flow_schema_whose_level_is_missing_is_ignored() -> None:
     schemas = map(flow_schema, builtin_objects.flow_schemas())
 
     found = Classifier(schemas, {"catch-all"}).schema_of(ask(user("jane"), "get", "pods", namespace="default"))
@@ -69,7 +67,7 @@ def test_a_schema_whose_level_is_missing_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(("who", "schema"), [(ADMIN, "exempt"), (ANONYMOUS, "catch-all")])
-def test_the_mandatory_schemas_count_without_objects(who: UserInfo, schema: str) -> None:
+def test_the_mandatory_schemas_exist_without_objects(who: UserInfo, schema: str) -> None:
     found = Classifier((), ()).schema_of(ask(who, "get", "pods"))
 
     assert (found.name, found.uid) == (schema, "")

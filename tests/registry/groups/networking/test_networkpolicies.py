@@ -1,4 +1,4 @@
-"""Blocks of network policies, old and new."""
+"""Tests the CIDRs of network policies, new and legacy ones."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ def errors(new: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
     return [one.path for one in found]
 
 
-def test_a_policy_with_egress_is_about_both_directions() -> None:
+def test_a_policy_with_egress_rules_has_both_policy_types() -> None:
     made = created(NETWORKPOLICIES, policy({"cidr": "10.0.0.0/8"}))
 
     assert made["spec"]["policyTypes"] == ["Ingress", "Egress"]
 
 
-def test_a_block_in_an_old_spelling_stays_and_is_warned_of() -> None:
+def test_an_update_keeps_a_legacy_cidr_with_a_warning() -> None:
     old = created(NETWORKPOLICIES, policy({"cidr": "010.0.0.0/8", "except": ["10.1.0.0/16"]}))
     new = updated(NETWORKPOLICIES, old, policy({"cidr": "010.0.0.0/8", "except": ["10.2.0.0/16"]}))
 
@@ -31,7 +31,7 @@ def test_a_block_in_an_old_spelling_stays_and_is_warned_of() -> None:
     assert len(NETWORKPOLICIES.strategy.warnings_on_update(CONTEXT, new, old)) == 1
 
 
-def test_what_is_left_out_lies_within_the_block() -> None:
+def test_exceptions_lie_within_the_cidr() -> None:
     outside = created(NETWORKPOLICIES, policy({"cidr": "10.0.0.0/8", "except": ["11.0.0.0/16", "10.0.0.0/8"]}))
 
     assert errors(outside) == [f"spec.egress[0].to[0].ipBlock.except[{index}]" for index in range(2)]

@@ -1,4 +1,4 @@
-"""What a budget says of a disruption, and what is left of it."""
+"""Tests charging a disruption to a budget."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def budget(**status: Any) -> dict[str, Any]:
     return {"metadata": {"name": "b", "generation": 2}, "spec": {}, "status": {"observedGeneration": 2, **status}}
 
 
-def test_a_disruption_is_taken_off_and_noted() -> None:
+def test_a_disruption_is_charged_and_recorded() -> None:
     charged = budget(disruptionsAllowed=2)
 
     disruptions.charge(charged, "p", now=NOW)
@@ -22,7 +22,7 @@ def test_a_disruption_is_taken_off_and_noted() -> None:
     assert charged["status"] == {"observedGeneration": 2, "disruptionsAllowed": 1, "disruptedPods": {"p": NOW}}
 
 
-def test_the_last_one_is_told_in_a_condition() -> None:
+def test_the_last_disruption_sets_the_condition() -> None:
     charged = budget(disruptionsAllowed=1)
 
     disruptions.charge(charged, "p", now=NOW)
@@ -61,5 +61,5 @@ def test_a_budget_without_disruptions_says_why(status: dict[str, Any], error: ty
         ({"spec": {"unhealthyPodEvictionPolicy": "AlwaysAllow"}}, True),
     ],
 )
-def test_pods_that_are_not_ready_may_go_where_the_budget_is_met(changes: dict[str, Any], expected: bool) -> None:
+def test_unhealthy_pods_may_be_evicted_when_the_budget_is_met(changes: dict[str, Any], expected: bool) -> None:
     assert disruptions.allows_unhealthy({**budget(), **changes}) is expected

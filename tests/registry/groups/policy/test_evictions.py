@@ -1,4 +1,4 @@
-"""Evictions of pods that a budget selects."""
+"""Tests evictions of pods that a budget selects."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -93,7 +93,7 @@ async def test_a_ready_pod_stays_where_nothing_is_allowed() -> None:
         ({"currentHealthy": 0, "desiredHealthy": 2}, {"unhealthyPodEvictionPolicy": "AlwaysAllow"}),
     ],
 )
-async def test_a_pod_that_is_not_ready_goes_without_a_charge(budget: dict[str, Any], spec: dict[str, Any]) -> None:
+async def test_an_unhealthy_pod_is_evicted_without_a_charge(budget: dict[str, Any], spec: dict[str, Any]) -> None:
     async with cluster(UNREADY, {"disruptionsAllowed": 1, **budget}, **spec) as here:
         await here.evict()
 
@@ -101,7 +101,7 @@ async def test_a_pod_that_is_not_ready_goes_without_a_charge(budget: dict[str, A
         assert "deletionTimestamp" in (await here.pod())["metadata"]
 
 
-async def test_a_pod_that_has_ended_counts_nowhere() -> None:
+async def test_a_terminated_pod_needs_no_budget() -> None:
     async with cluster({"phase": "Succeeded"}, {}) as here:
         await here.evict()
 

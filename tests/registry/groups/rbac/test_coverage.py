@@ -50,7 +50,7 @@ def test_missing_rights_are_described_by_resource() -> None:
     ]
 
 
-def test_rules_that_multiply_beyond_measure_are_refused() -> None:
+def test_rules_that_combine_to_too_many_rights_are_refused() -> None:
     many = [str(n) for n in range(200)]
 
     with pytest.raises(coverage.TooManyRights):

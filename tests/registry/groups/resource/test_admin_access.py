@@ -1,4 +1,4 @@
-"""Claims have admin access in labelled namespaces only."""
+"""Tests that claims have admin access in labelled namespaces."""
 
 from collections.abc import AsyncIterator
 
@@ -33,7 +33,9 @@ async def stores() -> AsyncIterator[tuple[Store, Store]]:
 @pytest.mark.parametrize(
     ("labels", "is_allowed"), [({}, False), ({"resource.kubernetes.io/admin-access": "true"}, True)]
 )
-async def test_the_label_decides(stores: tuple[Store, Store], labels: dict[str, str], is_allowed: bool) -> None:
+async def test_admin_access_needs_the_label_of_the_namespace(
+    stores: tuple[Store, Store], labels: dict[str, str], is_allowed: bool
+) -> None:
     namespaces, claims = stores
     namespace = defaulted(NAMESPACES, {"metadata": {"name": "n", "labels": labels}})
     await namespaces.create(Request(user=USER, version="v1", warn=print), namespace, CreateOptions())

@@ -1,4 +1,4 @@
-"""How much of a shared device a claim may take."""
+"""Tests the capacity that a claim may take of a shared device."""
 
 from typing import Any
 

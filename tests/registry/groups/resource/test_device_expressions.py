@@ -1,4 +1,4 @@
-"""Expressions that choose devices."""
+"""Tests the CEL selectors for devices."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from aio_apiserver.registry.groups.resource import device_expressions
         ("device.attributes['a'].b.exists(x, x == 1)", "expression of type 'any' cannot be range of a comprehension"),
     ],
 )
-def test_expressions_tell_of_bools_and_cost_what_attributes_may_be_long(expression: str, wrong: str) -> None:
+def test_expressions_are_bool_and_their_cost_uses_the_size_of_attributes(expression: str, wrong: str) -> None:
     found = [str(error) for error in device_expressions.validate(expression, "e")]
 
     assert [wrong in error for error in found] == ([True] if wrong else [])

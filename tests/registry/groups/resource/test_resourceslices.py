@@ -1,4 +1,4 @@
-"""The devices of a driver."""
+"""Tests the devices of a ResourceSlice."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def test_attributes_are_counted_twice() -> None:
     ]
 
 
-def test_devices_and_an_empty_list_of_counters_are_too_much() -> None:
+def test_devices_and_an_empty_list_of_counters_are_refused() -> None:
     context = StrategyContext(namespace="", empties=[Empty(("spec", "sharedCounters"), False)])
 
     (error,) = RESOURCESLICES.strategy.validate(context, slice_of({}))
@@ -34,7 +34,7 @@ def test_devices_and_an_empty_list_of_counters_are_too_much() -> None:
     assert error.detail == "only one of `sharedCounters` or `devices` is allowed"
 
 
-def test_what_is_dropped_makes_a_new_generation() -> None:
+def test_dropped_fields_increment_the_generation() -> None:
     old, new = slice_of({"attributes": {"a": {"int": 1}}}), slice_of({"attributes": {"a": {"int": 1, "ints": [1]}}})
 
     RESOURCESLICES.strategy.prepare_for_update(CONTEXT, new, old)

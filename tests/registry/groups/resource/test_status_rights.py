@@ -1,4 +1,4 @@
-"""Who may write which part of a claim's status."""
+"""Tests the rights that each part of a claim's status needs."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ REPORTED = {"status": {"allocation": ALLOCATION, "devices": [{**DEVICE, "data": 
 
 
 class Only:
-    """Allows one verb on one part."""
+    """Allows one verb on one subresource."""
 
     def __init__(self, verb: str, part: str) -> None:
         self._allowed = (verb, part)

@@ -1,4 +1,4 @@
-"""What never changes of capacities, nodes and attachments, and how it is shown."""
+"""Tests immutable fields of capacities, nodes and attachments, and their errors."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def attachment(inline: dict[str, Any]) -> dict[str, Any]:
         ),
     ],
 )
-def test_what_never_changes_is_shown_as_it_was_sent(
+def test_immutable_class_and_topology_are_shown_as_sent(
     kind: Kind, new: dict[str, Any], old: dict[str, Any], shown: str
 ) -> None:
     found = kind.strategy.validate_update(StrategyContext(namespace="n"), new, old)

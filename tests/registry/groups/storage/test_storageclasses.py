@@ -1,4 +1,4 @@
-"""How volumes are made."""
+"""Tests storage classes."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ OLD = {
         ({"reclaimPolicy": ""}, 'reclaimPolicy: Invalid value: ""'),
     ],
 )
-def test_what_is_frozen_is_shown_as_it_was_sent(change: dict[str, Any], shown: str) -> None:
+def test_immutable_fields_are_shown_as_sent(change: dict[str, Any], shown: str) -> None:
     new = {name: value for name, value in {**OLD, **change}.items() if value is not None}
 
     found = STORAGECLASSES.strategy.validate_update(StrategyContext(namespace=""), new, OLD)

@@ -9,7 +9,7 @@ import pytest
 
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.groups.rbac.policy import Policy, RoleKey, binding_of, role_of
+from aio_apiserver.registry.groups.rbac.policy import RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.plugins.authorization.rbac import decide
 
 Object = dict[str, Any]
@@ -82,8 +82,8 @@ class World:
             "subjects": [written_subject(pick) for _ in range(2)],
         }
 
-    def policy(self) -> Policy:
-        policy = Policy()
+    def policy(self) -> RBACPolicy:
+        policy = RBACPolicy()
         for role in self.roles:
             policy.put_role(RoleKey.at(role["metadata"].get("namespace", ""), role["metadata"]["name"]), role_of(role))
         for binding in self.bindings:
@@ -164,7 +164,7 @@ def test_what_is_taken_back_counts_no_more(seed: int) -> None:
 
 
 def test_a_replaced_binding_counts_for_its_new_subjects_alone() -> None:
-    policy = Policy()
+    policy = RBACPolicy()
     policy.put_role(RoleKey.at("", "all"), role_of({"rules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]}))
     for name in ("alice", "bob"):
         binding = {
@@ -181,7 +181,7 @@ def test_a_replaced_binding_counts_for_its_new_subjects_alone() -> None:
 
 
 def test_the_reason_names_the_binding_and_the_first_subject_that_fits() -> None:
-    policy = Policy()
+    policy = RBACPolicy()
     policy.put_role(
         RoleKey.at("ns", "r"), role_of({"rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]})
     )
@@ -198,7 +198,7 @@ def test_the_reason_names_the_binding_and_the_first_subject_that_fits() -> None:
 
 
 def test_a_missing_role_is_told_when_nothing_else_allows() -> None:
-    policy = Policy()
+    policy = RBACPolicy()
     binding = {
         "metadata": {"name": "b"},
         "roleRef": {"kind": "ClusterRole", "name": "gone"},

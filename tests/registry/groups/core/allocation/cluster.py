@@ -1,4 +1,4 @@
-"""The resources of one server on storage in memory, with a block of addresses for services."""
+"""The allocation of one server on storage in memory, with one block of cluster IPs."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _PLUGINS = ("NamespaceLifecycle", "ResourceQuota")
 
 
 class Cluster:
-    """Services as clients see them, and what is taken for them."""
+    """Services as clients see them, and the addresses and ports that are allocated for them."""
 
     def __init__(self, factory: StorageFactory) -> None:
         self.clock = ManualClock()
@@ -47,7 +47,7 @@ class Cluster:
         await self._cidrs.create(_request(), cidr, CreateOptions())
 
     async def add_block(self, name: str, block: str) -> None:
-        """Have another block of addresses, from the next second on."""
+        """Add another block of addresses, one second later."""
         self.clock.advance(1)
         body = {"metadata": {"name": name}, "spec": {"cidrs": [block]}}
         await self._cidrs.create(_request(), defaulted(SERVICECIDRS, body), CreateOptions())
@@ -73,11 +73,11 @@ class Cluster:
         await self.services.delete(_request("default"), name, DeleteOptions())
 
     async def forget(self, address: str) -> None:
-        """Take away what says that an address is taken."""
+        """Delete the IPAddress object of an address."""
         await self._addresses.delete(_request(), address, DeleteOptions())
 
     async def leak(self, address: str, port: int) -> None:
-        """Leave an address and a port taken for a service that there is not."""
+        """Allocate an address and a port for a service that does not exist."""
         parent = {"resource": "services", "namespace": "default", "name": "gone"}
         labels = {
             "ipaddress.kubernetes.io/ip-family": "IPv4",

@@ -1,4 +1,4 @@
-"""What services take and give back, and how that is repaired."""
+"""Tests the allocation and release of addresses and ports, and their repair."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,7 @@ async def cluster() -> AsyncIterator[Cluster]:
         yield made
 
 
-async def test_a_deleted_service_gives_everything_back(cluster: Cluster) -> None:
+async def test_a_deleted_service_releases_addresses_and_ports(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="LoadBalancer", externalTrafficPolicy="Local")
     taken = (await cluster.addresses(), await cluster.ports())
 
@@ -28,21 +28,21 @@ async def test_a_deleted_service_gives_everything_back(cluster: Cluster) -> None
     assert (await cluster.addresses(), await cluster.ports()) == (set(), set())
 
 
-async def test_a_dry_run_takes_nothing(cluster: Cluster) -> None:
+async def test_a_dry_run_allocates_nothing(cluster: Cluster) -> None:
     spec = await cluster.create("a", dry_run=True, type="NodePort")
 
     assert (spec["clusterIP"], spec["ports"][0]["nodePort"]) == ("10.0.0.0", 32769)
     assert (await cluster.addresses(), await cluster.ports()) == (set(), set())
 
 
-async def test_a_service_that_is_refused_gives_everything_back(cluster: Cluster) -> None:
+async def test_a_refused_service_releases_its_allocations(cluster: Cluster) -> None:
     with pytest.raises(Invalid):
         await cluster.create("a", type="NodePort", sessionAffinity="Sometimes")
 
     assert (await cluster.addresses(), await cluster.ports()) == (set(), set())
 
 
-async def test_a_service_that_exists_already_gives_back_what_its_namesake_took(cluster: Cluster) -> None:
+async def test_a_refused_duplicate_service_releases_its_allocations(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort")
 
     with pytest.raises(AlreadyExists):
@@ -52,7 +52,7 @@ async def test_a_service_that_exists_already_gives_back_what_its_namesake_took(c
     assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
 
 
-async def test_a_type_without_ports_and_addresses_gives_them_back(cluster: Cluster) -> None:
+async def test_a_type_without_ports_and_addresses_releases_them(cluster: Cluster) -> None:
     await cluster.create("a", type="NodePort")
 
     without_ports = await cluster.change("a", type="ClusterIP")
@@ -65,7 +65,7 @@ async def test_a_type_without_ports_and_addresses_gives_them_back(cluster: Clust
     assert await cluster.addresses() == set()
 
 
-async def test_an_update_that_is_refused_changes_nothing_that_is_taken(cluster: Cluster) -> None:
+async def test_a_refused_update_keeps_all_allocations(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort")
 
     with pytest.raises(Invalid):
@@ -74,7 +74,7 @@ async def test_an_update_that_is_refused_changes_nothing_that_is_taken(cluster: 
     assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
 
 
-async def test_what_nobody_mentions_stays(cluster: Cluster) -> None:
+async def test_an_update_keeps_allocated_values_that_it_leaves_out(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort")
 
     again = await cluster.change("a", ports=[{"port": 81}], clusterIP=None, clusterIPs=None)
@@ -91,7 +91,7 @@ async def test_ports_of_one_number_share_a_node_port(cluster: Cluster) -> None:
     assert len({port["nodePort"] for port in spec["ports"]}) == 1
 
 
-async def test_two_ports_that_would_keep_one_node_port_are_refused(cluster: Cluster) -> None:
+async def test_two_ports_with_one_kept_node_port_are_refused(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort")
     node_port = spec["ports"][0]["nodePort"]
 
@@ -101,12 +101,12 @@ async def test_two_ports_that_would_keep_one_node_port_are_refused(cluster: Clus
     assert await cluster.ports() == {node_port}
 
 
-async def test_an_address_that_cannot_be_had_shows_with_the_one_that_was_to_be_found(cluster: Cluster) -> None:
+async def test_an_unavailable_address_is_shown_in_the_error(cluster: Cluster) -> None:
     with pytest.raises(Invalid, match=r'Invalid value: \["1.2.3.4"\]: failed to allocate IP 1.2.3.4'):
         await cluster.create("a", clusterIP="1.2.3.4")
 
 
-async def test_a_new_address_of_a_service_without_addresses_shows_twice(cluster: Cluster) -> None:
+async def test_a_new_cluster_ip_of_a_service_is_copied_to_cluster_ips(cluster: Cluster) -> None:
     await cluster.create("a", clusterIP="10.0.0.44")
 
     spec = await cluster.change(
@@ -116,14 +116,14 @@ async def test_a_new_address_of_a_service_without_addresses_shows_twice(cluster:
     assert spec["clusterIPs"] == ["10.0.0.45"]
 
 
-async def test_a_family_that_the_cluster_does_not_have_is_refused_by_the_rules(cluster: Cluster) -> None:
+async def test_validation_refuses_a_family_that_the_cluster_does_not_have(cluster: Cluster) -> None:
     await cluster.create("a")
 
     with pytest.raises(Invalid, match="may not change once set"):
         await cluster.change("a", clusterIP="None", ipFamilyPolicy="RequireDualStack")
 
 
-async def test_the_oldest_block_gives_addresses_first(cluster: Cluster) -> None:
+async def test_the_oldest_service_cidr_is_used_first(cluster: Cluster) -> None:
     await cluster.add_block("another", "192.168.7.0/28")
 
     spec = await cluster.create("a")
@@ -133,7 +133,7 @@ async def test_the_oldest_block_gives_addresses_first(cluster: Cluster) -> None:
     assert wanted["clusterIP"] == "192.168.7.5"
 
 
-async def test_a_repair_frees_what_nobody_holds_when_no_write_can_be_under_way(cluster: Cluster) -> None:
+async def test_a_repair_releases_unused_addresses_and_ports_after_some_time(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort", clusterIP="10.0.0.10")
     await cluster.leak("10.0.0.200", 30200)
 
@@ -148,7 +148,7 @@ async def test_a_repair_frees_what_nobody_holds_when_no_write_can_be_under_way(c
     assert await cluster.ports() == {spec["ports"][0]["nodePort"]}
 
 
-async def test_a_repair_takes_what_services_hold(cluster: Cluster) -> None:
+async def test_a_repair_allocates_the_addresses_and_ports_of_services(cluster: Cluster) -> None:
     spec = await cluster.create("a", type="NodePort")
     await cluster.forget(spec["clusterIP"])
     await cluster.node_ports.free([spec["ports"][0]["nodePort"]])

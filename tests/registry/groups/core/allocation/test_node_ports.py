@@ -1,4 +1,4 @@
-"""Node ports: which are taken, and what is given out."""
+"""Tests the allocation of node ports."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,7 @@ async def factory() -> AsyncIterator[StorageFactory]:
         yield opened
 
 
-def test_ports_in_front_are_given_out_last() -> None:
+def test_ports_of_the_lower_band_are_allocated_last() -> None:
     ports = PortSet(PORTS)
 
     chosen = [ports.take_any() for _ in PORTS]
@@ -27,7 +27,7 @@ def test_ports_in_front_are_given_out_last() -> None:
     assert set(chosen[84:]) == set(range(30000, 30016))
 
 
-def test_a_full_range_is_said_to_be_full() -> None:
+def test_a_full_range_is_reported() -> None:
     ports = PortSet(PORTS)
     for port in PORTS:
         ports.take(port)
@@ -36,7 +36,7 @@ def test_a_full_range_is_said_to_be_full() -> None:
         ports.take_any()
 
 
-def test_a_taken_port_and_one_outside_are_refused() -> None:
+def test_used_ports_and_ports_out_of_range_are_refused() -> None:
     ports = PortSet(PORTS)
     ports.take(30001)
 
@@ -46,7 +46,7 @@ def test_a_taken_port_and_one_outside_are_refused() -> None:
         ports.take(30100)
 
 
-def test_a_dry_run_shows_ports_and_takes_none() -> None:
+def test_a_dry_run_shows_ports_and_allocates_none() -> None:
     ports = PortSet(PORTS)
     dry = DryPorts(ports)
 
@@ -54,7 +54,7 @@ def test_a_dry_run_shows_ports_and_takes_none() -> None:
     assert ports.taken() == set()
 
 
-async def test_a_decision_that_fails_takes_nothing(factory: StorageFactory) -> None:
+async def test_a_failed_decision_allocates_no_ports(factory: StorageFactory) -> None:
     ports = NodePorts(factory.storage_for(RANGES), PORTS, AllocationMetrics())
 
     def decide(stock: PortSet) -> None:
@@ -67,7 +67,7 @@ async def test_a_decision_that_fails_takes_nothing(factory: StorageFactory) -> N
     assert (await ports.present()).taken() == set()
 
 
-async def test_ports_stay_taken_when_the_range_changes(factory: StorageFactory) -> None:
+async def test_ports_stay_allocated_when_the_range_changes(factory: StorageFactory) -> None:
     await NodePorts(factory.storage_for(RANGES), PORTS, AllocationMetrics()).change(lambda stock: stock.take(30050))
 
     moved = NodePorts(factory.storage_for(RANGES), range(30040, 30200), AllocationMetrics())

@@ -1,4 +1,4 @@
-"""Resources of pods: requests that follow from limits, sums, classes of service."""
+"""Tests resources of pods: defaults from limits, sums, QoS classes."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def container(requests: Any = None, limits: Any = None, **more: Any) -> dict[str
 FULL = {"cpu": "1", "memory": "1Gi"}
 
 
-def test_containers_request_their_limits() -> None:
+def test_requests_default_to_limits() -> None:
     spec = {"containers": [container({"cpu": "100m"}, FULL)]}
 
     pod_resources.default_requests(spec)
@@ -22,7 +22,7 @@ def test_containers_request_their_limits() -> None:
     assert spec["containers"][0]["resources"]["requests"] == {"cpu": "100m", "memory": "1Gi"}
 
 
-def test_a_pod_with_limits_requests_what_its_containers_add_up_to() -> None:
+def test_a_pod_with_limits_requests_the_sum_of_its_containers() -> None:
     spec: dict[str, Any] = {
         "containers": [container({"cpu": "100m"}), container({"cpu": "200m"})],
         "initContainers": [container({"cpu": "50m"}, restartPolicy="Always"), container({"cpu": "700m"})],

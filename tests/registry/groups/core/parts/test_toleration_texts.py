@@ -1,4 +1,4 @@
-"""Tolerations in annotations are read as Go reads them."""
+"""Tests that tolerations in annotations are decoded as in Go."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.registry.groups.core.parts import toleration_texts
 
 
-def test_names_count_whatever_their_case() -> None:
+def test_field_names_match_in_any_case() -> None:
     text = '[{"Key": "a", "TOLERATIONSECONDS": 5, "effect": null, "other": 1}, null]'
 
     assert toleration_texts.read(text, package="v1") == [{"key": "a", "tolerationSeconds": 5}, {}]
@@ -37,6 +37,6 @@ def test_names_count_whatever_their_case() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_told_in_gos_words(text: str, package: str, why: str) -> None:
+def test_invalid_tolerations_get_the_message_of_go(text: str, package: str, why: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(why)}$"):
         toleration_texts.read(text, package=package)

@@ -1,6 +1,6 @@
-"""Audit ids: every request has one, its client's or a new one. This is where a request's context begins.
+"""Entry: the outermost step of a request. It makes the RequestContext, with the Audit-ID of the client or a new one.
 
-Outermost: from here on everything that is answered or logged can name the request.
+Must hold: every log line and response of a request can name its audit id.
 """
 
 import random
@@ -14,11 +14,11 @@ from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.storage.clock import Clock
 
 HEADER = istr("Audit-ID")
-_random = random.Random()  # noqa: S311 - ids tell requests apart, they are no secrets
+_random = random.Random()  # noqa: S311 - ids are not secrets
 
 
-def entry(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
-    """The chain as aiohttp calls it."""
+def with_context(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+    """The filter chain in the form that aiohttp's server calls."""
 
     def begin(request: web.BaseRequest) -> Awaitable[web.StreamResponse]:
         audit_id = request.headers.get(HEADER) or new_id()
@@ -28,6 +28,6 @@ def entry(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitab
 
 
 def new_id() -> str:
-    """A random UUID (of version 4), in a small part of the time that the uuid module takes."""
+    """A random UUID of version 4. The uuid module takes several times as long."""
     text = _random.randbytes(16).hex()
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"

@@ -2,7 +2,7 @@ import re
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.filters import audit_id
+from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from tests.apiserver.serving import ask, listening
@@ -32,7 +32,7 @@ async def test_a_client_may_choose_it() -> None:
 
 
 def test_new_ids_are_random_uuids() -> None:
-    ids = {audit_id.new_id() for _ in range(1000)}
+    ids = {entry.new_id() for _ in range(1000)}
 
     assert len(ids) == 1000
     assert all(UUID.fullmatch(each) for each in ids)

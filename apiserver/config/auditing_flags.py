@@ -1,0 +1,122 @@
+"""auditing_flags: Flags of the audit: the policy, files and webhooks."""
+
+from pathlib import Path
+from typing import Annotated
+
+from aio_apiserver.apiserver.config.flag_fields import AUDITING, FlagGroup, flag
+from aio_apiserver.apiserver.config.setting_types import (
+    Count,
+    Duration,
+    Positive,
+    Rate,
+    one_of,
+)
+
+AUDIT_FORMATS = ("legacy", "json")
+AUDIT_MODES = ("batch", "blocking", "blocking-strict")
+_AUDIT_MODE = (
+    "Strategy for sending audit events. Blocking indicates sending events should block server responses, "
+    "blocking-strict that a request fails when its first event cannot be sent. Batch causes the backend to buffer and "
+    f"write events asynchronously. Known modes are {','.join(AUDIT_MODES)}."
+)
+
+
+class AuditingFlags(FlagGroup):
+    """The group Auditing of --help."""
+
+    audit_policy_file: Path | None = flag(
+        AUDITING, None, "Path to the file that defines the audit policy configuration."
+    )
+    audit_log_path: Path | None = flag(
+        AUDITING,
+        None,
+        "If set, all requests coming to the apiserver will be logged to this file. '-' means standard out.",
+    )
+    audit_log_format: Annotated[str, one_of(*AUDIT_FORMATS)] = flag(
+        AUDITING,
+        "json",
+        'Format of saved audits. "legacy" indicates 1-line text format for each event. "json" indicates structured '
+        "json format.",
+    )
+    audit_log_version: Annotated[str, one_of("audit.k8s.io/v1")] = flag(
+        AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to log."
+    )
+    audit_log_maxage: Count = flag(
+        AUDITING,
+        366,
+        "The maximum number of days to retain old audit log files, by the timestamp in their names. 0 is no limit.",
+    )
+    audit_log_maxbackup: Count = flag(
+        AUDITING, 100, "The maximum number of old audit log files to retain. 0 is no limit."
+    )
+    audit_log_maxsize: Count = flag(
+        AUDITING,
+        100,
+        "The maximum size in megabytes of the audit log file before it gets rotated. 0 disables rotation.",
+    )
+    audit_log_compress: bool = flag(AUDITING, False, "If set, the rotated log files will be compressed using gzip.")
+    audit_log_mode: Annotated[str, one_of(*AUDIT_MODES)] = flag(AUDITING, "blocking", _AUDIT_MODE)
+    audit_log_batch_buffer_size: Positive = flag(
+        AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
+    )
+    audit_log_batch_max_size: Positive = flag(AUDITING, 1, "The maximum size of a batch. Only used in batch mode.")
+    audit_log_batch_max_wait: Duration = flag(
+        AUDITING, 0.0, "How long to wait before sending a batch that is not full. Only used in batch mode."
+    )
+    audit_log_batch_throttle_enable: bool = flag(
+        AUDITING, False, "Whether batching throttling is enabled. Only used in batch mode."
+    )
+    audit_log_batch_throttle_qps: Rate = flag(
+        AUDITING, 0.0, "Maximum average number of batches per second. Only used in batch mode."
+    )
+    audit_log_batch_throttle_burst: Count = flag(
+        AUDITING, 0, "Maximum number of batches at once after a rest. Only used in batch mode."
+    )
+    audit_log_truncate_enabled: bool = flag(AUDITING, False, "Whether event and batch truncating is enabled.")
+    audit_log_truncate_max_event_size: Positive = flag(
+        AUDITING,
+        102400,
+        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
+        "it is discarded.",
+    )
+    audit_log_truncate_max_batch_size: Positive = flag(
+        AUDITING, 10485760, "Maximum size of a batch; a bigger one is split."
+    )
+    audit_webhook_config_file: Path | None = flag(
+        AUDITING, None, "Path to a kubeconfig formatted file that defines the audit webhook configuration."
+    )
+    audit_webhook_version: Annotated[str, one_of("audit.k8s.io/v1")] = flag(
+        AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to webhook."
+    )
+    audit_webhook_initial_backoff: Duration = flag(
+        AUDITING, 10.0, "The amount of time to wait before retrying the first failed request."
+    )
+    audit_webhook_mode: Annotated[str, one_of(*AUDIT_MODES)] = flag(AUDITING, "batch", _AUDIT_MODE)
+    audit_webhook_batch_buffer_size: Positive = flag(
+        AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
+    )
+    audit_webhook_batch_max_size: Positive = flag(
+        AUDITING, 400, "The maximum size of a batch. Only used in batch mode."
+    )
+    audit_webhook_batch_max_wait: Duration = flag(
+        AUDITING, 30.0, "How long to wait before sending a batch that is not full. Only used in batch mode."
+    )
+    audit_webhook_batch_throttle_enable: bool = flag(
+        AUDITING, True, "Whether batching throttling is enabled. Only used in batch mode."
+    )
+    audit_webhook_batch_throttle_qps: Rate = flag(
+        AUDITING, 10.0, "Maximum average number of batches per second. Only used in batch mode."
+    )
+    audit_webhook_batch_throttle_burst: Count = flag(
+        AUDITING, 15, "Maximum number of batches at once after a rest. Only used in batch mode."
+    )
+    audit_webhook_truncate_enabled: bool = flag(AUDITING, False, "Whether event and batch truncating is enabled.")
+    audit_webhook_truncate_max_event_size: Positive = flag(
+        AUDITING,
+        102400,
+        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
+        "it is discarded.",
+    )
+    audit_webhook_truncate_max_batch_size: Positive = flag(
+        AUDITING, 10485760, "Maximum size of a batch; a bigger one is split."
+    )
