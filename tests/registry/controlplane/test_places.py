@@ -1,4 +1,4 @@
-"""Where the objects of each kind stand in the store: exactly where kube-apiserver keeps them."""
+"""The keys of each kind in the store: the same as kube-apiserver's."""
 
 import pytest
 

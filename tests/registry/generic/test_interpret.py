@@ -1,4 +1,4 @@
-"""What clients hear of storage's errors."""
+"""The StatusErrors for storage's errors."""
 
 import pytest
 
