@@ -1,1 +1,1 @@
-"""The registry: what Kubernetes means. Knows no HTTP and no etcd."""
+"""Registry: what Kubernetes' API means: kinds, defaults, validation and admission. Knows no HTTP and no etcd."""

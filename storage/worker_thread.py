@@ -1,17 +1,17 @@
-"""Worker thread: pure work that may take long runs in one thread beside the event loop, a fair share for each user.
+"""Worker thread: runs long pure work in one thread beside the event loop, with a fair share for each Kubernetes user.
 
-One thread, because pure Python work holds the interpreter: a second one would only slow down the first and the event
-loop. Parsing, decoding, CEL and protobuf all hold it; zlib lets go of it (`run_without_interpreter`).
+There is one thread because pure Python work holds the interpreter: a second thread would slow down the first one and
+the event loop. Parsing, decoding, CEL and protobuf hold it; zlib releases it (`run_without_interpreter`).
 
-Users who wait have equal shares of the thread's time (start-time fair queueing): next is the user whose last piece
-ended first, on a scale that runs with the thread. The pieces of a request follow each other: each time, a turn of the
-loop is waited for the next one, so that a user of many short pieces is not put behind a long one each time.
+Waiting users have equal shares of the thread's time (start-time fair queueing). The next user is the one whose last
+piece ended first, in virtual time. The thread waits one turn of the event loop for the next piece of the same request.
+So a user with many short pieces does not wait behind a long piece each time.
 
     queued     admin: 50 ms, 50 ms    kubelet: 1 ms, and 1 ms as soon as that is done
     runs       admin 50, kubelet 1, kubelet 1, admin 50
 
-Must hold: what the event loop does at once takes milliseconds; one piece of work runs at a time; a piece whose request
-has ended (the client went away, the deadline has passed) never begins. A piece that runs cannot be stopped.
+Must hold: work that runs on the event loop takes milliseconds. One piece of work runs at a time. A piece whose request
+has ended never begins: its client has left, or its deadline has passed. A running piece cannot be stopped.
 """
 
 import asyncio
@@ -26,41 +26,41 @@ T = TypeVar("T")
 
 _USUAL_SECONDS = sys.getswitchinterval()
 _RIVAL_SECONDS = 0.0005
-"""The loop asks for the interpreter several times in each request, and waits so long each time."""
+"""The event loop takes the interpreter several times in each request, and waits for this long each time."""
 
 LONG = 64 * 1024
-"""Bytes of an object from which on work on it may take long."""
+"""The size in bytes from which on work on an object may take long."""
 STORE = ""
-"""The user for which the store itself works."""
+"""The user of the store's own work."""
 
 
 class TakesLong(Exception):
-    """Work that was begun at once has turned out to be long: nothing has come of it."""
+    """Work that began on the event loop turned out to be long; it had no effect."""
 
 
 class Run(Protocol):
-    """How pure work is done: at once, or in the worker thread."""
+    """How pure work runs: at once, or in the worker thread."""
 
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 async def at_once(work: Callable[[], T]) -> T:
-    """The Run of what does not take long."""
+    """The Run of short work."""
     return work()
 
 
 def runner(size: int, user: str) -> Run:
-    """The Run of work on so many bytes."""
+    """The Run of work on `size` bytes."""
     return at_once if size < LONG else lambda work: run(work, user)
 
 
 async def run_sized(work: Callable[[], T], size: int, user: str) -> T:
-    """What pure work on so many bytes returns."""
+    """The result of pure work on `size` bytes."""
     return work() if size < LONG else await run(work, user)
 
 
 async def run(work: Callable[[], T], user: str) -> T:
-    """What pure work returns that takes long, in the worker thread."""
+    """The result of long pure work, which runs in the worker thread."""
     loop = asyncio.get_running_loop()
     worker = _workers.get(loop)
     if worker is None:
@@ -69,12 +69,12 @@ async def run(work: Callable[[], T], user: str) -> T:
 
 
 async def run_without_interpreter(work: Callable[[], T]) -> T:
-    """What work returns that lets go of the interpreter while it takes long, as zlib does: it needs no turn."""
+    """The result of long work that releases the interpreter, as zlib does. It does not queue."""
     return await asyncio.to_thread(work)
 
 
 class _Piece:
-    """Work that waits, and what becomes of it."""
+    """Waiting work, and the future of its result."""
 
     __slots__ = ("outcome", "work")
 
@@ -84,19 +84,19 @@ class _Piece:
 
 
 class WorkerThread:
-    """Of one event loop: a process may run several servers."""
+    """The worker thread of one event loop: a process may run several servers."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[_Piece]] = {}
-        """By user."""
+        """Waiting pieces by user."""
         self._is_taken = False
         self._now = 0.0
-        """Where on the scale of shares the piece began that began last."""
+        """The virtual time at which the newest piece began."""
         self._ended: dict[str, float] = {}
-        """Where on that scale the last piece of a user ended, if that is later."""
+        """The virtual time at which the last piece of a user ended, if that is later."""
 
     async def run(self, work: Callable[[], T], user: str) -> T:
-        """What work returns when its user's turn has come."""
+        """The result of the work, once the scheduler has picked its user."""
         outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(user, deque()).append(_Piece(work, outcome))
         if not self._is_taken:
@@ -147,7 +147,7 @@ class WorkerThread:
 
 
 def _hand_over(ended: "asyncio.Future[Any]", outcome: "asyncio.Future[Any]") -> None:
-    """Give the result or the failure of a piece to its request, if that still waits."""
+    """Give the result or the failure of a piece to its request, if the request still waits."""
     failure = asyncio.CancelledError() if ended.cancelled() else ended.exception()
     if outcome.done():
         return
@@ -160,8 +160,10 @@ def _hand_over(ended: "asyncio.Future[Any]", outcome: "asyncio.Future[Any]") -> 
 
 
 def _make_way() -> bool:
-    """While the thread works: have it let go of the interpreter often, and spare the loop the long collections of
-    garbage that its many objects would set off (they go by themselves when it is done). Returns whether there were any.
+    """Prepare the interpreter for the thread: it switches often, and the garbage collector is off.
+
+    The thread's many objects would set off long collections on the event loop; most of them are freed when the work
+    ends. Returns whether the collector was on.
     """
     was_collecting = gc.isenabled()
     gc.disable()

@@ -1,7 +1,7 @@
-"""Yielding: work on the event loop that lets other tasks run in between.
+"""Yielding: runs a loop over many Kubernetes objects on the event loop, with pauses for other tasks.
 
-Must hold: whatever the number and the size of the items, a loop that counts its steps here holds the event loop for
-some 10 ms and one step.
+Must hold: a loop that counts its steps here holds the event loop for about 10 ms and one step. The number and the size
+of the items do not matter.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ T = TypeVar("T")
 MAX_STEPS = 512
 MAX_SECONDS = 0.01
 _MACHINE: Clock = SystemClock()
-"""The processor's time passes, whatever clock a server is told."""
+"""The machine's time passes, whatever clock a server is configured with."""
 
 
 class Share:
-    """The share of one turn of the event loop: so many steps or so much time, whichever is used up first."""
+    """One turn of the event loop: a number of steps or a time, and it ends with the first that is used up."""
 
     __slots__ = ("_clock", "_ends", "_steps")
 
@@ -29,13 +29,13 @@ class Share:
         self._ends = clock.monotonic() + MAX_SECONDS
 
     def step(self) -> bool:
-        """Count a step; whether it was the last one of this turn."""
+        """Count a step; returns whether it was the last one of this turn."""
         self._steps += 1
         return self._steps >= MAX_STEPS or self._clock.monotonic() >= self._ends
 
 
 async def in_turns(items: Iterable[T], clock: Clock = _MACHINE) -> AsyncIterator[T]:
-    """The items, with a pause for others whenever a share is used up."""
+    """The items, with a pause for other tasks whenever a turn is used up."""
     share = Share(clock)
     for item in items:
         yield item

@@ -16,7 +16,7 @@ from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.tls import reloading
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
-from aio_apiserver.registry.generic.access.authorizer import Authorizer, Chain, Verdict
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, AuthorizerChain, Verdict
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.authorization import abac, modes
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
@@ -58,7 +58,7 @@ class Authorizers:
         self._config = _config_of(settings)
         self._own: dict[str, Modes] = {}
         first = list(self._first())
-        self._chain = Chain(modes.in_order(first, metrics))
+        self._chain = AuthorizerChain(modes.in_order(first, metrics))
 
     @property
     def authorizer(self) -> Authorizer:

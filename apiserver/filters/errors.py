@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.registry.generic.interpret import StorageCall, status_error
 from aio_apiserver.storage.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def with_errors(handler: Handler) -> Handler:
             return _answer(request, context, failure)
         except Unavailable as failure:  # of a lookup in a filter
             info = context.info
-            operation = Operation(GroupResource(info.group, info.resource), info.verb, info.name)
+            operation = StorageCall(GroupResource(info.group, info.resource), info.verb, info.name)
             return _answer(request, context, status_error(failure, operation))
         except ConnectionError:
             raise  # the client disconnected: aiohttp drops the request

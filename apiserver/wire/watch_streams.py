@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, status_error
+from aio_apiserver.registry.generic.interpret import StorageCall, status_error
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Encoder, WatchBatch
 from aio_apiserver.storage.tasks import Tasks
@@ -79,7 +79,7 @@ class WatchStream:
 
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:
-            self.fail(status_error(reason, Operation(GroupResource("", ""), "watch")))
+            self.fail(status_error(reason, StorageCall(GroupResource("", ""), "watch")))
         self._over.set()
 
     def fail(self, failure: StatusError) -> None:

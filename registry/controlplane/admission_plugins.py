@@ -1,7 +1,7 @@
-"""The one table of admission plugins, in the order in which they are called, and which of them are on.
+"""admission_plugins: the table of kube-apiserver's admission plugins, in their order, with their defaults.
 
-A plugin is a row here and a file of its own. Must hold: the order is kube-apiserver's; a name that kube-apiserver has
-is known even when nothing here does its work.
+A plugin is a row here and a file of its own. Must hold: the order is kube-apiserver's. The names of all
+kube-apiserver's plugins are known, also of those without an implementation.
 """
 
 from collections.abc import Callable, Iterator
@@ -78,7 +78,7 @@ def _storage(given: Foundation, kind: Kind) -> Reader:
 
 
 class Row(Struct, frozen=True):
-    """A plugin by its name; one without `make` has nothing to do as long as its alpha feature is off."""
+    """A plugin by its name; without `make` it has no effect, because its alpha feature is off."""
 
     name: str
     make: Make | None = None
@@ -138,7 +138,7 @@ NAMES = tuple(row.name for row in PLUGINS)
 
 
 def chain_of(given: Foundation) -> MeasuredChain:
-    """The plugins that are on, in their order. Raises ValueError, OSError."""
+    """The enabled plugins, in their order. Raises ValueError, OSError."""
     return MeasuredChain(list(_made(given)), given.metrics.of(AdmissionMetrics), given.clock.patience)
 
 

@@ -1,7 +1,7 @@
-"""Assembly: all API groups, put together on one storage factory.
+"""Assembly: puts all API groups together on one storage factory.
 
-The registry's single entry: the server opens storage, calls `assemble`, and serves what comes back. Nothing is read or
-written here; each resource opens its storage, and starts its cache, when it is first used.
+The server opens storage, calls `assemble`, and serves the returned REST storages. Nothing is read or written here. Each
+resource opens its storage, and starts its cache, when it is first used.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTSto
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 
 Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
-"""What is served, by group, version and path. Groups and versions are in the order of discovery."""
+"""The REST storages by group, version and path. Groups and versions are in the order of discovery."""
 
 
 def environment_of(given: Foundation) -> Environment:
-    """What all resources share, those that clients define included."""
+    """The environment that all resources share, custom resources included."""
     given = replace(given, kinds=KindMapping(given.storage_for(resource_of(DEFINITIONS))))
     chain = chain_of(given)
     return Environment(
@@ -43,7 +43,7 @@ def environment_of(given: Foundation) -> Environment:
 
 
 def served(groups: Groups, enablement: Enablement) -> Groups:
-    """What of all groups clients find."""
+    """The groups, versions and resources that are enabled."""
     found = {
         group: {
             version: {

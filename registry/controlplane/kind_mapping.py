@@ -1,4 +1,4 @@
-"""kind_mapping: The resources of all kinds, built-in and custom, as references to objects name them."""
+"""kind_mapping: finds the resources of a kind, built-in or custom, for references such as ownerReferences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -23,14 +23,14 @@ class _Custom(NamedTuple):
 
 
 class KindMapping:
-    """Knows the kinds that are built in; custom ones, once established, are looked up where definitions are kept."""
+    """Knows the built-in kinds; established custom kinds are looked up in the CustomResourceDefinitions."""
 
     def __init__(self, definitions: Reader) -> None:
         self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
         self._definitions = Lookup(definitions, DEFINITIONS.resource, _custom)
 
     async def resources(self, api_version: str, kind: str) -> Sequence[ServedKind]:
-        """What serves a kind in a version; nothing when nothing does."""
+        """The resources of a kind in a version; empty when none serves it."""
         group, _, version = api_version.rpartition("/")
         wanted = GroupKind(group, kind)
         known = self._kinds.get(wanted)

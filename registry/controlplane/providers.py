@@ -1,4 +1,4 @@
-"""The one list of providers: every API group that is served."""
+"""Providers: the list of all API groups that are served."""
 
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
@@ -60,4 +60,4 @@ BETA_VERSIONS: frozenset[tuple[str, str]] = frozenset(
     for version in provider.group.versions
     if not enablement.is_stable(version)
 )
-"""The groups and versions that are served when --runtime-config says so."""
+"""The groups and versions that are served only with --runtime-config."""

@@ -1,7 +1,7 @@
-"""served_paths: every path of the API that this server serves, by group, version and resource.
+"""served_paths: finds the REST storage for a request's group, version and resource.
 
-Looked up for every request. What Kubernetes brings is there from the start; CustomResourceDefinitions come and go. Must
-hold: a definition never takes a path that Kubernetes has.
+Each request looks here. Kubernetes' own paths are there from the start; CustomResourceDefinitions add and remove
+theirs. Must hold: a definition never takes a path that Kubernetes has.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ ServedGroups = Mapping[str, Mapping[str, Mapping[str, Served[Any]]]]
 
 
 class ServedPaths:
-    """Everything that is served. `generation` changes with it."""
+    """All served paths. `generation` changes with them."""
 
     def __init__(self, fixed: Mapping[Path, Served[Any]], types: Catalog, clock: Clock) -> None:
         self._fixed = dict(fixed)
@@ -44,12 +44,12 @@ class ServedPaths:
 
     @property
     def fixed_groups(self) -> ServedGroups:
-        """What Kubernetes brings."""
+        """Kubernetes' own groups."""
         return _grouped(self._fixed)
 
     @property
     def told_groups(self) -> ServedGroups:
-        """All that is told: Kubernetes' own groups first. What clients add to one of those stands in it."""
+        """All groups for discovery: Kubernetes' own first. Custom versions of such a group stand in it."""
         groups = dict(self.fixed_groups)
         for name, added in self.custom_groups.items():
             groups[name] = _joined(groups.get(name, {}), added)
@@ -57,7 +57,7 @@ class ServedPaths:
 
     @property
     def custom_groups(self) -> ServedGroups:
-        """What clients have defined, as far as it is told."""
+        """The groups of custom resources that discovery shows."""
         told = {
             path: served
             for name in sorted(self._of_offer, key=lambda name: (self._offers[name].definition.group, name))
@@ -72,11 +72,11 @@ class ServedPaths:
 
     @property
     def definitions(self) -> Sequence[Definition]:
-        """The definitions of what clients have defined, as far as it is told, by name."""
+        """The definitions that discovery shows, by name."""
         return [offer.definition for _, offer in sorted(self._offers.items()) if offer.is_told]
 
     def publish(self, name: str, offer: Offer | None) -> None:
-        """Serve what a definition offers from now on, or nothing of it any more."""
+        """Serve the paths of a definition's offer from now on; with None, remove them."""
         for path in self._of_offer.pop(name, {}):
             del self._by_path[path]
         self._offers.pop(name, None)
@@ -111,7 +111,7 @@ def _joined(
 
 
 def index(groups: Mapping[str, Mapping[str, Mapping[str, RESTStorage]]], types: Catalog, clock: Clock) -> ServedPaths:
-    """Everything that Kubernetes serves, from the storages of each group by version and path."""
+    """The served paths of Kubernetes' own groups, from their REST storages by version and path."""
     fixed = {
         (group, version, path): served_of(version, path, storage, types, clock)
         for group, of_group in groups.items()

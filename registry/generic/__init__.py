@@ -1,1 +1,1 @@
-"""The generic registry: one Store that serves every kind, and what it decides with."""
+"""Generic: the registry's generic part: one Store for every kind, and the contracts of admission and authorization."""

@@ -1,6 +1,6 @@
-"""bound_objects: The objects that service account and bootstrap tokens are bound to, and whether they still exist.
+"""bound_objects: looks up the objects to which service account and bootstrap tokens are bound.
 
-Must hold: an object that was deleted and created again under its name is another object, which its uid tells.
+Must hold: an object that was deleted and created again with the same name is another object, as its uid shows.
 """
 
 from datetime import datetime
@@ -17,7 +17,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class BoundObject(Struct, frozen=True):
-    """An object as a token sees it: its uid, and when its deletion ends, if it has begun."""
+    """An object as a token sees it: its uid, and the end of its deletion, if that has begun."""
 
     uid: str
     ends: float | None
@@ -25,7 +25,7 @@ class BoundObject(Struct, frozen=True):
 
 
 class BoundObjects:
-    """Looks bound objects up, of any kind. A token may be used right after its account was created."""
+    """Looks up bound objects of any kind. A token may be used right after its account was created."""
 
     def __init__(self, storage_for: ReaderFor) -> None:
         self._storage_for = storage_for
@@ -39,7 +39,7 @@ class BoundObjects:
         return cached
 
     async def newest(self, kind: Kind, namespace: str, name: str) -> BoundObject:
-        """The object as it is now. Raises NotFound."""
+        """The newest state of the object. Raises NotFound."""
         return await self._lookup(kind).newest(_key(kind, namespace, name))
 
     def _lookup(self, kind: Kind) -> Lookup[BoundObject]:

@@ -1,6 +1,6 @@
-"""component_probes: the seam to the scheduler and controller manager, whose health ComponentStatus shows.
+"""component_probes: the contract for the health checks of scheduler and controller manager, for ComponentStatus.
 
-Who asks them over the network is not known here.
+apiserver/outgoing/documents.py makes the HTTP requests.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 
 class Unhealthy(Exception):
-    """A component does not answer; the message says why, in the words of Go's client."""
+    """A component does not answer; the message is in Go's words."""
 
 
 class ProbeAnswer(NamedTuple):
-    """What a component has answered at /healthz."""
+    """The answer of a component at /healthz."""
 
     status: int
     body: str
 
 
 Probe = Callable[[int], Awaitable[ProbeAnswer]]
-"""Asks the component at a port of this machine. Raises Unhealthy."""
+"""Checks the component at a port of this machine. Raises Unhealthy."""
 
 
 async def probe_nothing(port: int) -> ProbeAnswer:

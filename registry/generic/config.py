@@ -1,6 +1,6 @@
-"""Config: what the server's flags tell the registry.
+"""Config: the values of kube-apiserver's flags that the registry needs.
 
-A value for everything, so that a registry can be made without flags. Knows no flag's grammar.
+Every field has a default, so that a registry can be made without flags. Knows no flag's syntax.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from aio_apiserver.registry.generic.enablement import Enablement
 class Config(Struct, frozen=True, kw_only=True):
     """The defaults are kube-apiserver's.
 
-    enabled_admission, disabled_admission: plugins by name, beyond those that are on by default.
-    event_ttl_seconds: how long events are kept.
+    enabled_admission, disabled_admission: plugins by name, beside the defaults.
+    event_ttl_seconds: the lifetime of events.
     delete_collection_workers: how many objects of a collection are deleted at a time.
-    admission_configuration: by the name of a plugin, what it is configured with; its own business.
-    enablement: which versions and resources are served.
+    admission_configuration: the configuration of each plugin by its name; the plugin parses it.
+    enablement: the versions and resources that are served.
     not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
     """
 

@@ -1,10 +1,10 @@
-"""Enablement: which versions and resources of the built-in groups are served (--runtime-config).
+"""Enablement: the versions and resources of the built-in groups that are served (--runtime-config).
 
     api/all=false            all versions        apps/v1=false                         one version
     api/beta=true            all v1beta1 ...     networking.k8s.io/v1beta1/ipaddresses one resource
 
-Pure. The closer a word is to one resource, the more it counts. Must hold: without any word everything is served but
-alpha and beta versions; complaints have kube-apiserver's words.
+Pure. A more specific entry overrides a less specific one. Must hold: without entries everything is served but alpha and
+beta versions. Errors have kube-apiserver's messages.
 """
 
 import re
@@ -27,7 +27,7 @@ _VERSION_PARTS, _RESOURCE_PARTS = 2, 3
 
 
 class Enablement(Struct, frozen=True):
-    """What was said: of kinds of versions, of versions, and of resources."""
+    """The entries for stability levels, for versions, and for resources."""
 
     patterns: Mapping[str, bool] = {}
     versions: Mapping[tuple[str, str], bool] = {}
@@ -45,24 +45,24 @@ class Enablement(Struct, frozen=True):
         return enabled
 
     def has_version(self, group: str, version: str) -> bool:
-        """Whether anything is served in a version, as far as was said."""
+        """Whether the entries enable any resource of a version."""
         asked = (is_on for (its, one, _), is_on in self.resources.items() if (its, one) == (group, version))
         return self.has(group, version, "") or any(asked)
 
     def unserved(self, known: Collection[tuple[str, str]]) -> Sequence[str]:
-        """The versions that were asked for and are neither stable nor among the known ones, by group and version."""
+        """The enabled versions that are neither stable nor among the known ones, by group and version."""
         asked = [*(one for one, is_on in self.versions.items() if is_on)]
         asked += [(group, version) for (group, version, _), is_on in self.resources.items() if is_on]
         return sorted({"/".join(one) for one in asked if not is_stable(one[1]) and one not in known})
 
 
 def is_stable(version: str) -> bool:
-    """Whether a version is served as long as no word says otherwise."""
+    """Whether a version is served by default."""
     return bool(_STABLE.match(version))
 
 
 def parse(given: Mapping[str, str], known: Collection[tuple[str, str]]) -> Enablement:
-    """What a flag says, when these versions are there at all. Raises ValueError."""
+    """The enablement from a flag's entries, for these known versions. Raises ValueError."""
     if given == {_ALL: "false"}:
         raise ValueError(f"invalid runtime-config with only {_ALL}=false")
     keys = {key: _group_version(key) for key in given if key not in _PATTERNS}

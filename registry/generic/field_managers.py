@@ -1,6 +1,6 @@
-"""Field managers of one resource: who looks after the owners of fields, by version and subresource.
+"""field_managers: the field managers of one resource for server-side apply, by version and subresource.
 
-Must hold: there is one for each path; nothing of a type is compiled before its first object is written.
+Must hold: there is one for each path. No type is compiled before its first object is written.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ _UNCONVERTIBLE = f"request to convert CR to an invalid group/version: {SCALE.api
 
 @remember_short(1024)
 def manager_of(user_agent: str) -> str:
-    """The name of a client that does not say one: what its User-Agent has before the first slash."""
+    """The field manager's name from a User-Agent: the text before the first slash."""
     name = ""
     size = 0
     for char in filter(str.isprintable, user_agent.partition("/")[0]):
@@ -49,14 +49,14 @@ def manager_of(user_agent: str) -> str:
 
 @lru_cache(maxsize=16)
 def _second(when: int) -> str:
-    """A time as text: many writes happen in the same second."""
+    """A time as text; cached, because many writes happen in the same second."""
     return rest.timestamp(when)
 
 
 class FieldManagers:
-    """The field managers of a resource. `forms` are all that it is served in; `replicas` what its Scale is about.
+    """The field managers of a resource. `forms` are its served versions; `replicas` the replicas' paths for Scale.
 
-    ask: who converts between the forms, if somebody else does it.
+    ask: calls the conversion webhook; None where the server converts between the versions.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class FieldManagers:
         self._managers: dict[tuple[str, str], FieldManager] = {}
 
     def of(self, version: str, subresource: str = "") -> FieldManager:
-        """The one of a path."""
+        """The field manager of a path."""
         manager = self._managers.get((version, subresource))
         if manager is None:
             manager = self._managers[version, subresource] = self._made(version, subresource)
         return manager
 
     def of_scale(self) -> FieldManager:
-        """The one of the Scales of its objects."""
+        """The field manager of the objects' Scales."""
         return FieldManager(self._scale, {self._scale.api_version: self._scale}, self._now, "scale")
 
     def _made(self, version: str, subresource: str) -> FieldManager:
@@ -99,10 +99,10 @@ class FieldManagers:
 
 
 def field_managers(kind: Kind, types: Catalog, clock: Clock) -> FieldManagers:
-    """Those of a kind that Kubernetes brings.
+    """The field managers of a built-in kind.
 
-    Of objects that are shown in two groups, each knows only the owners that have written in its own words: a write by
-    the other group forgets them.
+    An object that is served in two groups has field managers for each: a write in one group drops the managers of the
+    other group.
     """
     forms = {kind.api_version(version): _form(kind, version, types) for version in kind.versions}
     replicas = dict.fromkeys(forms, replicas_path(kind.scale.spec_replicas if kind.scale is not None else ""))
@@ -118,7 +118,7 @@ def custom_field_managers(
     replicas: Paths,
     ask: Ask | None = None,
 ) -> FieldManagers:
-    """Those of a custom resource in one version; `ask` converts between its versions, if somebody else does it."""
+    """The field managers of a custom resource; `ask` calls its conversion webhook, if it has one."""
     metadata = Shapes().of(types.node(_METADATA))
     forms = {
         kind.api_version(version): CustomTypeConverter(_custom_view(kind, version, own), own, metadata)
@@ -128,7 +128,7 @@ def custom_field_managers(
 
 
 def replicas_path(dotted: str) -> Path | None:
-    """The path of fields that a dotted one means; None for none."""
+    """The field path of a dotted one; None for an empty text."""
     return tuple(map(elements.field, dotted.split("."))) if dotted else None
 
 
@@ -152,7 +152,7 @@ def _custom_view(kind: Kind, version: str, own: CustomType) -> View:
 
 
 def _scale_form(types: Catalog, refusal: str = "") -> TypeConverter:
-    """How Scales look."""
+    """The type converter of Scales."""
     find_type = _finder(SCALE, types)
     return TypeConverter(View(SCALE, lambda obj: find_type().canonical(obj)), find_type, refusal=refusal)
 

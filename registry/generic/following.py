@@ -1,8 +1,8 @@
-"""Following: the present state of one resource, kept current by a watch; each object is read once per change.
+"""Following: the present state of one resource, kept current by a watch, as an informer does.
 
-For decisions that are made on every request (which flow schema, which role) and for loops that keep things right.
-Must hold: `items` never mixes two states of one watch's beginning: a new beginning replaces it as a whole; who asked to
-be told is told after `items` has changed, never in between; an object that nobody can read stops nothing.
+It serves decisions in every request, such as flow schemas and roles, and loops that keep objects right. Each object is
+read once per change. Must hold: the initial state of a new watch replaces `items` as a whole. `changed` is called after
+`items` has changed, never in between. An unreadable object stops nothing.
 """
 
 import asyncio
@@ -18,29 +18,29 @@ from aio_apiserver.storage.stored_object import StoredObject
 logger = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 1.0
-"""Between two tries to watch a storage that is not there."""
+"""The pause between attempts to watch an unavailable storage."""
 
 T = TypeVar("T")
 
 
 class Watched(Protocol):
-    """What can be followed: a Storage, or what finds one."""
+    """A Storage, or an object that finds one: it can be watched."""
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch: ...
 
 
 Changed = Callable[[Collection[str]], None]
-"""Hears the keys of what is new, changed or gone."""
+"""Called with the keys of new, changed and removed objects."""
 
 
-def _nobody(_keys: Collection[str]) -> None:
-    """Nobody wants to be told."""
+def _ignore(_keys: Collection[str]) -> None:
+    """The default of `changed`: does nothing."""
 
 
 class Following(Generic[T]):
-    """Reads a storage's objects with `read`, and calls `changed` when there is something new."""
+    """Reads a storage's objects with `read`, and calls `changed` after each change."""
 
-    def __init__(self, storage: Watched, read: Callable[[StoredObject], T], changed: Changed = _nobody) -> None:
+    def __init__(self, storage: Watched, read: Callable[[StoredObject], T], changed: Changed = _ignore) -> None:
         self._storage = storage
         self._read = read
         self._changed = changed
@@ -53,11 +53,11 @@ class Following(Generic[T]):
 
     @property
     def items(self) -> Mapping[str, T]:
-        """By key."""
+        """The objects by key."""
         return self._items
 
     def next_change(self) -> "asyncio.Future[None]":
-        """Is done as soon as `items` has changed, or may have."""
+        """A future that is done as soon as `items` has changed, or may have."""
         if self._next_change is None:
             self._next_change = asyncio.get_running_loop().create_future()
         return self._next_change
@@ -67,7 +67,7 @@ class Following(Generic[T]):
         await self._is_current.wait()
 
     async def run(self, clock: Clock) -> None:
-        """Follow until cancelled."""
+        """Watch until cancelled."""
         while True:
             self._beginning = {}
             self._has_ended.clear()
@@ -115,7 +115,7 @@ class Following(Generic[T]):
         self._has_ended.set()
 
     def _apply(self, event: WatchEvent) -> Collection[str]:
-        """The keys of what is seen to change by the event."""
+        """The keys of the changes in `items` by the event."""
         if event.ends_initial_events and self._beginning is not None:
             before, self._items, self._beginning = self._items, self._beginning, None
             self._is_current.set()
@@ -130,7 +130,7 @@ class Following(Generic[T]):
         return (event.object.key,)
 
     def _put(self, items: dict[str, T], stored: StoredObject) -> None:
-        """Read an object; one that cannot be read counts as one that is not there."""
+        """Read an object; an unreadable one counts as absent."""
         try:
             items[stored.key] = self._read(stored)
         except Exception:

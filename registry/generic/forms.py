@@ -1,7 +1,7 @@
-"""Forms: as what admission may look at a write: its objects in another version, or as those of another group.
+"""Forms: the versions in which admission may see the objects of a write, of this group or of another one.
 
-Rules of webhooks and policies name versions; what they see is in the version that they named. Knows neither. Must hold:
-what is shown is typed and canonical; the hub object that is given is left as it is.
+Rules of webhooks and policies name versions, and the objects are shown in the named version. Knows neither. Must hold:
+shown objects are typed and canonical. The given hub object is not changed.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class BuiltinForm(Struct, frozen=True, dict=True):
-    """A version of what Kubernetes brings."""
+    """A version of a built-in kind."""
 
     resource: GroupResource
     version: str
@@ -32,7 +32,7 @@ class BuiltinForm(Struct, frozen=True, dict=True):
         return self.view.object_kind
 
     def has(self, subresource: str) -> bool:
-        """All versions have the same."""
+        """All versions have the same subresources."""
         return True
 
     async def shown(self, hub: Object) -> Object:
@@ -49,7 +49,7 @@ class BuiltinForm(Struct, frozen=True, dict=True):
 
     @cached_property
     def _type(self) -> ObjectType:
-        """Compiled when the first write is looked at."""
+        """The type, compiled with the first write."""
         return self.find_type()
 
     def _shown(self, hub: Object) -> Object:
@@ -62,14 +62,14 @@ class BuiltinForm(Struct, frozen=True, dict=True):
 
 
 class OptionsForm(Struct, frozen=True):
-    """The options of a connection, which no schema describes: as they are, without what says nothing."""
+    """The options of a connection, which have no schema: unchanged, without empty values."""
 
     resource: GroupResource
     version: str
     kind: GroupVersionKind
 
     def has(self, subresource: str) -> bool:
-        """They belong to one."""
+        """They belong to a subresource."""
         return True
 
     async def shown(self, hub: Object) -> Object:
@@ -102,7 +102,7 @@ _NEVER_LEFT_OUT = {"PodExecOptions": ("command",)}
 
 
 def forms_of(kind: Kind, types: Catalog, also: Sequence[Kind] = ()) -> Sequence[AdmissionForm]:
-    """All forms of the objects of a kind that Kubernetes brings. Kinds in `also` show the same objects."""
+    """All forms of the objects of a built-in kind. Kinds in `also` show the same objects."""
     stored = (kind.stored_as,) if kind.stored_as is not None else ()
     return [_of_version(one, version, types) for one in (*stored, kind, *also) for version in one.versions]
 
@@ -116,7 +116,7 @@ def _of_version(kind: Kind, version: str, types: Catalog) -> AdmissionForm:
 
 @lru_cache(maxsize=1024)
 def _plain(resource: GroupResource, version: str, kind: GroupVersionKind, types: Catalog) -> BuiltinForm | OptionsForm:
-    """The form of what looks the same wherever it is: a Scale, a Binding, the options of a connection."""
+    """The form of a kind that is the same for all resources: a Scale, a Binding, the options of a connection."""
     if kind.kind in _OPTIONS:
         return OptionsForm(resource, version, kind)
 
@@ -136,7 +136,7 @@ def present(
     forms: Sequence[AdmissionForm],
     types: Catalog,
 ) -> Sequence[AdmissionForm]:
-    """The forms of a write, its own first. `forms` are those of the resource in whose path it is made."""
+    """The forms of a write, its own first. `forms` are those of the resource in the URL."""
     having = [form for form in forms if form.has(subresource)]
     if not any(form.kind == kind for form in having):
         others = [

@@ -1,4 +1,4 @@
-"""group: what discovery and APIServices tell of an API group: its name, its versions, its priorities.
+"""group: the facts of an API group for discovery and APIServices: its name, versions and priorities.
 
 A group's provider.py declares one beside its kinds. Must hold: a version of a kind is a version of its group.
 """

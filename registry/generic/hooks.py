@@ -1,6 +1,6 @@
-"""Hooks: what a kind does besides its strategy, because other objects or other stores have to do with it.
+"""Hooks: a kind's code that runs around its writes and needs other objects, such as the allocation of ClusterIPs.
 
-Must hold: what was taken for a write is given back when the write fails, and kept when nobody knows whether it did.
+Must hold: a failed write releases what it has allocated. A write with an unknown outcome keeps it.
 """
 
 import asyncio
@@ -24,31 +24,32 @@ async def _nothing(_stored: StoredObject) -> None:
 
 
 class Transaction(Protocol):
-    """What was taken for a write that is about to be made. Neither way of ending it may fail."""
+    """The allocations of a write that is about to be made. Neither method may fail."""
 
     async def commit(self) -> None:
-        """The write has taken effect: give back what the object does not use any more."""
+        """The write has succeeded: release what the object does not use any more."""
         ...
 
     async def revert(self) -> None:
-        """The write has failed: give back what was taken for it."""
+        """The write has failed: release its allocations."""
         ...
 
 
 BeginCreate = Callable[[Object, bool], Awaitable[Transaction]]
-"""Takes what a new object needs, and puts it into the object; on a dry run (the second argument) it takes nothing."""
+"""Allocates for a new object, and sets the values in it; on a dry run (the second argument) it allocates nothing."""
 BeginUpdate = Callable[[Object, Object, bool], Awaitable[Transaction]]
 """The same for a changed object, from the old one."""
 
 
 Check = Callable[[Request, str, Object, Object | None], Awaitable[Sequence[FieldError]]]
-"""What is wrong with an object that its strategy cannot know: other objects, or the rights of who writes it, have to do
-with it. Takes the request, the subresource, the object and what it was; the strategy finds it as `context.found`.
+"""Field errors that need other objects or the user's rights, which a strategy does not know.
+
+Takes the request, the subresource, the object and its old state; the strategy finds the errors as `context.found`.
 """
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
-    """What a kind does besides: before its objects are validated, and when a write has taken effect.
+    """The hooks of a kind: before an object is validated, and after a write has taken effect.
 
     after_delete never runs on a dry run.
     """
@@ -62,7 +63,7 @@ class Hooks(Struct, frozen=True, kw_only=True):
 class Taken:
     """The transaction of one write, which may be tried several times. Must hold: at most one is open.
 
-    A write with an unknown outcome keeps what was taken for it: taken for nothing is better than given twice.
+    A write with an unknown outcome keeps its allocations: an unused allocation is better than one that is used twice.
     """
 
     def __init__(self) -> None:
@@ -77,7 +78,7 @@ class Taken:
             await transaction.revert()
 
     async def around(self, work: Awaitable[T]) -> T:
-        """The result of the write, after which the transaction is ended."""
+        """The result of the write, after which the transaction is committed or reverted."""
         try:
             result = await work
         except (errors.Timeout, asyncio.CancelledError):

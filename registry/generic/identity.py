@@ -1,6 +1,6 @@
-"""identity: the rules for the name and the namespace of an object against those of the URL that it is sent to.
+"""Identity: checks the name and the namespace of an object against those of the request's URL.
 
-Pure. Every write asks here: a create for the namespace, an update or a patch for both.
+Pure. Every write needs it: a create for the namespace, an update or a patch for both.
 """
 
 from aio_apiserver.registry.base.errors import BadRequest
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
-    """Put the request's namespace on the object, or take it off one that has none. Raises BadRequest for another."""
+    """Set the request's namespace on the object; none on a cluster-scoped one. Raises BadRequest for another."""
     wanted = request.namespace if kind.is_namespaced else ""
     metadata = obj["metadata"]
     given = metadata.get("namespace", "")

@@ -1,7 +1,7 @@
-"""in_process_client: Requests of the server to its own resources, past HTTP: for bootstrap objects and controllers.
+"""in_process_client: the server's requests to its own resources without HTTP, for bootstrap objects and controllers.
 
-A write takes the way of every write behind the filters: defaults, admission, validation, field managers, storage. Knows
-no API group. Must hold: an object that is already right is not written.
+A write runs the whole registry: defaults, admission, validation, field managers, storage. Knows no API group. Must
+hold: an object that is already right is not written.
 """
 
 from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ class ResourcePath(NamedTuple):
 
 
 class Unchanged(Exception):
-    """Raised by a change that finds the object right as it is: nothing is written."""
+    """Raised by a change when the object is right already: nothing is written."""
 
 
 class Replaced(Exception):
@@ -43,7 +43,7 @@ class Replaced(Exception):
 
 
 def ignore_warning(_text: str) -> None:
-    """Warnings are for people; the server reads none."""
+    """Ignore a warning: they are for people."""
 
 
 class InProcessClient(Struct, frozen=True):
@@ -90,7 +90,7 @@ class InProcessClient(Struct, frozen=True):
         *,
         uid: str = "",
     ) -> StoredObject | None:
-        """Let `change` mend the newest state in place; False says that it is right. The result, None if unchanged.
+        """Let `change` repair the newest state in place; False means no change. The result, None if unchanged.
 
         Raises NotFound; Replaced when the object has another uid than the given one.
         """
@@ -107,7 +107,7 @@ class InProcessClient(Struct, frozen=True):
     async def update(
         self, path: ResourcePath, namespace: str, name: str, make: Callable[[Object], Made]
     ) -> StoredObject | None:
-        """Write what `make` makes of the newest state; None when it raises Unchanged. Raises NotFound."""
+        """Write the state that `make` returns for the newest one; None when it raises Unchanged. Raises NotFound."""
         storage = self.storage_at(path)
 
         async def made(current: StoredObject | None) -> Made:
@@ -126,7 +126,7 @@ class InProcessClient(Struct, frozen=True):
     async def delete(
         self, path: ResourcePath, namespace: str, name: str, options: DeleteOptions
     ) -> StoredObject | None:
-        """The object as it was last; None when it did not exist. Raises Conflict."""
+        """The object's last state; None when it did not exist. Raises Conflict."""
         deleting = self.storage_at(path).delete(self.request(path, namespace), name, options)
         deleted: Deleted | None = await _unless_missing(deleting)
         return deleted.stored if deleted is not None else None

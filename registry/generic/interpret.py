@@ -1,7 +1,7 @@
-"""From storage's errors to Status errors: the one border between the two vocabularies.
+"""Interpret: translates storage's errors to StatusErrors, as kube-apiserver's storage interpreter does.
 
-Must hold: every StorageError becomes a StatusError with the original as its cause; nothing of storage's inner life
-(keys, revisions of etcd) is shown beyond what kube-apiserver shows.
+Must hold: every StorageError becomes a StatusError with the original as its cause. Clients see keys and revisions of
+etcd only where kube-apiserver shows them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,8 +21,8 @@ _RETRY_AFTER = 2
 _ROOT = "registry"
 
 
-class Operation(Struct, frozen=True):
-    """What was tried, for the message. `place` is what the keys of the resource begin with."""
+class StorageCall(Struct, frozen=True):
+    """The call to storage, for the error message. `place` is the key prefix of the resource."""
 
     resource: GroupResource
     verb: str
@@ -31,41 +31,41 @@ class Operation(Struct, frozen=True):
     is_cached: bool = True
 
 
-def operation_on(kind: Kind, verb: str, name: str = "") -> Operation:
-    """What was tried on objects of a kind."""
-    return Operation(kind.resource, verb, name, kind.place, kind.is_cached)
+def operation_on(kind: Kind, verb: str, name: str = "") -> StorageCall:
+    """A call to storage for objects of a kind."""
+    return StorageCall(kind.resource, verb, name, kind.place, kind.is_cached)
 
 
-async def interpreted(work: Awaitable[T], operation: Operation) -> T:
-    """What the work returns, or its failure as a StatusError."""
+async def interpreted(work: Awaitable[T], operation: StorageCall) -> T:
+    """The result of the work. Raises its storage error as a StatusError."""
     try:
         return await work
     except storage_errors.StorageError as exc:
         raise status_error(exc, operation) from exc
 
 
-def status_error(exc: storage_errors.StorageError, operation: Operation) -> errors.StatusError:
-    """The answer to a failure of storage: the first row that fits, or a 500."""
+def status_error(exc: storage_errors.StorageError, operation: StorageCall) -> errors.StatusError:
+    """The StatusError for an error of storage: the first row that fits, or a 500."""
     for cause, answer in _ANSWERS:
         if isinstance(exc, cause):
             return answer(exc, operation)
     return errors.InternalError(str(exc))
 
 
-def _exists(exc: Any, operation: Operation) -> errors.StatusError:
+def _exists(exc: Any, operation: StorageCall) -> errors.StatusError:
     if operation.verb == "create":
         return errors.AlreadyExists(operation.resource, operation.name)
     return _conflict(exc, operation)
 
 
-def _conflict(exc: Any, operation: Operation) -> errors.StatusError:
+def _conflict(exc: Any, operation: StorageCall) -> errors.StatusError:
     return errors.Conflict(operation.resource, operation.name, why=str(exc))
 
 
-def _unmet(exc: Any, operation: Operation) -> errors.StatusError:
-    """As clients of kube-apiserver know it, with the key under which an object stands by default.
+def _unmet(exc: Any, operation: StorageCall) -> errors.StatusError:
+    """The message of kube-apiserver, with the key below the default prefix.
 
-    What is not written has come past the place where keys get their root.
+    On a dry run kube-apiserver's key lacks the root.
     """
     key = key_prefixes.key_prefix(_ROOT, operation.place or operation.resource.resource) + exc.key
     key = key.removeprefix(f"/{_ROOT}") if exc.is_dry else key
@@ -73,30 +73,30 @@ def _unmet(exc: Any, operation: Operation) -> errors.StatusError:
     return errors.Conflict(operation.resource, operation.name, why=f"StorageError: {found}")
 
 
-def _bad_request(exc: Any, _operation: Operation) -> errors.StatusError:
+def _bad_request(exc: Any, _operation: StorageCall) -> errors.StatusError:
     return errors.BadRequest(str(exc))
 
 
-def _too_large(exc: Any, operation: Operation) -> errors.StatusError:
-    """Clients may ask again soon, but for what kube-apiserver has no cache of that could come there."""
+def _too_large(exc: Any, operation: StorageCall) -> errors.StatusError:
+    """Clients may retry soon. kube-apiserver sends no Retry-After for resources without a watch cache."""
     seconds = 1 if operation.is_cached else 0
     return errors.TooLargeResourceVersion(exc.revision, exc.current, retry_after_seconds=seconds)
 
 
-def _unavailable(exc: Any, _operation: Operation) -> errors.StatusError:
+def _unavailable(exc: Any, _operation: StorageCall) -> errors.StatusError:
     return errors.ServiceUnavailable(str(exc))
 
 
-def _timeout(exc: Any, _operation: Operation) -> errors.StatusError:
+def _timeout(exc: Any, _operation: StorageCall) -> errors.StatusError:
     return errors.Timeout(f"request did not complete within the allotted time: {exc}", retry_after_seconds=1)
 
 
-def _unreachable(_exc: Any, operation: Operation) -> errors.StatusError:
+def _unreachable(_exc: Any, operation: StorageCall) -> errors.StatusError:
     return errors.ServerTimeout(operation.resource, operation.verb, retry_after_seconds=_RETRY_AFTER)
 
 
 # Subclasses stand before their bases: DeadlineExceeded and Initializing are Unavailable too.
-_ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, Operation], errors.StatusError]], ...] = (
+_ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, StorageCall], errors.StatusError]], ...] = (
     (storage_errors.KeyNotFound, lambda _exc, op: errors.NotFound(op.resource, op.name)),
     (storage_errors.KeyExists, _exists),
     (storage_errors.PreconditionFailed, _unmet),

@@ -1,8 +1,8 @@
-"""Kind: the facts of one resource, in one place: names, versions, verbs, selectable fields, rules, columns.
+"""Kind: the facts of one resource: names, versions, verbs, selectable fields, rules, columns.
 
-A kind's file declares one Kind; a group's provider lists them; discovery, routes, storage and tables are made from it.
-Must hold: `versions` has the preferred version first, which is also the one that is stored; an object in the
-registry (a hub object) is in that version and carries neither apiVersion nor kind.
+A kind's file declares one Kind, and a group's provider lists them. Discovery, routes, storage and tables are made from
+it. Must hold: `versions` has the preferred version first, which is also the stored one. A hub object is in that
+version, and has neither apiVersion nor kind.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "up
 
 
 class Scale(Struct, frozen=True):
-    """Where a kind keeps what /scale shows. Paths are dotted; `selector` may hold a label selector or its text."""
+    """The fields of a kind for /scale. Paths are dotted; `selector` may be a label selector or its text."""
 
     spec_replicas: str = "spec.replicas"
     status_replicas: str = "status.replicas"
@@ -28,14 +28,14 @@ class Scale(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """One resource that is kept in storage."""
+    """One resource with objects in storage."""
 
     group: str
     plural: str
     kind: str
     versions: Sequence[str] = ("v1",)
     beta_versions: Sequence[str] = ()
-    """Further versions in the shape of the hub, which are served when --runtime-config says so."""
+    """Further versions in the shape of the hub, which are served when --runtime-config enables them."""
     is_namespaced: bool = True
     short_names: Sequence[str] = ()
     categories: Sequence[str] = ()
@@ -48,48 +48,48 @@ class Kind(Struct, frozen=True, kw_only=True):
     returns_deleted_object: bool = False
     """Whether a DELETE that took effect answers with the object rather than with a Status."""
     hides_deleted_object: bool = False
-    """Whether OpenAPI says that a DELETE answers with a Status, although it does not: so it is upstream."""
+    """Whether OpenAPI wrongly describes the answer to a DELETE as a Status: upstream does so."""
 
     fields: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
     """Selectable fields beyond metadata.name and metadata.namespace."""
     field_aliases: Mapping[str, str] = field(default_factory=dict)
-    """Other words that a field selector may use, and the fields that they mean."""
+    """Further names in field selectors, and their fields."""
     unknown_field_message: str = "field label not supported: {name}"
-    """What a field selector hears of a field that this kind, which has fields of its own, does not offer."""
+    """The message for an unknown field in a field selector, for a kind with fields of its own."""
     triggers: Sequence[str] = ()
     """Selectable fields by which many watchers select one value each."""
     columns: Columns = BY_AGE
-    """How tables show it."""
+    """The columns of its tables."""
     deprecation: str = ""
-    """The warning that every request for it gets."""
+    """The warning in the answer to every request for it."""
     inner_annotations: frozenset[str] = frozenset()
-    """Annotations that stand for fields of kube-apiserver's own form, which metadata by itself does not show."""
+    """Annotations that stand for fields of kube-apiserver's internal type; PartialObjectMetadata does not show them."""
     decorate: Callable[[Object], None] | None = None
-    """Completes, in place, an object that was stored before a default of its kind existed: all readers see it so."""
+    """Completes, in place, a stored object that is older than a default of its kind: all reads show the default."""
     resets: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By subresource (empty: none), where it is not the usual: dotted paths that writers there cannot set or own."""
+    """By subresource (empty: none), where it is not the usual: dotted paths that writers cannot set or own there."""
     stored_under: str = ""
-    """What its keys begin with behind the server's prefix, where that is not the plural."""
+    """The key prefix after the server's prefix, where it is not the plural."""
     is_cached: bool = True
     """Whether the server keeps its objects in memory for reads and watches."""
     expires: bool = False
-    """Whether its objects go by themselves, as --event-ttl says."""
+    """Whether its objects expire, after --event-ttl."""
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
     """By version; a version without one has the hub's shape."""
     custom_type: CustomType | None = None
-    """The type of a kind that a client has defined; None for those that Kubernetes brings."""
+    """The type of a custom resource; None for a built-in kind."""
     is_ending: bool = False
-    """Whether its definition is being deleted: discovery does not offer to make or change its objects any more."""
+    """Whether its definition is being deleted: discovery then lists no verbs that create or change objects."""
     singular_name: str = ""
     """The singular; empty when it is the kind in lower case."""
     list_kind_name: str = ""
     """The kind of its lists; empty when it is the kind with `List` behind it."""
     stored_as: "Kind | None" = None
-    """The kind of another group whose objects these are: they are kept once, and its form is the hub."""
+    """The kind of another group with the same stored objects: that kind's form is the hub."""
 
     @property
     def is_custom(self) -> bool:
-        """Whether a client has defined it: a kind without Go types has no strategic merge."""
+        """Whether it is a custom resource: it has no strategic merge patch then."""
         return self.custom_type is not None
 
     @property
@@ -106,13 +106,13 @@ class Kind(Struct, frozen=True, kw_only=True):
 
     @property
     def group_kind(self) -> GroupKind:
-        """What errors call its objects: by the group that keeps them."""
+        """The group and kind in error messages: those of the stored kind."""
         stored = self.stored_as or self
         return GroupKind(stored.group, stored.kind)
 
     @property
     def place(self) -> str:
-        """What its keys begin with behind the server's prefix, without slashes around it."""
+        """The key prefix after the server's prefix, without slashes around it."""
         stored = self.stored_as or self
         return stored.stored_under or (f"{self.group}/{self.plural}" if self.is_custom else stored.plural)
 
@@ -121,7 +121,7 @@ class Kind(Struct, frozen=True, kw_only=True):
         return self.versions[0]
 
     def field_name(self, label: str) -> str | None:
-        """The field that a word of a field selector means; None when the kind does not offer it."""
+        """The field for a name in a field selector; None when the kind does not support it."""
         if label == "metadata.name" or label in self.fields:
             return label
         if label == "metadata.namespace" and (self.is_namespaced or not (self.has_own_fields or self.is_custom)):
@@ -133,7 +133,7 @@ class Kind(Struct, frozen=True, kw_only=True):
         return bool(self.fields or self.field_aliases)
 
     def object_kind(self, version: str) -> GroupVersionKind:
-        """What its objects are in one of the versions."""
+        """The group, version and kind of its objects in one of the versions."""
         return GroupVersionKind(self.group, version, self.kind)
 
     def api_version(self, version: str) -> str:

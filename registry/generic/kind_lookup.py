@@ -1,6 +1,6 @@
-"""kind_lookup: Which resources serve a kind, as references to objects name it (apiVersion and kind). The contract.
+"""kind_lookup: the contract to find the resources of a kind by apiVersion and kind, as references name it.
 
-The list of all kinds stands above the API groups: controlplane/kind_mapping.py fulfils this contract, and assembly
+The list of all kinds stands above the API groups: controlplane/kind_mapping.py implements this contract, and assembly
 hands it down.
 """
 
@@ -22,12 +22,12 @@ class KindLookup(Protocol):
     """Finds the resources of built-in kinds and of established custom ones."""
 
     async def resources(self, api_version: str, kind: str) -> Sequence[ServedKind]:
-        """What serves the kind in that version; nothing when no resource does. Raises StatusError."""
+        """The resources of the kind in that version; empty when none serves it. Raises StatusError."""
         ...
 
 
 class NoKinds:
-    """A server without kinds."""
+    """The lookup of a server without kinds."""
 
     async def resources(self, api_version: str, kind: str) -> Sequence[ServedKind]:
         return ()

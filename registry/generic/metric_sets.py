@@ -1,8 +1,7 @@
-"""metric_sets: the counts of one server that the registry keeps, by the class that declares them.
+"""metric_sets: the metrics that the registry counts for one server, by the class that declares them.
 
-A plugin or an API group asks for its own set by that class, so that this floor has to import none of them. The server
-publishes them under names (apiserver/metrics). Must hold: of each class a server has one set, which is there from the
-first request for it on.
+A plugin or an API group gets its own set by that class, so that this floor imports none of them. The server publishes
+them under names (apiserver/metrics). Must hold: a server has one set of each class, made at its first use.
 """
 
 from typing import TypeVar
@@ -11,7 +10,7 @@ M = TypeVar("M")
 
 
 class MetricSets:
-    """Of one server."""
+    """The sets of one server."""
 
     def __init__(self) -> None:
         self._sets: dict[type, object] = {}

@@ -1,7 +1,7 @@
-"""The options of requests: create, update, patch and delete, with their rules.
+"""Options: CreateOptions, UpdateOptions, PatchOptions and DeleteOptions, with their validation.
 
-Decoded from query parameters or a body by the server; checked here, all mistakes at once, with kube-apiserver's words.
-Pure.
+The server decodes them from query parameters or a body. They are validated here, all errors at once, with
+kube-apiserver's messages. Pure.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
 
 
 class WriteOptions(Struct, frozen=True, kw_only=True):
-    """What every way to write an object can be told."""
+    """The options of all writes."""
 
     dry_run: Sequence[str] = ()
     field_manager: str = ""
@@ -36,21 +36,21 @@ class WriteOptions(Struct, frozen=True, kw_only=True):
 
 
 class CreateOptions(WriteOptions, frozen=True, kw_only=True):
-    """How to create."""
+    """The options of a create."""
 
 
 class UpdateOptions(WriteOptions, frozen=True, kw_only=True):
-    """How to update."""
+    """The options of an update."""
 
 
 class PatchOptions(WriteOptions, frozen=True, kw_only=True):
-    """How to patch. `force` is None when the client did not say."""
+    """The options of a patch. `force` is None when the client did not set it."""
 
     force: bool | None = None
 
 
 class DeleteOptions(Struct, frozen=True, kw_only=True):
-    """How to delete. None is what the client did not say."""
+    """The options of a deletion. None is a field that the client did not set."""
 
     dry_run: Sequence[str] = ()
     grace_period_seconds: int | None = None
@@ -127,5 +127,5 @@ def _check(kind: str, errors: Sequence[FieldError]) -> None:
 
 
 def invalid(kind: str, errors: Sequence[FieldError]) -> Invalid:
-    """The error for options of a kind of meta.k8s.io."""
+    """The error for invalid options."""
     return invalid_of(GroupKind(META_GROUP, kind), "", errors)

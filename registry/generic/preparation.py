@@ -1,7 +1,8 @@
-"""Preparation: what is done to an object in hand before it is stored or deleted, whatever its kind.
+"""Preparation: rest.BeforeCreate, BeforeUpdate and BeforeDelete: the steps before an object is stored, for all kinds.
 
 Nothing here waits.
-Must hold: objects are hub objects without apiVersion and kind; errors that leave are StatusErrors.
+
+Must hold: objects are hub objects without apiVersion and kind. All errors are StatusErrors.
 """
 
 import secrets
@@ -29,17 +30,17 @@ from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object
 
 _LONGEST_GRACE = (2**63 - 1) // 10**9
-"""Seconds: as long as a duration can be where nanoseconds are counted in 64 bits, some 292 years."""
+"""Seconds: the longest duration in Go, whose nanoseconds have 64 bits, some 292 years."""
 
 
 def wipe_system_fields(metadata: dict[str, Any]) -> None:
-    """Take off what a client cannot say of a new object."""
+    """Remove the fields that a client cannot set on a new object."""
     for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(name, None)
 
 
 def fill_system_fields(obj: Object, *, now: float) -> None:
-    """Give a new object its uid and creation time; what a client says of them does not count."""
+    """Set the uid and creation time of a new object, whatever the client has sent."""
     metadata = obj["metadata"]
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = timestamp(now)
@@ -57,7 +58,7 @@ def generate_name(prefix: str) -> str:
 
 
 def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
-    """Make an object ready to be stored. Raises Invalid with everything that is wrong."""
+    """Prepare and validate a new object. Raises Invalid with all field errors."""
     identity.settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
     look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
@@ -81,7 +82,7 @@ def _found_in_new(kind: Kind, strategy: Strategy, *, obj: Object, context: Strat
 def before_update(
     kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, context: StrategyContext
 ) -> None:
-    """Make a changed object ready to be stored. Raises Invalid with everything that is wrong."""
+    """Prepare and validate a changed object. Raises Invalid with all field errors."""
     identity.settle_namespace(new, request, kind)
     objects.carry_over(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)
@@ -106,9 +107,9 @@ def _found_in_changed(
 def _as_sent(
     found: list[FieldError], look: Callable[[], list[FieldError]], obj: Object, empties: Empties
 ) -> list[FieldError]:
-    """The errors of an object as they show it with what was sent empty; what is empty makes no other errors.
+    """The field errors with the client's empty lists and maps in their values, as kube-apiserver shows them.
 
-    Rules may rely on nothing in an object being empty: where they do, errors show nothing in its place.
+    Rules may not expect empty values in an object: if they fail on one, the errors without them are returned.
     """
     if not empties:
         return found
@@ -133,7 +134,7 @@ def _keep_system_fields(new: dict[str, Any], old: dict[str, Any]) -> None:
 
 
 class Grace(Struct, frozen=True):
-    """How a deletion goes on: `is_graceful` by degrees, `is_pending` it does already; with what options."""
+    """The grace of a deletion. `is_graceful`: it begins with a grace period. `is_pending`: it has begun already."""
 
     options: DeleteOptions
     is_graceful: bool = False
@@ -141,7 +142,9 @@ class Grace(Struct, frozen=True):
 
 
 def before_delete(kind: Kind, strategy: Strategy, *, obj: Object, options: DeleteOptions, now: float) -> Grace:
-    """Decide on grace, and mark the object when its deletion begins or is shortened. Raises Invalid, Conflict."""
+    """Decide on the grace period, and mark the object when its deletion begins or is shortened. Raises Invalid,
+    Conflict.
+    """
     check_delete(options)
     metadata = obj["metadata"]
     _check_preconditions(kind, metadata, options.preconditions)
@@ -183,7 +186,7 @@ def _check_preconditions(kind: Kind, metadata: dict[str, Any], preconditions: Pr
 
 
 def _shorten(metadata: dict[str, Any], options: DeleteOptions, *, now: float) -> Grace:
-    """A second deletion of an object that is ending: it can end sooner, never later."""
+    """A second deletion of a terminating object: it can end sooner, never later."""
     left = metadata.get("deletionGracePeriodSeconds", 0)
     if left == 0:
         return Grace(options)

@@ -1,6 +1,7 @@
-"""resource: what storage has to know of a kind.
+"""Resource: the facts of a kind that storage needs: group, key prefix, selectable fields.
 
-Pure. Must hold: all that stores objects of a kind asks here, so that they share one storage and one cache.
+Pure. Must hold: all code that stores objects of a kind uses this function, so that they share one storage and one
+cache.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 def resource_of(kind: Kind) -> Resource:
-    """What storage has to know of a kind."""
+    """The facts of a kind that storage needs."""
     extract = tuple(kind.fields.items())
 
     def fields(obj: Object) -> Mapping[str, str]:
@@ -31,7 +32,7 @@ def resource_of(kind: Kind) -> Resource:
 
 
 def _decorated(decorate: Callable[[Object], None]) -> Callable[[Object], Object]:
-    """From a stored value to its object as readers and watchers see it. It is done once, when the value is decoded."""
+    """Completes a stored value before readers and watchers see it. It runs once, when the value is decoded."""
 
     def restore(value: Object) -> Object:
         for member in ("kind", "apiVersion"):

@@ -1,9 +1,9 @@
-"""The REST contracts: what a resource can do.
+"""REST: the contracts of a resource's storage, after rest.Storage, Getter, Lister and so on of kube-apiserver.
 
-Handlers know resources by these protocols alone, discovery derives verbs from them, and a provider per group hands out
-its resources. What a resource can do is asked with `isinstance`, never by the names of methods. Nothing here waits.
+Handlers know resources only by these protocols, discovery derives verbs from them, and a provider per group makes its
+resources. `isinstance` tells whether a resource implements a protocol. Nothing here waits.
 
-Must hold: objects are hub objects without apiVersion and kind; errors that leave are StatusErrors.
+Must hold: objects are hub objects without apiVersion and kind. All errors are StatusErrors.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -32,7 +32,7 @@ from aio_apiserver.registry.generic.kind_lookup import KindLookup, NoKinds
 from aio_apiserver.registry.generic.metric_sets import MetricSets
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_nobody, open_none
+from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhook, call_none, open_none
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.schema import Catalog
@@ -53,20 +53,18 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 _MAX_RESOURCE_VERSION = 2**64 - 1
 
 SERVER_MANAGER = "kube-apiserver"
-"""The field manager that the server itself is."""
+"""The field manager of the server itself."""
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """Who asks, in which namespace, in which version.
+    """A request: its user, version and namespace, without HTTP.
 
-    warn: adds a Warning to the answer. annotate: notes something in the record of the request.
-
-    manager: who writes, unless the options say it; the server itself where no client is named. verb: what authorizers
-    call it, where rights to parts of an object hang on it. size: that of what was sent, in bytes.
-    empties: what was sent empty. deadline: when nobody waits for the
-    answer any more, on the monotonic scale of patience; 0 is never.
+    warn: adds a Warning header to the answer. annotate: adds an annotation to the audit event. manager: the field
+    manager, unless the options name one; the server itself when no client is named. verb: the authorizers' verb, for
+    rights to parts of an object. size: the size of the request body in bytes. empties: the empty lists and maps in the
+    body. deadline: the end of the client's timeout, on the monotonic scale of patience; 0 is never.
     """
 
     user: UserInfo
@@ -81,7 +79,7 @@ class Request(Struct, frozen=True, kw_only=True):
     deadline: float = 0.0
 
     def strategy_context(self, now: float, config: Config) -> StrategyContext:
-        """What strategies may know of it, at a time."""
+        """The part of the request that strategies see, at a time."""
         return StrategyContext(
             namespace=self.namespace,
             user=self.user,
@@ -95,7 +93,8 @@ class Request(Struct, frozen=True, kw_only=True):
 class Made(Struct, frozen=True):
     """The wanted state of an object, which the Store then owns.
 
-    empties: what was sent empty in it. owners_known: whether its managed fields are those after the update already.
+    empties: the empty lists and maps in the client's body. owners_known: whether its managed fields include the update
+    already.
     """
 
     obj: Object
@@ -104,7 +103,7 @@ class Made(Struct, frozen=True):
 
 
 class UpdatedObject(Struct, frozen=True):
-    """The wanted state, made from the present one (None when there is none yet): a PUT's body, or a patch.
+    """Makes the wanted state from the present one (None when there is none yet): a PUT's body, or a patch.
 
     `make` is called again after a conflict.
     """
@@ -121,20 +120,20 @@ class Updated(Struct, frozen=True):
 
 
 class Deleted(Struct, frozen=True):
-    """The outcome of a deletion: the object's last or present state, and whether it is gone now."""
+    """The outcome of a deletion: the object's last or present state, and whether it has been removed."""
 
     stored: StoredObject
     is_gone: bool
 
 
 class RESTStorage(Protocol):
-    """A resource or subresource. `kind` is that of the resource in whose path it stands."""
+    """A resource or subresource. `kind` is that of the resource in the URL."""
 
     @property
     def kind(self) -> Kind: ...
 
     def object_kind(self, version: str) -> GroupVersionKind:
-        """What it takes and gives when it is served in a version: its own kind, Scale for /scale, and so on."""
+        """The kind of its objects in a version: its own kind, Scale for /scale, and so on."""
         ...
 
 
@@ -158,7 +157,7 @@ class Lister(RESTStorage, Protocol):
 
 @runtime_checkable
 class Watcher(RESTStorage, Protocol):
-    """Follows changes. `name` watches one object."""
+    """Watches changes. `name` watches one object."""
 
     async def watch(self, request: Request, options: WatchOptions, sink: WatchSink, *, name: str = "") -> Watch:
         """Raises Expired."""
@@ -166,12 +165,12 @@ class Watcher(RESTStorage, Protocol):
 
 
 class Watching(Watcher, Lister, Protocol):
-    """What can be watched can be listed."""
+    """A resource that can be watched and listed."""
 
 
 @runtime_checkable
 class Creater(RESTStorage, Protocol):
-    """Makes objects; one that keeps none (a review, a binding) answers with a plain object, its type included."""
+    """Creates objects; one that stores none (a review, a binding) returns a plain object with its type."""
 
     async def create(
         self, request: Request, obj: Object, options: CreateOptions, *, name: str = ""
@@ -182,48 +181,50 @@ class Creater(RESTStorage, Protocol):
 
 @runtime_checkable
 class Updater(RESTStorage, Protocol):
-    """Changes objects."""
+    """Updates objects."""
 
     async def update(
         self, request: Request, name: str, updated: UpdatedObject, options: UpdateOptions, *, force_create: bool = False
     ) -> Updated:
-        """`force_create` makes a missing object whatever the kind says. Raises NotFound, Conflict, Invalid."""
+        """`force_create` creates a missing object even if the kind does not allow that. Raises NotFound, Conflict,
+        Invalid.
+        """
         ...
 
     def field_manager(self, version: str) -> FieldManager:
-        """Who looks after the owners of fields on this path, and carries out applies."""
+        """The field manager of this path, which also carries out applies."""
         ...
 
 
 @runtime_checkable
 class Deleter(RESTStorage, Protocol):
-    """Removes objects, one at a time or all that are selected."""
+    """Deletes objects, one at a time or all that are selected."""
 
     async def delete(self, request: Request, name: str, options: DeleteOptions) -> Deleted:
         """Raises NotFound, Conflict, Invalid."""
         ...
 
     async def delete_collection(self, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
-        """The objects that were selected, as they were before."""
+        """The selected objects, as they were before."""
         ...
 
 
 @runtime_checkable
 class Connecter(RESTStorage, Protocol):
-    """Leads on to somewhere else in the cluster: to a kubelet, a pod, a service."""
+    """Connects the client to a kubelet, a pod or a service: exec, proxy, logs."""
 
     @property
     def verbs(self) -> frozenset[str]:
-        """What it takes: verbs of requests, of which discovery tells those that it knows."""
+        """The verbs of requests that it takes; discovery shows the known ones of them."""
         ...
 
     @property
     def takes_paths(self) -> bool:
-        """Whether the path may go on behind it."""
+        """Whether a path may follow the subresource."""
         ...
 
     async def connect(self, request: Request, name: str, call: ConnectRequest) -> Location | None:
-        """Where to go on; None when there is nothing yet. Raises StatusError."""
+        """The address to connect to; None when there is none yet. Raises StatusError."""
         ...
 
 
@@ -237,20 +238,20 @@ class KindAcceptor(Protocol):
 
 @runtime_checkable
 class TableConvertor(Protocol):
-    """Says itself how tables show its objects."""
+    """Has its own table columns."""
 
     @property
     def columns(self) -> Columns: ...
 
 
 ReaderFor = Callable[[Resource], Reader]
-"""The objects of a resource, to read and to watch."""
+"""Opens a resource's objects for reads and watches."""
 StorageFor = Callable[[Resource], Storage]
 """The storage of a resource, opened once: StorageFactory.storage_for."""
 
 
 class Foundation(Struct, frozen=True, kw_only=True):
-    """What all parts of the registry stand on."""
+    """The dependencies of all parts of the registry."""
 
     storage_for: ReaderFor
     writable_storage_for: StorageFor
@@ -263,17 +264,17 @@ class Foundation(Struct, frozen=True, kw_only=True):
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
     kinds: KindLookup = field(default_factory=NoKinds)
     metrics: MetricSets = field(default_factory=MetricSets)
-    call_webhook: CallWebhook = call_nobody
+    call_webhook: CallWebhook = call_none
     open_webhook: OpenWebhook = open_none
     probe: Probe = probe_nothing
 
 
 class Environment(Foundation, frozen=True, kw_only=True):
-    """What every provider is given."""
+    """The dependencies of every provider."""
 
     admission: Admission
     runs: Sequence[Run] = ()
-    """What has to go on while the server runs: plugins follow the objects that they depend on."""
+    """The admission plugins' tasks for the lifetime of the server: they watch objects that they depend on."""
 
 
 class RESTStorageProvider(Protocol):
@@ -288,17 +289,17 @@ class RESTStorageProvider(Protocol):
 
 
 def success() -> Object:
-    """The answer to a request that made something happen and left nothing to show."""
+    """The Status of a successful request without an object to return."""
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 
 
 def timestamp(when: float) -> str:
-    """A time as metadata has it: RFC 3339 in UTC, whole seconds."""
+    """A time in the form of metadata: RFC 3339 in UTC, whole seconds."""
     return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_resource_version(text: str) -> int:
-    """A resourceVersion of an object; 0 when there is none. Raises a bare StatusError, as kube-apiserver does."""
+    """The resourceVersion of an object; 0 when it is empty. Raises a bare StatusError, as kube-apiserver does."""
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()):

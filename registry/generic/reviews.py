@@ -1,6 +1,6 @@
-"""Reviews: resources without objects. What a client creates is a question, and the answer is given at once.
+"""Reviews: resources without stored objects, such as SubjectAccessReview: a create is answered at once.
 
-Must hold: a question passes admission as every write does, and nothing of it is kept.
+Must hold: a review passes admission like every write, and is not stored.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,13 +17,13 @@ from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]
-"""Refuses a question that makes no sense, by a StatusError."""
+"""Refuses a malformed review with a StatusError."""
 Answer = Callable[[Request, Object], Awaitable[Object]]
-"""The answer, without its type. It may be the question, with a status."""
+"""Returns the answer, without its type. It may be the review itself with a status."""
 
 
 def _nothing(_request: Request, _obj: Object) -> None:
-    """Every question makes sense."""
+    """Accepts every review."""
 
 
 def review(group: str, plural: str, kind: str, *, is_namespaced: bool = False) -> Kind:

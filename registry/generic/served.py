@@ -1,7 +1,7 @@
-"""Served: a resource or subresource in one version, as it is offered at one path of the API.
+"""Served: a resource or subresource in one version, at one path of the API.
 
-Handlers, discovery, OpenAPI and controllers know a resource by this. Knows the REST contracts and no API group; which
-paths there are is in controlplane/served_paths.py. Pure.
+Handlers, discovery, OpenAPI and controllers know a resource by this. Knows the REST contracts and no API group; the
+served paths are in controlplane/served_paths.py. Pure.
 """
 
 from collections.abc import Collection, Hashable, Sequence
@@ -30,7 +30,7 @@ S = TypeVar("S", bound=RESTStorage, covariant=True)
 class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
     """A resource or subresource in one version. There is one for each path.
 
-    remembered: what handlers derive from it and keep; it goes when the path is no longer served.
+    remembered: the handlers' cache of derived values; it goes when the path is no longer served.
     """
 
     version: str
@@ -43,7 +43,7 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
 
     @cached_property
     def verbs(self) -> frozenset[str]:
-        """What it offers."""
+        """The verbs that it supports."""
         return verbs.offered(self.storage, is_subresource=bool(self.subresource))
 
     @cached_property
@@ -53,7 +53,7 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
 
     @cached_property
     def type(self) -> ObjectType | CustomType:
-        """The schema of what it takes and gives."""
+        """The type of its objects."""
         return _type_of(self.storage, self.version, self.types)
 
     @property
@@ -77,7 +77,7 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
 
     @cached_property
     def has_tables(self) -> bool:
-        """Whether its objects can be shown as tables: where there is something to read again."""
+        """Whether its objects can be shown as tables: only objects that a client can read again."""
         return self.subresource in _WITH_TABLES and "get" in verbs.possible(self.storage)
 
     @cached_property
@@ -87,18 +87,18 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
 
     @cached_property
     def columns(self) -> Columns:
-        """How tables show its objects: as its storage says, or else its kind."""
+        """The table columns of its storage, or else of its kind."""
         storage: object = self.storage
         return storage.columns if isinstance(storage, TableConvertor) else self.kind.columns
 
     @cached_property
     def column_definitions(self) -> Sequence[Object]:
-        """The columns as tables carry them."""
+        """The columns in a table's form."""
         return self.columns.definitions(self.types.definitions)
 
 
 def served_of(version: str, path: str, storage: RESTStorage, types: Catalog, clock: Clock) -> Served[RESTStorage]:
-    """What is served at a path."""
+    """The resource or subresource at a path."""
     return Served(version, path.partition("/")[2], storage, _view(version, storage, types), types, clock)
 
 

@@ -1,13 +1,13 @@
-"""Strategy: what a kind does differently on its way into storage.
+"""Strategy: the rules of a kind before storage, after rest.RESTCreateStrategy and its siblings.
 
 Every object that a client sends, or makes with a patch, passes `default` first. Then the generic Store calls, in this
 order. Create: prepare_for_create, validate, warnings_on_create, canonicalize. Update: prepare_for_update,
 validate_update, warnings_on_update, canonicalize. Delete: check_graceful_delete and garbage_collection. Objects are hub
 objects in plain dicts.
 
-Must hold: default, prepare_* and canonicalize change the new object in place and nothing else; validate* change
-nothing.
-Everything here is pure: what needs other objects or I/O is admission or an After hook.
+Must hold: default, prepare_* and canonicalize change only the new object, in place. validate* change nothing.
+
+Everything here is pure: rules that need other objects or I/O are admission plugins or hooks.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class GarbageCollection(Enum):
-    """What becomes of dependents when a deletion does not say."""
+    """The treatment of dependents when a deletion does not name one."""
 
     DELETE_DEPENDENTS = "DeleteDependents"
     ORPHAN_DEPENDENTS = "OrphanDependents"
@@ -35,37 +35,43 @@ class GarbageCollection(Enum):
 
 
 def _unheard(_warning: str) -> None:
-    """What becomes of warnings that nobody listens to."""
+    """Ignore a warning."""
 
 
 class StrategyContext(Struct, frozen=True, kw_only=True):
-    """What a strategy may know of the request: who asks for what and when, never how."""
+    """The part of the request that a strategy sees: the user, the namespace and the time, no HTTP."""
 
     namespace: str
     user: UserInfo = ANONYMOUS
     now: float = 0.0
     warn: Callable[[str], None] = _unheard
-    """Tells the client something, whatever becomes of the request."""
+    """Sends the client a warning, whether or not the request succeeds."""
     allows_privileged: bool = False
-    """Whether containers may have all rights of their host."""
+    """Whether privileged containers are allowed (--allow-privileged)."""
     found: Sequence[FieldError] = ()
-    """What the kind's check has found to be wrong: it knows other objects, and the rights of the user."""
+    """The field errors of the kind's check hook, which knows other objects and the user's rights."""
     empties: Empties = ()
-    """What was sent empty."""
+    """The empty lists and maps in the client's body."""
     may_take_long: bool = False
-    """Whether nobody waits while the strategy works: where somebody does, it may raise worker_thread.TakesLong."""
+    """Whether the strategy runs in the worker thread. On the event loop it may raise worker_thread.TakesLong."""
 
 
 class Strategy(Struct, frozen=True, kw_only=True):
-    """The behaviour of a kind without rules of its own, by what its objects look like.
+    """The behaviour of a kind without rules of its own, by the shape of its objects.
 
     has_status: create drops `status`, an update of the main resource keeps the old one.
-    takes_long: its rules may take long whatever they are about.
-    has_generation: metadata.generation starts at 1 and grows when anything but metadata and status changes.
-    counts_empties: what was sent empty is such a change, since it is nothing once it is stored.
-    check_name: what is wrong with the name of an object, or with a prefix of one.
-    looks_at_metadata: whether its errors begin with those of the metadata; else the rules that all metadata have count
-    only where nothing else is wrong.
+
+    takes_long: its rules may take long for objects of any size.
+
+    has_generation: metadata.generation starts at 1 and grows with each change outside of metadata and status.
+
+    counts_empties: an empty list or map in the client's body is such a change, although it is not stored.
+
+    check_name: returns the errors of an object's name, or of a prefix of one.
+
+    looks_at_metadata: whether its errors begin with those of the metadata. Otherwise the rules of all metadata
+    count only where nothing else is wrong.
+
     allows_any_finalizer: whether finalizers without a domain may be others than Kubernetes' own.
     """
 
@@ -81,20 +87,20 @@ class Strategy(Struct, frozen=True, kw_only=True):
     allows_any_finalizer: bool = False
 
     def default(self, obj: Object) -> None:
-        """Fill in, in place, the defaults that follow from the rest of an object; those of its types are there.
+        """Set, in place, the defaults that depend on other fields; those of its types are set already.
 
-        It runs before admission, whatever the object is meant for: nothing in it has been validated.
+        It runs before admission, for all uses of the object: nothing in it has been validated.
         """
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        """Reset what clients may not set."""
+        """Reset the fields that clients may not set."""
         if self.has_status:
             obj.pop("status", None)
         if self.has_generation:
             obj["metadata"]["generation"] = 1
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        """Keep what an update may not change."""
+        """Keep the fields that an update may not change."""
         if self.has_status:
             objects.carry_over(new, old, "status")
         if self.has_generation and (self.is_changed(new, old) or self._is_emptied(context, new)):
@@ -110,13 +116,13 @@ class Strategy(Struct, frozen=True, kw_only=True):
         return _without_metadata_and_status(new) != _without_metadata_and_status(old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        """What is wrong with a new object, its metadata's common rules excepted."""
+        """The field errors of a new object, without those of the common rules for metadata."""
         if self.allows_any_finalizer:
             return []
         return object_meta.validate_builtin_finalizers(obj["metadata"].get("finalizers") or ())
 
     def validate_again(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        """What is wrong with a changed object when it is looked at like a new one, as many kinds do on updates."""
+        """The field errors of a changed object by the rules for a new one, which many kinds check on updates."""
         return self.validate_metadata_again(obj) + self.validate(context, obj)
 
     def validate_metadata_again(self, obj: Object) -> list[FieldError]:
@@ -126,38 +132,40 @@ class Strategy(Struct, frozen=True, kw_only=True):
         return object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=self.check_name)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        """What is wrong with a changed object.
+        """The field errors of a changed object.
 
-        The metadata's rules for updates stand here once more though the Store checks them too: kube-apiserver lists
-        their causes twice.
+        It repeats the metadata's rules for updates, which the Store checks too: kube-apiserver lists their causes
+        twice.
         """
         errors = object_meta.validate_update(new["metadata"], old["metadata"])
         return errors + Strategy.validate(self, context, new)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        """What the client should hear though the object is accepted."""
+        """The warnings for an accepted object."""
         return []
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        """What the client should hear though the change is accepted."""
+        """The warnings for an accepted change."""
         return []
 
     def warnings_on_delete(self, options: DeleteOptions) -> list[str]:
-        """What the client should hear of the way in which it deletes."""
+        """The warnings for the options of a deletion."""
         return []
 
     def canonicalize(self, obj: Object) -> None:
         """Bring equal objects to equal form."""
 
     def check_delete(self, name: str) -> None:
-        """Raise a StatusError for an object that no request may delete by its name (with others it may go)."""
+        """Raise a StatusError for an object that cannot be deleted by its name; a deletion of a collection may include
+        it.
+        """
 
     def is_held(self, obj: Object) -> bool:
-        """Whether an ending object stays though neither grace nor finalizers of its metadata hold it."""
+        """Whether a terminating object stays although neither grace nor finalizers hold it."""
         return False
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
-        """The grace period in seconds for an object that ends by degrees; None for one that goes at once."""
+        """The grace period in seconds of a graceful deletion; None for an immediate one."""
         return None
 
 
@@ -167,7 +175,7 @@ class StatusStrategy(Strategy, frozen=True, kw_only=True):
     keeps_metadata: bool = False
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        """Keep everything but the status and what managers of metadata may change with it."""
+        """Keep everything but the status, and the metadata that may change with it."""
         for name in [*old, *new]:
             if name not in {"metadata", "status"}:
                 objects.carry_over(new, old, name)
@@ -176,7 +184,7 @@ class StatusStrategy(Strategy, frozen=True, kw_only=True):
 
 
 def keep_metadata(new: Object, old: Object) -> None:
-    """Keep what of the metadata is not for subresources to change."""
+    """Keep the metadata that subresources may not change."""
     for name in _KEPT_METADATA:
         objects.carry_over(new["metadata"], old["metadata"], name)
 
@@ -193,7 +201,7 @@ _KEPT_METADATA = (
 
 
 _BESIDES = frozenset({"metadata", "status"})
-"""What makes no new generation."""
+"""The members whose changes make no new generation."""
 
 
 def _without_metadata_and_status(obj: Object) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Verbs: what a resource offers, by the REST contracts that its storage fulfils.
+"""Verbs: the verbs of a resource for discovery, by the REST contracts that its storage implements.
 
-Pure: what it says of a storage never changes, and is the same for all storages of a class.
+Pure: the result for a storage never changes, and is the same for all storages of a class.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ _CONTRACTS: Mapping[str, tuple[type, ...]] = {
 _OF_SUBRESOURCES = frozenset({"create", "get", "patch", "update"})
 
 IN_ORDER = tuple(_CONTRACTS)
-"""The verbs that discovery tells of, in its order."""
+"""The verbs of discovery, in its order."""
 
 _possible: dict[type, frozenset[str]] = {}
-"""By the class of a storage: to compare one with a contract takes a while."""
+"""The result by the class of a storage: `isinstance` with a protocol takes long."""
 
 
 def connects(storage: RESTStorage) -> bool:
@@ -34,7 +34,7 @@ def connects(storage: RESTStorage) -> bool:
 
 
 def possible(storage: RESTStorage) -> frozenset[str]:
-    """The verbs whose contracts a storage fulfils."""
+    """The verbs whose contracts a storage implements."""
     found = _possible.get(type(storage))
     if found is None:
         found = _possible[type(storage)] = frozenset(
@@ -44,7 +44,7 @@ def possible(storage: RESTStorage) -> frozenset[str]:
 
 
 def offered(storage: Any, *, is_subresource: bool) -> frozenset[str]:
-    """What a resource can do: what its contracts make possible and its kind allows."""
+    """The verbs of a resource: those that its contracts implement and its kind allows."""
     if isinstance(storage, rest.Connecter):
         return frozenset(storage.verbs)
     allowed = _OF_SUBRESOURCES if is_subresource else storage.kind.verbs

@@ -1,7 +1,7 @@
-"""Webhook calls: the seam to programs elsewhere that are sent a review and answer it.
+"""webhook_calls: the contract for calls of webhooks: a review is sent, and the reviewed object comes back.
 
-Who sends and what a review says is not known here. Must hold: whatever goes wrong on the way is a WebhookFailed, in the
-words of kube-apiserver's client.
+Knows no HTTP and no review's content. Must hold: every failure is a WebhookFailed, in the words of kube-apiserver's
+client.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,13 +11,13 @@ from typing import Any, Protocol
 from aio_apiserver.storage.stored_object import Object
 
 FIRST_PAUSE = 0.5
-"""Seconds before a webhook that is not well is asked for the second time."""
+"""The pause in seconds before a failed call is repeated."""
 
 
 class WebhookFailed(Exception):
-    """A webhook could not be asked, or did not answer as it should; the message is for clients.
+    """A webhook could not be reached, or did not answer as it should; the message is for clients.
 
-    code: that of its answer, or of no answer at all. may_pass: another try may well succeed.
+    code: the HTTP code of its answer, or of no answer. may_pass: a retry may succeed.
     """
 
     def __init__(self, message: str, *, code: int = 503, may_pass: bool = False) -> None:
@@ -27,29 +27,30 @@ class WebhookFailed(Exception):
 
 
 class Unusable(WebhookFailed):
-    """There is no way to a webhook that is described so."""
+    """The webhook's configuration gives no usable address."""
 
 
 class OutOfTime(WebhookFailed):
-    """A webhook has not answered in time."""
+    """The webhook has not answered in time."""
 
 
 class CallWebhook(Protocol):
-    """Asks a webhook."""
+    """Calls a webhook."""
 
     async def __call__(self, client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
-        """The answer. `client` says where the webhook is, as its configuration has it; `plugin` is the admission plugin
-        that asks, if one does. Raises WebhookFailed.
+        """The webhook's answer. `client` is its clientConfig; `plugin` is the calling admission plugin, if any.
+
+        Raises WebhookFailed.
         """
         ...
 
 
 Ask = Callable[[Object], Awaitable[Object]]
-"""Sends a review to one webhook, again when it is not well, and returns the answered one. Raises WebhookFailed."""
+"""Sends a review to one webhook, with retries, and returns the answered one. Raises WebhookFailed."""
 
 
 class OpenWebhook(Protocol):
-    """Finds the webhook that a file describes."""
+    """Opens the webhook of a kubeconfig file."""
 
     def __call__(self, file: Path, *, first_pause: float = FIRST_PAUSE) -> Ask:
         """`file` is a kubeconfig: its cluster is the webhook, its user this server. Raises ValueError, OSError."""
@@ -57,10 +58,10 @@ class OpenWebhook(Protocol):
 
 
 def open_none(file: Path, *, first_pause: float = FIRST_PAUSE) -> Ask:
-    """The OpenWebhook of what has no network."""
+    """The OpenWebhook of a registry without a network."""
     raise ValueError(f"{file}: webhooks cannot be reached from here")
 
 
-async def call_nobody(client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
-    """The CallWebhook of what has no network."""
+async def call_none(client: Mapping[str, Any], body: Object, *, seconds: float, plugin: str = "") -> Object:
+    """The CallWebhook of a registry without a network."""
     raise Unusable("webhooks cannot be reached from here")

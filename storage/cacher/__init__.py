@@ -1,1 +1,4 @@
-"""The Cacher: a resource's present state and recent events in memory, fed by a reflector, fanned out to watchers."""
+"""Cacher: keeps a resource's present state and recent events in memory, as kube-apiserver's watch cache does.
+
+A reflector fills it from the store; a fan-out hands the events to the watchers.
+"""

@@ -1,11 +1,10 @@
-"""Bookmarks: tells quiet watchers about once a minute, and shortly before their end, how far they have come, so that
-they can come back there.
+"""Bookmarks: sends BOOKMARK events to the clients' watches, about once a minute and shortly before their end.
 
-A bookmark that is only as new as the resource's last event is soon too old to come back to; so the store is asked for
-its progress shortly before one is due.
+A client resumes its watch from the revision of its last bookmark. The revision of the resource's last event would soon
+be too old for that. So the cache requests the store's progress shortly before a bookmark is due.
 
-Must hold: only a member of a group gets one, at the fan-out's position: all that it sees up to there has been delivered
-and its initial events have ended. Without watchers that allow bookmarks nothing runs.
+Must hold: only a member of a group gets a bookmark, and its revision is the fan-out's position. The watcher's initial
+events and all events up to there have been delivered. Without watchers that allow bookmarks nothing runs.
 """
 
 import logging
@@ -23,15 +22,16 @@ logger = logging.getLogger(__name__)
 
 PERIOD_SECONDS = 60.0
 JITTER = 0.1
-"""Each bookmark comes up to this share of the period early, so that those who started together do not stay together."""
+"""Each bookmark comes up to this share of the period early, so that watches that began together drift apart."""
 
 LAST_SECONDS = 2.0
-"""How long before its end a watch gets the last bookmark, to come back there with nothing to catch up on."""
+"""How long before its end a watch gets its last bookmark, so that the client can resume without events to catch up on.
+"""
 
 TICK_SECONDS = 1.0
 
 REQUEST_SECONDS = 10.0
-"""How often the store is asked at the most: each answer goes to all caches of this process."""
+"""The shortest time between two progress requests: each answer goes to all caches of this process."""
 
 
 class Bookmarks:
@@ -72,7 +72,7 @@ class Bookmarks:
             self._is_running = False
 
     def _should_ask(self, now: float) -> bool:
-        """Whether a bookmark is due soon which an answer of the store would make newer."""
+        """Whether a bookmark is due soon, and the store's answer would give it a newer revision."""
         if not self._origin.has_reliable_progress or now - self._asked_at < REQUEST_SECONDS:
             return False
         return any(watcher.bookmark_due <= now + 2 * TICK_SECONDS for watcher in self._readers)

@@ -1,9 +1,10 @@
-"""CacheWatcher: one watch of a client on the cache, and how far it has come.
+"""CacheWatcher: one client's watch on the cache, and the revision that it has reached.
 
-It is fed at its own pace (feeding.py) until it is in step with the fan-out; then it is a member of a group and gets the
-group's batches (fanout.py); a slow one falls back to being fed.
+The feeder (feeding.py) delivers to it until it has reached the fan-out's position. Then it is a member of a group and
+gets the group's batches (fanout.py). A slow watcher goes back to the feeder.
 
-Must hold: `revision` is what the sink has been given everything up to, unless the watcher is in a group, which knows.
+Must hold: the sink has been given everything up to `revision`. While the watcher is in a group, the fan-out's position
+holds instead.
 """
 
 import asyncio
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 class CacheWatcher:
     """The Watch that a client holds.
 
-    initial: what is left of the state that comes before any change; the watcher's `revision` is the state's.
-    marks_initial: a bookmark ends the initial events. skips_gaps: it goes on where changes were lost.
-    bookmark_due, last_due: when the next bookmark is, and the last.
-    group, feeding: where it is; neither before it has begun and after it has ended.
+    initial: the objects of the initial state that are not delivered yet; `revision` is that state's revision.
+    marks_initial: a bookmark ends the initial events. skips_gaps: the watch goes on after lost history. bookmark_due,
+    last_due: the times of the next bookmark and of the last one. group, feeding: the group or the feeder's task; both
+    are None before the watch begins and after it ends.
     """
 
     __slots__ = (
@@ -64,12 +65,12 @@ class CacheWatcher:
         self._on_stop = on_stop
 
     def show_first(self, objects: Iterable[StoredObject], revision: int) -> None:
-        """Begin with a state, and go on behind its revision."""
+        """Begin with a state; the changes after its revision follow."""
         self.initial = iter(objects)
         self.revision = revision
 
     def is_slow(self) -> bool:
-        """Whether the sink has more now than it can take."""
+        """Whether the sink holds more undelivered data than its limit."""
         return self.sink.backlog > self.sink.backlog_limit
 
     def stop(self) -> None:
@@ -77,5 +78,5 @@ class CacheWatcher:
 
 
 def bookmark(revision: int, *, ends_initial_events: bool = False) -> WatchEvent:
-    """The event that says: everything up to `revision` has been delivered."""
+    """The BOOKMARK event: everything up to `revision` has been delivered."""
     return WatchEvent(WatchEventType.BOOKMARK, None, revision, ends_initial_events)

@@ -1,17 +1,18 @@
 """Cacher: Storage on top of an Origin, with the resource's state and recent changes in memory.
 
-Reads and watches are answered from the cache wherever that cannot be told from reading the store; writes go through.
-Which read goes where (N > 0; "fresh" waits until the cache has come to N, see freshness.py):
+The cache answers a read or watch wherever its answer cannot be told from the store's. Writes go to the origin. Which
+read goes where (N > 0; "fresh" waits until the cache has come to N, see freshness.py):
 
     match          unset, no token     0            N, limit      N, no limit    any, continue token
     unset          newest              at hand      origin        fresh          as it was, or origin
     NotOlderThan   -                   at hand      fresh         fresh          -
     Exact          -                   -            origin        origin         -
 
-A list of version 0 ignores its limit, as in kube-apiserver. Started by the first read, watch or wait, so that a
-resource which nobody reads costs nothing; until it is filled, gets go to the origin, lists and watches wait.
+A list of version 0 ignores its limit, as in kube-apiserver. The first read, watch or wait starts the cache, so that an
+unused resource costs nothing. Until the cache is filled, gets go to the origin, and lists and watches wait.
 
-The parts: a reflector fills a WatchCache, which tells a Fanout; a Feeder brings watchers in step with that.
+The parts: a reflector fills a WatchCache, which notifies a Fanout. A Feeder brings watchers up to the fan-out's
+position.
 
 Must hold: what storage/interface.py demands of a Storage. The origin belongs to the Cacher, which closes it.
 """
@@ -170,9 +171,9 @@ class Cacher:
             await self._gate.wait(READY_SECONDS)
 
     async def catch_up(self, revision: int) -> None:
-        """Return when nothing older is shown any more, neither to readers nor to watchers that keep up.
+        """Return when neither reads nor watches that keep up show anything older than `revision`.
 
-        A cache that nobody has used shows nothing. Raises Closed.
+        An unused cache shows nothing, and returns at once. Raises Closed.
         """
         if not self._gate.is_open:
             return
@@ -202,13 +203,13 @@ class Cacher:
             await self._origin.close()
 
     def _end(self, reason: StorageError | None) -> None:
-        """Nothing comes any more: end the watches and those who wait."""
+        """End the watches, and fail the requests that wait for a revision: no more events come."""
         self._has_ended = True
         self._fanout.end_all(reason)
         self._cache.mark.fail(Closed("the cache is closed"))
 
     async def _continued(self, key: str, options: ListOptions) -> ListResult | None:
-        """The page behind a token, if the cache still knows the state at its revision. Raises InvalidContinue."""
+        """The page for a continue token, if the cache still knows the state at its revision. Raises InvalidContinue."""
         if not options.continue_token or not self._gate.is_open or self._resource.translation is not None:
             return None
         page = await continued(self._cache, self._origin, key, options, self._clock)
@@ -220,7 +221,7 @@ class Cacher:
         return page
 
     def _start(self) -> bool:
-        """Begin to fill the cache, unless that was done; whether it is filled. Raises Closed."""
+        """Start to fill the cache if that has not begun; returns whether it is filled. Raises Closed."""
         if self._has_ended:
             raise Closed("the cache is closed")
         if self._gate.is_open:
@@ -231,13 +232,17 @@ class Cacher:
         return False
 
     def _may_never_fill(self) -> bool:
-        """Whether the cache is not filled yet, and depends for that on others, of whom clients should hear."""
+        """Whether the cache is not filled yet and needs a conversion webhook for it. The client then gets the webhook's
+        error.
+        """
         return self._resource.translation is not None and not self._start()
 
     def _is_for_origin(self, resource_version: int | None) -> bool:
-        """Whether a get goes to the origin at once: before the cache is filled, and where asking for the store's
-        revision, which costs as much as the object, would most likely find that the cache cannot know it. Who
-        translates is asked for each object that must be new, as it may have changed its mind.
+        """Whether a get goes to the origin at once.
+
+        It does so before the cache is filled. It also does where a check of the store's revision would cost as much as
+        the object, and the cache could rarely prove that it is new enough. A conversion webhook is called for each
+        object that must be new, because its answer may have changed.
         """
         if not self._start():
             return True
@@ -250,12 +255,12 @@ class Cacher:
         )
 
     def _shown(self, stored: StoredObject) -> StoredObject:
-        """What the origin has just given, which no later read may be older than."""
+        """Note the revision of an object from the origin; no later read may be older."""
         self._freshness.saw(stored.revision)
         return stored
 
     def _newer(self, key: str, suggestion: StoredObject | None) -> StoredObject | None:
-        """The best guess at the current object: the cache's, unless the caller has a newer one."""
+        """The suggestion for a write: the cache's object, unless the caller has a newer one."""
         cached = self._cache.get(key)
         if cached is None or (suggestion is not None and suggestion.revision > cached.revision):
             return suggestion
@@ -263,12 +268,12 @@ class Cacher:
 
 
 def _whole(options: ListOptions) -> ListOptions:
-    """What is left of a list of any state comes in one piece, as the list itself would have."""
+    """A continued list of version 0 has no limit, as its first page had none."""
     return replace(options, limit=0) if options.continue_token and options.resource_version == 0 else options
 
 
 def _belongs_to_origin(options: ListOptions) -> bool:
-    """Whether a list is about a revision of the past, which the cache does not keep."""
+    """Whether a list needs a past revision, which the cache does not keep."""
     if options.continue_token or options.match is ResourceVersionMatch.EXACT:
         return True
     is_cut = options.recursive and options.limit > 0

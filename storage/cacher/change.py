@@ -1,6 +1,6 @@
-"""Change: one key's step from one state to the next, and the event that it is to a watcher.
+"""Change: one key's step from one state to the next, and the watch event that it is for a watcher.
 
-Must hold: the object that a deletion shows is made once, however many groups of watchers see it.
+Must hold: the object of a DELETED event is made once, however many groups of watchers see it.
 """
 
 from aio_apiserver.storage import watching
@@ -10,7 +10,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Change:
-    """What was (None: nothing), what is (None: deleted), at which revision; `at` is when it came, on the clock."""
+    """`previous` and `current` are the objects before and after (None: no object); `at` is the arrival on the clock."""
 
     __slots__ = ("_deletion", "at", "current", "key", "previous", "revision")
 
@@ -25,7 +25,7 @@ class Change:
         self._deletion: WatchEvent | None = None
 
     def seen_through(self, predicate: SelectionPredicate) -> WatchEvent | None:
-        """The event for a watcher with this predicate; None when the change concerns it not at all. Raises Corrupt."""
+        """The event for a watcher with this predicate; None when it does not see the change. Raises Corrupt."""
         event = watching.seen_through(predicate, previous=self.previous, current=self.current, revision=self.revision)
         if event is None or event.type is not WatchEventType.DELETED:
             return event

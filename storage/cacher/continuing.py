@@ -1,12 +1,12 @@
-"""Continuing: the next page of a list at the revision of its first page, out of the cache.
+"""Continuing: reads the next page of a list at the revision of its first page from the cache.
 
-The page comes from the present state, less the changes behind that revision that the window still has:
+The page comes from the present state. The changes after that revision, which are still in the window, are undone:
 
     state   a=12  b=8   d=11      window   9 PUT a (was a=4), 11 PUT d (was nothing), 12 PUT a (was a=9)
-    at 10   a=9   b=8             less     12 PUT a, 11 PUT d
+    at 10   a=9   b=8             undone   12 PUT a, 11 PUT d
 
-Must hold: a page shows what the origin would show. A compacted revision, or one that the window has forgotten, is left
-to the origin, which knows the error.
+Must hold: a page shows what the origin would show. The origin reads pages at revisions that are compacted or have left
+the window, and reports their errors.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,13 +22,13 @@ from aio_apiserver.storage.store.continue_token import ContinueToken
 from aio_apiserver.storage.stored_object import StoredObject
 
 MOST_COPIED = 10_000
-"""The origin reads a page sooner than the cache undoes changes in a copy of more objects."""
+"""With more objects than this, a read at the origin is faster than undoing changes in a copy."""
 
 
 async def continued(
     cache: WatchCache, origin: Origin, key: str, options: ListOptions, clock: Clock
 ) -> ListResult | None:
-    """The page; None when only the origin can tell. Raises InvalidContinue, Corrupt."""
+    """The page; None when only the origin can read it. Raises InvalidContinue, Corrupt."""
     token = continue_token.decode(options.continue_token)
     if options.resource_version is not None or not options.recursive or token.is_present:
         return None
@@ -42,7 +42,7 @@ async def continued(
 
 
 async def _is_kept(origin: Origin, key: str, token: ContinueToken) -> bool:
-    """Whether the store has not compacted the revision: known from a read of one key."""
+    """Whether the store still has the revision: one key is read at that revision."""
     exactly = ListOptions(resource_version=token.revision, match=ResourceVersionMatch.EXACT, recursive=False)
     try:
         await origin.get_list(key + token.start.rstrip("\0"), exactly)
@@ -52,7 +52,7 @@ async def _is_kept(origin: Origin, key: str, token: ContinueToken) -> bool:
 
 
 def _behind(cache: WatchCache, token: ContinueToken) -> Iterable[Change] | None:
-    """The changes behind the revision of a token; None when the cache does not know all of them."""
+    """The changes after the revision of a token; None when the cache does not know all of them."""
     if token.revision > cache.revision:
         return None
     try:
@@ -64,7 +64,7 @@ def _behind(cache: WatchCache, token: ContinueToken) -> Iterable[Change] | None:
 def _past(
     cache: WatchCache, key: str, token: ContinueToken, changes: Iterable[Change]
 ) -> Sequence[StoredObject] | None:
-    """The rest of a list before these changes; None when the origin reads it sooner."""
+    """The rest of a list before these changes; None when a read at the origin is faster."""
     rest = cache.state.span(key).behind(key + token.start)
     undone: dict[str, StoredObject | None] = {}
     for change in changes:
@@ -76,6 +76,6 @@ def _past(
 
 
 def _without(rest: Sequence[StoredObject], undone: dict[str, StoredObject | None]) -> Sequence[StoredObject]:
-    """The objects in the order of their keys, with those put back that have changed."""
+    """The objects in key order, with the previous objects in place of the changed ones."""
     objects = {stored.key: stored for stored in rest} | undone
     return [stored for _, stored in sorted(objects.items()) if stored is not None]

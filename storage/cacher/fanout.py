@@ -1,16 +1,15 @@
-"""Fanout: from changes to the sinks of all watchers that see them.
+"""Fanout: hands the changes of a resource to the sinks of all watchers that see them.
 
-Changes that come within one turn of the event loop go out together: each is matched once a group, and each group gets
-one WatchBatch, which its members share with the bytes in it. A long queue goes out in several turns. Behind a turn that
-was long, because it had many watchers to serve, there is a rest of the same length: writers come through, and what they
-write meanwhile goes out together.
+Changes that come within one turn of the event loop go out together. Each change is matched once for each group. Each
+group gets one WatchBatch, and its members share the batch and its encoded bytes. A long queue goes out in several
+turns. After a long turn the fan-out pauses for the same time. Meanwhile writers run, and their changes go out together.
 
-Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518, the
-next one sends the rest. A watcher that has everything up to 900 already (it read the state) waits until `position` is
-900 before it joins a group; one that has seen 6 is given 7..518 from the window first.
+Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518; the
+next one sends the rest. A watcher that read the state at 900 waits until `position` is 900 before it joins a group. A
+watcher at 6 gets 7..518 from the window first.
 
-Must hold: every member of a group has been given exactly what it sees up to `position`; a turn ends between two
-revisions, never within one. A sink that fails or is slow costs the others nothing.
+Must hold: every member of a group has been given exactly what it sees up to `position`. A turn ends between two
+revisions, never within one. A sink that fails or is slow does not delay the other watchers.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ _LONGEST_REST = 0.05
 
 
 class Fanout:
-    """Delivers to watchers. `on_slow` takes over a watcher that does not keep up, from its own revision on."""
+    """Delivers to watchers. `on_slow` takes over a slow watcher, from the watcher's own revision on."""
 
     def __init__(
         self, triggers: Sequence[str], clock: Clock, tasks: Tasks, on_slow: Callable[[CacheWatcher], None]
@@ -48,10 +47,10 @@ class Fanout:
         self._groups = Groups(triggers)
         self._queue: deque[Change] = deque()
         self._most_queued = 0
-        """The high-water mark of the queue: how many changes a turn has found in it at most."""
+        """The high-water mark of the queue: the most changes that a turn has found in it."""
         self._newest = 0
         self._is_scheduled = False
-        """A turn is to come, or what follows one."""
+        """Whether a turn, or the pause after a turn, is scheduled."""
         self._deliveries = 0
         self._batches = 0
         self._failed_sinks = 0
@@ -59,7 +58,7 @@ class Fanout:
     # What the cache tells
 
     def changed(self, changes: Sequence[Change], revision: int) -> None:
-        """All that happened up to `revision`."""
+        """Take all changes up to `revision`."""
         self._newest = revision
         if self._queue or self._groups:  # behind queued changes nothing may be left out: a group may be born meanwhile
             self._queue.extend(changes)
@@ -70,11 +69,11 @@ class Fanout:
 
     @property
     def skips_gaps(self) -> bool:
-        """Whether some watcher lives on when history is lost."""
+        """Whether a watcher continues after lost history."""
         return any(watcher.skips_gaps for watcher in self.watchers)
 
     def restarted(self, changes: Sequence[Change], revision: int) -> None:
-        """History was lost before `revision`: watches that want to see all that happened cannot go on."""
+        """The history before `revision` was lost: end all watches but those that skip gaps."""
         for watcher in list(self.watchers):
             if not watcher.skips_gaps:
                 self.end(watcher, None)
@@ -88,12 +87,12 @@ class Fanout:
     # What watchers do
 
     def join(self, watcher: CacheWatcher) -> None:
-        """Make a watcher that has been given everything up to `position` a member of its group."""
+        """Put a watcher that has been given everything up to `position` into its group."""
         assert watcher.revision == self.position.revision
         watcher.group = self._groups.add(watcher)
 
     def end(self, watcher: CacheWatcher, reason: StorageError | None) -> None:
-        """End a watch, wherever it is. Safe to call twice."""
+        """End a watch in any phase. Safe to call twice."""
         if watcher.is_ended:
             return
         watcher.is_ended = True
@@ -114,7 +113,7 @@ class Fanout:
     # Delivering
 
     def flush(self) -> None:
-        """Send a turn's worth of what is queued."""
+        """Send one turn's share of the queue."""
         if not self._queue:
             return
         slow: list[CacheWatcher] = []
@@ -131,13 +130,13 @@ class Fanout:
             self._schedule()
 
     def send_bookmark(self, members: Iterable[CacheWatcher]) -> None:
-        """Tell some members of groups how far they have come."""
+        """Send a bookmark with the current position to some members of groups."""
         revision = self.position.revision
         for watcher in self.send(members, WatchBatch((bookmark(revision),))):
             self._fall_back(watcher, revision)
 
     def send(self, watchers: Iterable[CacheWatcher], batch: WatchBatch) -> list[CacheWatcher]:
-        """Hand one batch to some watchers; those who have more now than they can take."""
+        """Hand one batch to some watchers; returns the watchers whose sinks are above their limits."""
         slow = []
         sent = 0
         for watcher in watchers:
@@ -170,7 +169,9 @@ class Fanout:
         }
 
     def _match(self) -> tuple[dict[Group, list[WatchEvent]], dict[Group, Corrupt], int]:
-        """Take a turn's worth of changes; what each group sees of them, and the revision that they end at."""
+        """Take one turn's share of changes: what each group sees, the groups with a corrupt object, and the last
+        revision.
+        """
         seen: dict[Group, list[WatchEvent]] = {}
         broken: dict[Group, Corrupt] = {}
         queue = self._queue

@@ -1,11 +1,11 @@
-"""Feeder: brings watchers in step with the fan-out, each at the pace of its sink.
+"""Feeding: brings watchers up to the fan-out's position, each at the pace of its client.
 
-A watcher starts here with the state or with what it has missed, in portions, and comes back when its sink does not
-keep up: then it waits until the sink has taken what it has, and catches up from the window. So what is held for
-a slow watcher is its sink's limit and one portion, whatever happens meanwhile.
+A watcher starts here with the state, or with the changes that it has missed, in portions. It comes back when its sink
+does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. So a slow
+watcher holds at most its sink's limit and one portion in memory.
 
-Must hold: what a watcher is given here ends exactly where its group's batches begin. A watcher whose sink stays above
-its limit for its patience, or which falls behind the window, is ended.
+Must hold: the feeder's events end exactly where the group's batches begin. A watch ends when its sink stays above its
+limit for longer than its patience, or when it falls behind the window.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from aio_apiserver.storage.tasks import Tasks
 from aio_apiserver.storage.yielding import Share
 
 GRACE_SECONDS = 5.0
-"""How long any sink may stay above its limit; the shared budget adds to it."""
+"""How long any sink may stay above its limit; the shared time budget adds to it."""
 
 SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 0.25
-"""Between two looks at a sink above its limit: nothing tells when it has taken something."""
+"""The longest pause between two checks of a sink above its limit: a sink does not report that it has sent something."""
 
 
 class Feeder:
@@ -43,7 +43,7 @@ class Feeder:
         self._dropped = 0
 
     def start(self, watcher: CacheWatcher) -> None:
-        """Begin a watch: a portion at once, so that a short start is over when this returns. Raises RevisionExpired."""
+        """Begin a watch with one portion, so that a short start is complete on return. Raises RevisionExpired."""
         self._fanout.flush()
         self._fanout.watchers.add(watcher)
         try:
@@ -76,7 +76,7 @@ class Feeder:
             self._fanout.end(watcher, exc)
 
     def _advance(self, watcher: CacheWatcher) -> bool:
-        """Deliver one portion; whether the watcher needs no more feeding. Raises RevisionExpired, Corrupt."""
+        """Deliver one portion; returns whether the watcher needs no more feeding. Raises RevisionExpired, Corrupt."""
         share = Share(self._clock)
         events = self._missed(watcher, share) if watcher.initial is None else _initial(watcher, share)
         if events:
@@ -90,7 +90,7 @@ class Feeder:
         return True
 
     def _missed(self, watcher: CacheWatcher, share: Share) -> list[WatchEvent]:
-        """What the watcher sees of the next changes up to the fan-out's position; its revision moves behind them."""
+        """The watcher's events for the next changes up to the fan-out's position; its revision moves on."""
         events: list[WatchEvent] = []
         position = self._fanout.position.revision
         is_over = False
@@ -109,7 +109,7 @@ class Feeder:
         return events
 
     async def _is_taken(self, watcher: CacheWatcher) -> bool:
-        """Wait until the sink can take more; False when it took too long and the watch was ended."""
+        """Wait until the sink is below its limit; False when that took too long and the watch was ended."""
         if not watcher.is_slow():
             await asyncio.sleep(0)
             return True
@@ -134,7 +134,7 @@ class Feeder:
 
 
 def _initial(watcher: CacheWatcher, share: Share) -> list[WatchEvent]:
-    """What the watcher sees of the next objects of its initial state, and the mark that it was all."""
+    """The watcher's events for the next objects of its initial state, and the bookmark that ends them."""
     assert watcher.initial is not None
     predicate = watcher.predicate
     events: list[WatchEvent] = []

@@ -1,11 +1,11 @@
-"""Freshness: may a read be answered from the cache now, and if not, is it worth waiting?
+"""Freshness: decides whether the watch cache can answer a read at its resource version now, and whether to wait.
 
-A read without a resource version asks the store for its revision (one question for all who ask at the same time) and
-waits until the cache has come there. A read of version N waits for N. Any read waits for what this process has shown
-or written before: those events are on their way to the cache, whatever its watch may be trusted for.
+A read without a resource version gets the store's revision, and waits until the cache has reached it. Concurrent reads
+share one such request. A read of version N waits for N. Every read waits for the revisions that this process has
+written, or read past the cache. The cache's watch delivers those even where its progress is not reliable.
 
-Must hold: a True means that the cache has everything up to what the read demands. Where the cache cannot know that
-(the store's progress is not to be trusted, or its watch is down) or does not get there in time, the origin is read.
+Must hold: True means that the cache has everything that the read demands. The origin answers where the cache cannot
+know that, or does not get there in time. The cache cannot know it without reliable progress or without its watch.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -24,7 +24,7 @@ from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject
 
 PATIENCE_SECONDS = 3.0
-"""How long a read waits for the cache to come to its revision."""
+"""How long a read waits for the cache to reach its revision."""
 
 
 class Freshness:
@@ -53,19 +53,21 @@ class Freshness:
         self._fallbacks = 0
 
     def suffices(self, resource_version: int | None) -> Coroutine[Any, Any, bool]:
-        """Whether the cache can answer a read of this version; False sends it to the origin. Raises FutureRevision."""
+        """Whether the cache can answer a read of this version; False sends the read to the origin. Raises
+        FutureRevision.
+        """
         return self._is_newest() if resource_version is None else self._has_come_to(resource_version)
 
     def saw(self, revision: int) -> None:
-        """A client was shown, past the cache, what an object became at this revision."""
+        """Note a revision that a client has seen in an answer from the origin."""
         self._lag.see(revision)
 
     async def present(
         self, scope: str, predicate: SelectionPredicate, resource_version: int | None
     ) -> tuple[Sequence[StoredObject], int] | None:
-        """What the cache has for a list, and its revision; None sends it to the origin. Raises FutureRevision.
+        """The cache's objects for a list, and its revision; None sends the list to the origin. Raises FutureRevision.
 
-        The objects are to be read before the next await, or copied ([:]).
+        The caller reads the objects before its next await, or copies them ([:]).
         """
         if not await self.suffices(resource_version):
             return None
@@ -74,7 +76,7 @@ class Freshness:
         return self._cache.candidates(scope, predicate), self._cache.revision
 
     async def list_at_origin(self, key: str, options: ListOptions) -> ListResult:
-        """The list past the cache, which no later read may be older than."""
+        """The list from the origin; no later read may be older."""
         result = await self._origin.get_list(key, options)
         self.saw(max((item.revision for item in result.items), default=0))
         return result
@@ -125,7 +127,7 @@ class Freshness:
 
     @property
     def _can_arrive(self) -> bool:
-        """Whether the cache will learn by itself that it has come to a revision."""
+        """Whether the cache learns without a further event that it has reached a revision."""
         return self._reflector.is_following and self._origin.has_reliable_progress
 
     async def _arrives(self, revision: int) -> bool:

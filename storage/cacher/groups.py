@@ -1,9 +1,9 @@
-"""Groups: watchers that see the same, and which of them a change may concern.
+"""Groups: watchers with the same scope and selectors, and the groups that a change may concern.
 
-Watchers with one scope and one predicate form a group. A group is found by its trigger value where it has one, else by
-its scope, so that with 500 nodes watching their own pods a change of a pod meets one group and not 500.
+A group is indexed by its trigger value if it has one, else by its scope. So with 500 nodes that watch their own pods, a
+change of a pod is matched with one group and not with 500.
 
-Must hold: every group that would see a change is found for it, at the value it had before as well as at the new one.
+Must hold: every group that sees a change is found for it, by the field's previous value as well as by its new one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Group:
-    """Watchers with one scope and one predicate; `trigger` is the field and value that finds it, if it has one."""
+    """Watchers with one scope and one predicate; `trigger` is the field and value of its index entry, if it has one."""
 
     __slots__ = ("members", "predicate", "scope", "trigger")
 
@@ -49,7 +49,7 @@ class Groups:
             yield from shelf.values()
 
     def add(self, watcher: CacheWatcher) -> Group:
-        """Put a watcher into the group of those who see the same."""
+        """Put a watcher into the group with its scope and predicate."""
         trigger = self._trigger_of(watcher)
         kind = (watcher.scope, watcher.predicate)
         shelf = self._shelves(trigger).setdefault(trigger[1] if trigger else watcher.scope, {})
@@ -60,7 +60,7 @@ class Groups:
         return group
 
     def discard(self, watcher: CacheWatcher, group: Group) -> None:
-        """Take a watcher out of its group; a group without members is forgotten."""
+        """Take a watcher out of its group; a group without members is removed."""
         group.members.pop(watcher, None)
         if group.members:
             return
@@ -97,7 +97,7 @@ class Groups:
 
 
 def _triggered(change: Change, field: str, by_value: dict[str, _Shelf]) -> Iterable[Group]:
-    """The groups at the values that the field had and has; all of them, when that cannot be read."""
+    """The groups at the previous and present values of the field; all groups when a value cannot be read."""
     try:
         values = {_value(change.previous, field), _value(change.current, field)}
     except Corrupt:

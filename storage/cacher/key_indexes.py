@@ -1,9 +1,9 @@
-"""Key indexes: the keys of a resource's objects by the value of one field or label.
+"""Key indexes: finds the keys of a resource's objects by the value of one field or label, for list selectors.
 
-An index looks at changed objects only when a list uses it, so that a change costs no decoding. Bringing a large
-index up to date takes several turns of the event loop. Knows no scope and no predicate.
+An index reads changed objects only when a list uses it, so that a change costs no decoding. A large update of an index
+takes several turns of the event loop. It knows no scope and no predicate.
 
-Must hold: `keys` are complete for the very moment, and sorted.
+Must hold: `keys` are sorted, and complete at the time of the call.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.yielding import Share
 
 _KEYS_A_STEP = 64
-"""How many objects are looked at between two looks at the clock."""
+"""How many objects are read between two checks of the clock."""
 
 ValueOf = Callable[[StoredObject], str | None]
 
 
 class Index:
-    """The keys by one value of their objects. `changed`: the keys that it has not looked at since they changed."""
+    """Keys by one value of their objects. `changed`: keys whose objects have changed since the index read them."""
 
     __slots__ = ("_keys_by_value", "_sorted_by_value", "_value_by_key", "_value_of", "changed")
 
@@ -42,11 +42,11 @@ class Index:
         return self._sorted_by_value[value]
 
     def count(self, value: str) -> int:
-        """How many objects had this value when they were last looked at."""
+        """How many objects had this value when the index last read them."""
         return len(self._keys_by_value.get(value, ()))
 
     def look_at(self, count: int, objects: Mapping[str, StoredObject]) -> None:
-        """Take note of what so many of the changed keys have become. Raises Corrupt."""
+        """Read up to `count` of the changed objects. Raises Corrupt."""
         changed = self.changed
         for _ in range(min(count, len(changed))):
             key = changed.pop()
@@ -80,7 +80,7 @@ class Index:
 
 
 async def bring_up_to_date(index: Index, objects: Mapping[str, StoredObject], clock: Clock) -> None:
-    """Let the index look at all that has changed, in turns. Raises Corrupt."""
+    """Let the index read all changed objects, in several turns. Raises Corrupt."""
     share = Share(clock)
     while index.changed:
         index.look_at(_KEYS_A_STEP, objects)

@@ -1,10 +1,10 @@
-"""Lag: how far the cache is behind the store, in revisions and in seconds.
+"""Lag: how far the watch cache is behind the store, in revisions and in seconds.
 
-The cache is behind what this server has written, or has read past the cache: those events are on their way to it.
+The cache is behind the revisions that this server has written, or has read past the cache. Their events are on the way:
 
     written 101 at 7.0 s, 105 at 7.2 s; the cache comes to 101 at 7.3 s: at 7.4 s it is 4 revisions and 0.2 s behind
 
-Must hold: a lag that lasts is logged once, and once more when it is over; noting a revision costs a microsecond.
+Must hold: a lasting lag is logged once, and once more when it is over. Noting a revision takes a microsecond.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ logger = logging.getLogger(__name__)
 
 LASTING_SECONDS = 2.0
 _GRAIN_SECONDS = 0.01
-"""Revisions that are seen within this time count as seen at once, so that a long lag takes little memory."""
+"""Revisions seen within this time count as seen together, so that a long lag takes little memory."""
 
 
 class Lag:
-    """Of the cache whose revision is `mark`. `name`: the resource, for people."""
+    """The lag of the cache with the revision `mark`. `name` is the resource in log lines."""
 
     def __init__(self, mark: Watermark, clock: Clock, name: str) -> None:
         self.seen = 0
@@ -36,19 +36,19 @@ class Lag:
 
     @property
     def revisions(self) -> int:
-        """How many revisions of the store lie between the cache and what was seen."""
+        """The distance between the cache's revision and the newest one seen."""
         return max(self.seen - self._mark.revision, 0) if self._mark.revision else 0
 
     @property
     def seconds(self) -> float:
-        """How long ago the oldest revision was seen that the cache does not have."""
+        """The time since the oldest revision was seen that the cache does not have."""
         awaited = self._awaited
         while awaited and awaited[0][0] <= self._mark.revision:
             awaited.popleft()
         return self._clock.monotonic() - awaited[0][1] if awaited else 0.0
 
     def see(self, revision: int) -> None:
-        """Note that the store has come to a revision of the resource."""
+        """Note a revision of the resource in the store."""
         if revision <= self.seen:
             return
         self.seen = revision
@@ -66,7 +66,7 @@ class Lag:
         return {"revisions": self.revisions, "seconds": self.seconds}
 
     def _look_again(self) -> None:
-        """Look whether it is over as soon as the cache has come to what was seen by now."""
+        """Check the lag again when the cache has reached the newest revision seen by now."""
         self._mark.expect(self.seen).add_done_callback(self._arrived)
 
     def _arrived(self, arrival: asyncio.Future[bool]) -> None:

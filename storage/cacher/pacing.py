@@ -1,4 +1,4 @@
-"""Pacing: decoding that lets other tasks run in between, and waiting that ends in time."""
+"""Pacing: decodes stored objects in several turns of the event loop, and waits with a time limit."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,13 +9,15 @@ from aio_apiserver.storage.yielding import in_turns
 
 
 async def hydrate(objects: Iterable[StoredObject], clock: Clock) -> None:
-    """Decode what has not been decoded yet, letting others run in between. Raises Corrupt."""
+    """Decode the objects that are not decoded yet, in several turns. Raises Corrupt."""
     async for stored in in_turns([stored for stored in objects if not stored.is_hydrated], clock):
         stored.hydrate()
 
 
 async def within(seconds: float, expected: asyncio.Future[bool], clock: Clock) -> bool:
-    """What is expected, or False when it has not come by then; nobody else may wait for it. Raises what it raises."""
+    """The future's result, or False after `seconds`. The future must have no other waiter. Raises the future's
+    exception.
+    """
     timer = asyncio.get_running_loop().create_task(clock.sleep(seconds))
     timer.add_done_callback(lambda _: settle(expected, False))
     try:
@@ -25,6 +27,6 @@ async def within(seconds: float, expected: asyncio.Future[bool], clock: Clock) -
 
 
 def settle(expected: asyncio.Future[bool], outcome: bool) -> None:
-    """Tell who waits for it, if anybody still does."""
+    """Set the result of a future that is not done or cancelled yet."""
     if not expected.done():
         expected.set_result(outcome)

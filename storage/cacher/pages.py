@@ -1,7 +1,7 @@
-"""Pages: a list's answer out of the objects that the cache has for it.
+"""Pages: makes one page of a Kubernetes list, with its continue token, from the cache's objects.
 
-Must hold: everything in a page is of the one revision at which the objects were taken, however long reading them takes;
-a page that is cut ends with the token that the origin goes on with.
+Must hold: all objects of a page are from one revision, however long reading them takes. A page that is cut has the
+continue token from which the origin can go on.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from aio_apiserver.storage.store import continue_token
 from aio_apiserver.storage.stored_object import StoredObject
 
 STRIDE = 512
-"""How many objects are looked at together when only some are wanted."""
+"""How many objects are matched together when a selector leaves some out."""
 
 
 async def page_of(
     objects: Sequence[StoredObject], revision: int, *, key: str, options: ListOptions, clock: Clock
 ) -> ListResult:
-    """What is selected of the objects of a list of `key`. resource_version 0 has no limit. Raises Corrupt."""
+    """The page of a list of `key`. A list with resource_version 0 has no limit. Raises Corrupt."""
     limit = 0 if options.resource_version == 0 or not options.recursive else options.limit
     if not limit:
         objects = objects[:]
@@ -37,7 +37,7 @@ async def page_of(
 async def _first(
     limit: int, objects: Sequence[StoredObject], predicate: SelectionPredicate, clock: Clock
 ) -> list[StoredObject]:
-    """The first objects that are selected; no more are decoded than it takes to find them."""
+    """The first selected objects; no more are decoded than it takes to find them."""
     if predicate.is_everything:
         page = list(objects[:limit])
         await hydrate(page, clock)

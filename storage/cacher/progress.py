@@ -1,10 +1,10 @@
-"""Progress: asks the store how far it is while somebody waits for the cache to get there.
+"""Progress: requests the store's progress, as an etcd client does, while reads wait for the cache to reach a revision.
 
-The store says it of its own only now and then; when other resources are written and this one is not, nothing else
-would tell that the cache has missed nothing.
+The store reports progress by itself only now and then. While others write to other resources, no event of this resource
+shows that the cache has missed nothing.
 
-Must hold: one request is under way at a time; without waiters there is none; a waiter that came after a request was
-sent gets a later one, since the answer may be about the time before; a lost request is repeated.
+Must hold: one request is under way at a time, and none without waiters. A waiter that comes after a request was sent
+gets a later one, because the answer may be older than the waiter. A lost request is repeated.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ PERIOD_SECONDS = 0.1
 
 
 class Progress:
-    """Requests progress for those who wait."""
+    """Requests progress for waiting reads."""
 
     def __init__(self, origin: Origin, clock: Clock, tasks: Tasks) -> None:
         self._origin = origin
@@ -38,7 +38,7 @@ class Progress:
 
     @contextmanager
     def wanted(self) -> Iterator[None]:
-        """While inside, the store is asked again and again."""
+        """Inside this context the store's progress is requested again and again."""
         self._waiting += 1
         if self._newcomer is not None:
             settle(self._newcomer, True)
@@ -51,7 +51,7 @@ class Progress:
             self._waiting -= 1
 
     def answered(self) -> None:
-        """The store said how far it is."""
+        """The store has reported its progress."""
         if self._answer is not None:
             settle(self._answer, True)
 

@@ -1,6 +1,6 @@
-"""Gate: requests wait here until the cache has been filled for the first time.
+"""Readiness: requests wait here until the watch cache has been filled for the first time.
 
-Must hold: nobody waits longer than told; who waited in vain learns what keeps the cache from filling.
+Must hold: a request waits no longer than its limit. Its error then names the reason why the cache is not filled.
 """
 
 from aio_apiserver.storage.cacher.pacing import within
@@ -9,11 +9,11 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Initializing, StorageError
 
 _FILLED = 1
-"""The least revision that a list can have: a cache that has come to any has been filled."""
+"""The least revision of a list: a cache at any revision has been filled."""
 
 
 class Gate:
-    """Open as soon as `mark`, the cache's revision, says that there is a state."""
+    """Open as soon as `mark`, the cache's revision, shows that the cache has a state."""
 
     def __init__(self, mark: Watermark, clock: Clock) -> None:
         self._mark = mark

@@ -1,16 +1,17 @@
-"""Reflector: keeps a WatchCache in step with the store: lists, watches from the list's revision, and starts again.
+"""Reflector: keeps a WatchCache up to date with the store: it lists, watches from the list's revision, and starts
+again.
 
-A watch that ends is resumed behind the newest revision that the cache knows: nothing is lost and no watcher notices.
-Only when the store has compacted that revision is the list made anew.
+A watch that ends is resumed after the cache's newest revision: no event is lost, and the watchers do not notice. Only
+when the store has compacted that revision is the list made anew.
 
-What lies between is lost then, for good: a list shows what changed but not how often, and not what came and went. The
-cache could hand out the difference as events, and every watcher would miss some without knowing. So its watchers are
-ended instead (WatchCache tells the fan-out): they come back with a revision that is too old and list, too. Each
-watch has seen every event once and in order up to its end. Who wants no more than the present state says so, and does
-get the difference.
+The events in between are lost then. A list shows that an object changed, but not how often, and not the objects that
+were created and deleted in between. Events made from the difference would hide that from the watchers. So the watches
+end instead (WatchCache notifies the fan-out): the clients resume at a revision that is too old, and list, too. Each
+watch has seen every event once and in order up to its end. A watcher with `skips_gaps` needs only the present state,
+and does get the difference.
 
-Must hold: the cache never goes back. A list that is older than what the cache has shown (a store that was restored, a
-member that lags) is not taken: the reflector waits and lists again.
+Must hold: the cache never goes back. A list that is older than the cache is refused, and the reflector lists again
+after a pause. Such a list comes from a restored store, or from a member that lags.
 """
 
 import asyncio
@@ -28,14 +29,14 @@ from aio_apiserver.storage.stored_object import StoredObject
 logger = logging.getLogger(__name__)
 
 PAGE = 1_000
-"""Objects a request: small enough that taking in a page does not hold up others."""
+"""Objects in one request: a page is small enough not to hold up the event loop."""
 
 SHORTEST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
 
 
 class Reflector:
-    """Feeds one cache from its origin. Tells of every bookmark, and when the origin is closed under it."""
+    """Feeds one cache from its origin. Reports every bookmark, and the closing of the origin."""
 
     def __init__(
         self,
@@ -89,9 +90,9 @@ class Reflector:
         }
 
     async def _follow(self) -> None:
-        """One life of a watch: raises what ended it, unless all that helps is to list again.
+        """Watch once until the watch ends. Raises its error, unless only a new list helps.
 
-        That needs no pause: a list comes first then, and takes as long as the store needs for it.
+        A new list needs no pause before it: it takes as long as the store needs for it.
         """
         if self._must_list:
             await self._list()
@@ -111,7 +112,7 @@ class Reflector:
         if not isinstance(reason, RevisionExpired | Compacted):
             raise reason or Unavailable("the watch of the store ended")
         self._must_list = True
-        logger.info("the cache is filled anew: %s", reason)
+        logger.info("cache: the watch revision was compacted, listing again: %s", reason)
 
     async def _list(self) -> None:
         objects, revision = await self._all_pages()
@@ -146,11 +147,11 @@ class Reflector:
         self._gate.report(reason)
         if isinstance(reason, RevisionExpired | Compacted):
             self._must_list = True
-        logger.warning("the cache lost the store and follows it again soon: %s", reason)
+        logger.warning("cache: watch on the store lost, reconnecting: %s", reason)
 
 
 class _Session:
-    """The sink of one watch: passes batches on until it ends; what comes from an older watch cannot mix in."""
+    """The sink of one watch: passes batches on until the watch ends, so that an older watch's events cannot mix in."""
 
     backlog = 0
     backlog_limit = 0

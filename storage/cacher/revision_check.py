@@ -1,12 +1,12 @@
-"""RevisionCheck: what is the store's newest revision? One question for all who ask at the same time.
+"""RevisionCheck: gets the store's newest revision, with one request for all readers that wait at the same time.
 
-Whoever comes while a question is under way waits for the next one: the answer to the first may have been made before
-a write that this caller has seen complete. So at most two questions are alive for any number of callers.
+A reader that comes while a request is under way waits for the next one. The first answer may be older than a write
+whose end this reader has seen. So there are at most two requests for any number of readers.
 
-    A asks ──question 1──┐            B and C come now and share question 2, which starts when 1 has ended
-           B, C wait ────┴──question 2──┐
+    A asks ──request 1──┐   B and C come now and share request 2, which starts when 1 has ended
+        B, C wait ──────┴──request 2──┐
 
-Must hold: an answer was made after its caller asked. A store that answers without suspending costs no task.
+Must hold: an answer was made after its reader asked. A store that answers without suspending costs no task.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from aio_apiserver.storage.tasks import Tasks
 
 
 class RevisionCheck:
-    """Asks the origin."""
+    """Requests the revision from the origin."""
 
     def __init__(self, origin: Origin, tasks: Tasks) -> None:
         self._origin = origin
         self._tasks = tasks
         self._waiting: list[asyncio.Future[int]] | None = None
-        """Who came while a question is under way; None when there is none."""
+        """The readers that wait for the next request; None when no request is under way."""
         self._checks = 0
         self._shared = 0
 
@@ -53,7 +53,7 @@ class RevisionCheck:
         return await answer
 
     async def _answer(self) -> None:
-        """Ask for those who wait, then for those who have come meanwhile, until nobody waits."""
+        """Request the revision for the waiting readers, again and again until none waits."""
         asking: list[asyncio.Future[int]] = []
         try:
             while self._waiting:

@@ -1,4 +1,4 @@
-"""Scopes: which keys a list or watch is about, as narrow as its key and selectors tell.
+"""Scope: the keys that a list or watch is about, as narrow as its key and selectors allow.
 
 A scope is "" (all), "default/" (a namespace) or a whole key (one object). Pure.
 """
@@ -9,7 +9,7 @@ EVERYTHING = ""
 
 
 def narrowed(key: str, predicate: SelectionPredicate, *, recursive: bool, namespaced: bool) -> str:
-    """The scope of a request. Its predicate still has to be matched: a scope only leaves out what cannot match.
+    """The scope of a request. The predicate still has to be matched: a scope only leaves out keys that cannot match.
 
     >>> from aio_apiserver.storage.selection import Operator, Requirement
     >>> one = SelectionPredicate(fields=(Requirement("metadata.name", Operator.IN, frozenset({"db"})),))

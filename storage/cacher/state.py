@@ -1,9 +1,9 @@
-"""State: the objects as they are, in key order, with what finds some of them quickly.
+"""State: the present objects of one resource in key order, with indexes for selectors.
 
 A namespace is a range of the sorted keys. A trigger field (spec.nodeName) or a label that lists select by has an index
 from its first use on.
 
-Must hold: an answer is in key order and complete for this very moment.
+Must hold: an answer is in key order, and complete at the time of the call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ class State:
         self._labels: dict[str, Index] = {}
         """The label that was used last comes last."""
         self._all: tuple[StoredObject, ...] | None = None
-        """Everything, as the last one who asked for it got it: readers of one state share it."""
+        """The tuple of all objects: readers of one state share it."""
 
     def __len__(self) -> int:
         return len(self._objects)
 
     def size(self) -> int:
-        """About how many bytes the objects have together, by a sample of them."""
+        """The estimated size of all objects in bytes, from a sample."""
         objects, count = self._objects, len(self._objects)
         sample = range(0, count, -(-count // _SAMPLE)) if count else range(0)
         seen: int = sum(objects.peekitem(place)[1].size for place in sample)
@@ -45,7 +45,7 @@ class State:
 
     @property
     def objects(self) -> Mapping[str, StoredObject]:
-        """All by their keys, in order."""
+        """All objects by their keys, in key order."""
         found: Mapping[str, StoredObject] = self._objects
         return found
 
@@ -54,7 +54,7 @@ class State:
         return found
 
     def put(self, stored: StoredObject) -> StoredObject | None:
-        """Set one object; what was there before."""
+        """Set one object; returns the previous one."""
         previous = self.get(stored.key)
         self._objects[stored.key] = stored
         self._all = None
@@ -63,7 +63,7 @@ class State:
         return previous
 
     def remove(self, key: str) -> StoredObject | None:
-        """Take one object out; what was there."""
+        """Remove one object; returns it."""
         previous: StoredObject | None = self._objects.pop(key, None)
         self._all = None
         if self._indexes or self._labels:
@@ -71,7 +71,7 @@ class State:
         return previous
 
     def within(self, scope: str) -> Sequence[StoredObject]:
-        """Everything (""), a namespace ("default/") or the one object of a key."""
+        """The objects of a scope: everything (""), a namespace ("default/") or the one object of a key."""
         objects = self._objects
         if not scope:
             self._all = self._all or tuple(map(objects.__getitem__, objects))
@@ -81,7 +81,7 @@ class State:
         return [objects[scope]] if scope in objects else []
 
     def span(self, scope: str) -> "Span":
-        """The same without walking it: what is read of it is as it is then."""
+        """The objects of a scope without copying them; each read shows the state at that time."""
         objects = self._objects
         if not scope:
             return Span(self, objects, 0, len(objects))
@@ -91,7 +91,7 @@ class State:
         return Span(self, objects, place, place + (scope in objects))
 
     def unread(self, field: str) -> list[StoredObject]:
-        """The objects that the field's index has to look at before it can answer."""
+        """The objects that the field's index has to read before it can answer."""
         index = self._indexes.get(field)
         if index is None:
             index = self._indexes[field] = Index(key_indexes.of_field(field), self._objects)
@@ -106,7 +106,7 @@ class State:
         return [objects[key] for key in index.keys(value, objects) if key.startswith(scope)]
 
     def index_of_label(self, name: str, *, scope: str) -> Index | None:
-        """The index for a label, unless walking the scope is as good; it may have to look at objects."""
+        """The index for a label, or None where the scope is small. The caller has to bring it up to date."""
         if len(self.span(scope)) < WORTH_AN_INDEX:
             return None
         index = self._labels.pop(name, None) or Index(key_indexes.of_label(name), self._objects)
@@ -116,7 +116,7 @@ class State:
         return index
 
     def labelled(self, name: str, values: Iterable[str], *, scope: str) -> Sequence[StoredObject] | None:
-        """The objects of a scope with one of these labels; None if walking the scope is as good. Raises Corrupt."""
+        """The objects of a scope with one of these labels; None where walking the scope is as fast. Raises Corrupt."""
         objects, span = self._objects, self.span(scope)
         index = self._labels.get(name) if len(span) >= WORTH_AN_INDEX else None
         if index is None:
@@ -136,7 +136,7 @@ class State:
 
 
 class Span(Sequence[StoredObject]):
-    """The objects of a scope, by their places among all. Holds until the state changes; a copy ([:]) holds on."""
+    """The objects of a scope, by their positions among all. Valid until the state changes; a copy ([:]) stays valid."""
 
     def __init__(self, state: State, objects: "SortedDict[str, StoredObject]", start: int, end: int) -> None:
         self._state = state
@@ -148,7 +148,7 @@ class Span(Sequence[StoredObject]):
         return self._end - self._start
 
     def behind(self, key: str) -> "Span":
-        """Those from a key on."""
+        """The objects from a key on."""
         place = self._objects.bisect_left(key)
         return Span(self._state, self._objects, min(max(place, self._start), self._end), self._end)
 
@@ -173,13 +173,13 @@ class Span(Sequence[StoredObject]):
 
 
 _SAMPLE = 50
-"""How many objects are looked at to guess the size of all."""
+"""The size of the sample from which the size of all objects is estimated."""
 WORTH_AN_INDEX = 1_000
-"""Fewer objects are walked within a millisecond."""
+"""A walk over fewer objects takes less than a millisecond."""
 MOST_LABELS = 8
 """An index takes about 150 bytes for each object with its label."""
 _FEW = 3
-"""An index serves a selection of at most one in so many: of more, most of a walk finds something."""
+"""An index is used if it selects at most one in so many objects. Otherwise a walk finds something at most steps."""
 _SPARE = 1_000
 """How many changed keys an index may collect beyond the number of objects; deleted keys would pile up otherwise."""
 

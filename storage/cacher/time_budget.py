@@ -1,6 +1,6 @@
-"""TimeBudget: patience with slow watchers, shared by all watchers of a resource and refilled as time goes by.
+"""TimeBudget: patience with slow watch clients, shared by all watchers of a resource, and refilled over time.
 
-One slow watcher in quiet times may take it all; when many are slow at once there is none for most of them.
+One slow watcher in quiet times may take it all. When many are slow at once, most of them get none.
 """
 
 from aio_apiserver.storage.clock import Clock
@@ -10,7 +10,7 @@ MAXIMUM = 1.0
 
 
 class TimeBudget:
-    """Seconds that may be waited."""
+    """Seconds that the feeder may wait for slow watchers."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -18,7 +18,7 @@ class TimeBudget:
         self._counted = clock.monotonic()
 
     def take(self) -> float:
-        """All that there is now."""
+        """Take all that is available now."""
         now = self._clock.monotonic()
         available = min(self._seconds + (now - self._counted) * REFILL_PER_SECOND, MAXIMUM)
         self._counted = now
@@ -26,5 +26,5 @@ class TimeBudget:
         return available
 
     def give_back(self, seconds: float) -> None:
-        """Return what was taken and not used."""
+        """Return the unused part."""
         self._seconds = min(self._seconds + max(seconds, 0.0), MAXIMUM)

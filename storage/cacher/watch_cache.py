@@ -1,7 +1,7 @@
-"""WatchCache: what the store's resource looks like and what happened to it lately, as far as the reflector has told.
+"""WatchCache: the present state of a resource and its recent changes, as the reflector has reported them.
 
-Pure but for the clock that stamps changes; everything happens at once, so that a reader between two awaits sees one
-revision. Decodes nothing.
+Pure but for the clock that stamps changes. Nothing suspends, so that a reader between two awaits sees one revision.
+Decodes nothing.
 
 Must hold: state, window and revision move together; the revision never goes back; a change is taken once.
 """
@@ -24,19 +24,21 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 class ChangeListener(Protocol):
-    """Who is told of everything that the cache takes in."""
+    """The receiver of all changes that the cache takes: the fan-out."""
 
     def changed(self, changes: Sequence[Change], revision: int) -> None:
-        """All that happened up to `revision`; no changes when nothing did."""
+        """Take all changes up to `revision`; there may be none."""
         ...
 
     @property
     def skips_gaps(self) -> bool:
-        """Whether anybody wants to know the difference between two states when nobody knows how it came about."""
+        """Whether a watcher takes the difference of two states in place of the lost history."""
         ...
 
     def restarted(self, changes: Sequence[Change], revision: int) -> None:
-        """The state was replaced; what happened before `revision` is not known, but the difference, if it is wanted."""
+        """The state was replaced and the history before `revision` is lost; `changes` is the difference, if a watcher
+        takes it.
+        """
         ...
 
 
@@ -54,13 +56,13 @@ class WatchCache:
 
     @property
     def revision(self) -> int:
-        """Everything up to here is known."""
+        """The revision up to which everything is known."""
         return self.mark.revision
 
     # What the reflector tells
 
     def replace(self, objects: Sequence[StoredObject], revision: int) -> None:
-        """Start from a list that is not older than what is known."""
+        """Start from a list that is not older than the present state."""
         assert revision >= self.revision
         changes = self._difference(objects, revision) if self._listener.skips_gaps else ()
         self.state.replace(objects)
@@ -91,14 +93,14 @@ class WatchCache:
         return self.state.get(key)
 
     def unread(self, scope: str, predicate: SelectionPredicate) -> Sequence[StoredObject]:
-        """What should be decoded before `candidates` is asked, so that it need not."""
+        """The objects to decode before a call of `candidates`, so that it decodes none."""
         trigger = self._trigger(scope, predicate)
         return self.state.unread(trigger[0]) if trigger else ()
 
     def candidates(self, scope: str, predicate: SelectionPredicate) -> Sequence[StoredObject]:
-        """The objects of a scope at `revision`, in key order, less those that an index knows the predicate refuses.
+        """The objects of a scope at `revision`, in key order, without those that an index excludes.
 
-        To be read before the next await, or copied ([:]).
+        The caller reads them before its next await, or copies them ([:]).
         """
         trigger = self._trigger(scope, predicate)
         if trigger is not None:
@@ -108,7 +110,7 @@ class WatchCache:
         return self.state.span(scope) if labelled is None else labelled
 
     async def index(self, scope: str, predicate: SelectionPredicate) -> None:
-        """Bring what `candidates` will use up to date, in turns."""
+        """Bring the index that `candidates` will use up to date, in several turns."""
         label = predicate.label if self._trigger(scope, predicate) is None else None
         index = self.state.index_of_label(label.name, scope=scope) if label is not None else None
         if index is not None:
@@ -134,7 +136,7 @@ class WatchCache:
         return None
 
     def _difference(self, objects: Sequence[StoredObject], revision: int) -> Sequence[Change]:
-        """From the present state to this one."""
+        """The changes from the present state to this one."""
         now = self._clock.monotonic()
         before = {stored.key: stored for stored in self.state.within("")}
         changes = []

@@ -1,10 +1,10 @@
-"""Watches: where a client's watch begins, and what it is shown first.
+"""Watches: starts a client's watch at its resource version, or with the present state.
 
-Behind a revision of the past it begins in the window, with a state it begins at that state's revision; from then on the
-Feeder has it. A state that is not there yet (a revision of the future) is waited for, however long that takes.
+A watch at a past revision begins in the window. A watch with initial events begins at their state's revision. From then
+on the Feeder delivers. A watch with initial events of a future revision waits for it without a time limit.
 
-Must hold: the state that a watch without a version begins with is the newest one; the changes that follow are those
-behind the state's revision, wherever the state was read.
+Must hold: a watch without a version begins with the newest state. The changes that follow are those after that state's
+revision, whether the cache or the origin has read the state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class Watches:
         self._initial_events = 0
 
     async def start(self, scope: str, key: str, *, options: WatchOptions, sink: WatchSink) -> CacheWatcher:
-        """Begin to deliver. Raises RevisionExpired and whatever else is wrong from the start."""
+        """Begin to deliver. Raises RevisionExpired and the other errors that are known at the start."""
         watcher = CacheWatcher(sink, self._stop, scope=scope, options=options)
         version = options.resource_version or 0
         if version > self._cache.revision and options.send_initial_events:
@@ -97,7 +97,7 @@ class Watches:
     async def _state(
         self, watcher: CacheWatcher, key: str, options: WatchOptions
     ) -> tuple[Sequence[StoredObject], int]:
-        """The state that a watch begins with; the origin's, where the cache's is not fresh enough."""
+        """The state that a watch begins with; the origin's where the cache is not fresh enough."""
         version = options.resource_version
         present = await self._freshness.present(watcher.scope, options.predicate, version)
         if present is not None:

@@ -1,6 +1,6 @@
-"""Watermark: a revision that only grows, and those who wait for it.
+"""Watermark: a resource version that only grows, and the requests that wait for it.
 
-Must hold: it never goes back; a waiter that gives up leaves nothing behind, whatever revision it waited for.
+Must hold: it never goes back. A request that stops waiting leaves nothing behind.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from aio_apiserver.storage.errors import StorageError
 
 
 class Watermark:
-    """How far something has come."""
+    """The revision that a cache or fan-out has reached."""
 
     __slots__ = ("_failure", "_places", "_waiting", "revision")
 
@@ -24,11 +24,11 @@ class Watermark:
         self._failure: StorageError | None = None
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of waiters."""
         return len(self._waiting)
 
     def advance(self, revision: int) -> None:
-        """Move on to `revision`, unless it is behind already, and wake those who waited for no more than that."""
+        """Move on to `revision`, unless it has been reached, and wake the waiters up to it."""
         if revision <= self.revision:
             return
         self.revision = revision
@@ -36,7 +36,7 @@ class Watermark:
             settle(self._waiting.popitem(0)[1], True)
 
     def fail(self, reason: StorageError) -> None:
-        """Nothing comes any more: those who wait, or will wait, get the reason."""
+        """No more revisions come: present and future waiters get the reason."""
         self._failure = reason
         while self._waiting:
             arrival = self._waiting.popitem(0)[1]
@@ -44,7 +44,9 @@ class Watermark:
                 arrival.set_exception(reason)
 
     def expect(self, revision: int) -> asyncio.Future[bool]:
-        """True as soon as `revision` has been reached. Whoever settles or cancels it does not wait any longer."""
+        """A future that is True as soon as `revision` has been reached. A future that is settled or cancelled stops
+        waiting.
+        """
         arrival: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if self.revision >= revision:
             arrival.set_result(True)

@@ -1,11 +1,11 @@
-"""Window: the recent changes, as many as the churn makes worth keeping.
+"""Window: the recent changes from which a client's watch resumes, as many as the rate of change requires.
 
-A watcher that comes back within a minute or so finds there what it has missed. The capacity doubles when the window is
-full of changes that are all fresh, and halves when even its newest quarter is not.
+A watcher that comes back within about a minute finds the changes that it has missed. The capacity doubles when the
+window is full of fresh changes. It halves when even the newest quarter is not fresh.
 
     floor 7: | 8 PUT a | 9 PUT b | 9 DEL c | 12 PUT a |     a watch behind 7, 8, 9... can be served, one behind 6 not
 
-Must hold: behind the floor nothing is missing; changes lie in order of revision, those of one revision together.
+Must hold: no change after the floor is missing. Changes lie in order of revision, those of one revision together.
 """
 
 import bisect
@@ -21,7 +21,7 @@ SMALLEST = 100
 LARGEST = 102_400
 
 FRESH_SECONDS = 75.0
-"""A bookmark comes about once a minute: what came after the last one should still be here when its reader returns."""
+"""A bookmark comes about once a minute: the changes after the last one should be here when its client resumes."""
 
 _REVISION = attrgetter("revision")
 
@@ -39,23 +39,23 @@ class Window:
         return len(self._changes)
 
     def restart(self, revision: int) -> None:
-        """Forget everything: history begins behind `revision`."""
+        """Forget everything: history begins after `revision`."""
         self._changes.clear()
         self._floor = revision
 
     def append(self, change: Change) -> None:
-        """Take the newest change."""
+        """Add the newest change."""
         if len(self._changes) >= self._capacity:
             self._make_room(change.at)
         self._changes.append(change)
 
     def check(self, revision: int) -> None:
-        """Raise RevisionExpired if changes behind `revision` have been forgotten."""
+        """Raise RevisionExpired if changes after `revision` have been forgotten."""
         if revision < self._floor:
             raise RevisionExpired(f"too old resource version: {revision} ({self._floor})")
 
     def behind(self, revision: int) -> Iterator[Change]:
-        """The changes behind `revision`; to be used up before the window takes another one. Raises RevisionExpired."""
+        """The changes after `revision`, to be read before the next `append`. Raises RevisionExpired."""
         self.check(revision)
         if not self._changes or self._changes[-1].revision <= revision:
             return iter(())

@@ -10,7 +10,7 @@ from aio_apiserver.storage import worker_thread
 
 
 class _Gate:
-    """Work that holds the thread until it is let go."""
+    """Work that holds the thread until the test releases it."""
 
     def __init__(self) -> None:
         self.has_begun = threading.Event()

@@ -1,1 +1,1 @@
-"""What the server makes by itself, and keeps right while it runs."""
+"""Bootstrap: creates and repairs kube-apiserver's own objects: RBAC policy, flow schemas, the kubernetes service."""

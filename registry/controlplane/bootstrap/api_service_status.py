@@ -1,7 +1,7 @@
-"""The status of APIServices: whether requests for their groups can be answered.
+"""api_service_status: writes the Available condition of APIServices.
 
-Those without a service are answered here and always available. For the others the service has to be there, listening
-and with endpoints, and the server behind it has to tell of the version.
+An APIService without a service is served here and always available. Otherwise the service must exist and listen on the
+port. It must have endpoints, and its server must answer discovery for the version.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _STATUS = APISERVICES._replace(path="apiservices/status")
 _CLUSTER_IP = "ClusterIP"
 
 Check = Callable[[Registration], Awaitable[str]]
-"""Asks the server behind a service for its version. What is wrong; empty when all is well."""
+"""Checks the discovery of the server behind a service. Returns the failure, or an empty text."""
 
 Availability = tuple[str, str, str]
 """Status, reason and message."""
@@ -37,7 +37,7 @@ _PASSED: Availability = ("True", "Passed", "all checks passed")
 
 
 async def settle_local(client: OwnClient, clock: Clock) -> None:
-    """Write the condition of every APIService without a service that has a wrong one."""
+    """Write the condition of every APIService without a service whose condition is wrong."""
     local = ("True", "Local", "Local APIServices are always available")
     for api_service in await client.all(APISERVICES):
         if not api_service["spec"].get("service"):
@@ -45,7 +45,7 @@ async def settle_local(client: OwnClient, clock: Clock) -> None:
 
 
 async def settle_remote(client: OwnClient, clock: Clock, check: Check) -> None:
-    """The same for every one with a service."""
+    """Write the condition of every APIService with a service whose condition is wrong."""
     found = [(one, registration) for one in await client.all(APISERVICES) if (registration := registrations.read(one))]
     availabilities = await asyncio.gather(*(_availability(client, registration, check) for _, registration in found))
     for (api_service, _), availability in zip(found, availabilities, strict=True):

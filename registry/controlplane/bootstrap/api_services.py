@@ -1,7 +1,7 @@
-"""The APIServices of the groups that this server answers itself: built-in ones, and those of custom resources.
+"""api_services: the APIServices of the groups that this server serves itself, built-in and custom.
 
-Must hold: what somebody else has made under such a name is left alone; the built-in ones are made right once, when the
-server begins, and those of custom resources for as long as their definitions serve them.
+Must hold: a client's own object with such a name is left alone. The built-in APIServices are repaired once, when the
+server starts. Those of custom resources follow their definitions.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ GroupVersion = tuple[str, str]
 
 
 class VersionPriority(NamedTuple):
-    """Where a version stands in discovery: that of its group, then its own; the higher the earlier."""
+    """The position of a version in discovery: its group's priority, then its own; higher comes first."""
 
     group: int
     version: int
@@ -43,7 +43,7 @@ _CUSTOM = VersionPriority(1000, 100)
 
 
 async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
-    """Make or mend those of the built-in groups that are served, and remove those of what is not served any more."""
+    """Create or repair the APIServices of served built-in versions, and delete those of disabled ones."""
     present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
     for (group, version), priority in _BUILT_IN.items():
         name = f"{version}.{group}"
@@ -56,7 +56,7 @@ async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
 
 
 async def settle_custom(client: OwnClient, served: Iterable[Collection[GroupVersion]]) -> None:
-    """Make, mend and remove those of custom resources, from what each definition serves."""
+    """Create, repair and delete the APIServices of custom resources, from the versions that each definition serves."""
     wanted = {
         f"{version}.{group}": _api_service(group, version, _CUSTOM, how=_ALWAYS)
         for group, version in chain.from_iterable(served)
@@ -70,7 +70,7 @@ async def settle_custom(client: OwnClient, served: Iterable[Collection[GroupVers
 
 
 def served_versions(definition: StoredObject) -> Collection[GroupVersion]:
-    """What a definition serves."""
+    """The versions that a definition serves."""
     spec = definition.decode()["spec"]
     return {(spec["group"], version["name"]) for version in spec.get("versions") or () if version.get("served")}
 
@@ -90,18 +90,18 @@ def _mend(obj: Object, *, spec: Object) -> bool:
 
 
 def _how(obj: Object) -> str:
-    """How the server looks after an object; empty when it does not."""
+    """How the server manages an object (`onstart`, `true`); empty when it does not."""
     how: str = (obj["metadata"].get("labels") or {}).get(_MANAGED, "")
     return how if how in (_AT_START, _ALWAYS) else ""
 
 
 def group_priority(group: str) -> int:
-    """Where a group of this server stands in discovery."""
+    """The priority of one of this server's groups in discovery."""
     return max((one.group for (name, _), one in _BUILT_IN.items() if name == group), default=_CUSTOM.group)
 
 
 def version_priority(group: str, version: str) -> int:
-    """Where a version of this server stands in its group."""
+    """The priority of one of this server's versions in its group."""
     return _BUILT_IN.get((group, version), _CUSTOM).version
 
 

@@ -1,8 +1,8 @@
-"""The configmap that tells extension API servers whom to believe: the CAs of clients and of front proxies, and headers.
+"""authentication_trust: publishes the ConfigMap extension-apiserver-authentication, for extension API servers.
 
-Several servers on one storage may know different CAs: each adds its own, and none takes another's away before it has
-expired. Must hold: where nothing is to be told there is no configmap; what somebody else has written and cannot be read
-is written anew.
+It holds the CAs of clients and front proxies, and the names of the front proxies' headers. Several servers on one
+storage may have different CAs. Each adds its own, and keeps the others' until they expire. Must hold: without CAs there
+is no ConfigMap. Content that cannot be read is replaced.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,12 +20,12 @@ _PLACE = ResourcePath("", "v1", "configmaps")
 _NAMESPACE = "kube-system"
 _NAME = "extension-apiserver-authentication"
 _SLACK_SECONDS = 300.0
-"""So long a certificate is told that has expired: clocks differ."""
+"""How long an expired certificate is still published: clocks differ."""
 _CLIENTS, _PROXIES = "client-ca-file", "requestheader-client-ca-file"
 
 
 class Trust(Struct, frozen=True, kw_only=True):
-    """What one server knows. Authorities are certificates in PEM; empty when there are none to tell."""
+    """The CAs and headers of one server. Authorities are certificates in PEM; empty when there are none."""
 
     client_authorities: bytes = b""
     proxy_authorities: bytes = b""
@@ -40,7 +40,7 @@ class Trust(Struct, frozen=True, kw_only=True):
         return not (self.client_authorities or self.proxy_authorities)
 
     def lists(self) -> Mapping[str, Sequence[str]]:
-        """What is told of front proxies, by its key; uids only where there are headers for them."""
+        """The ConfigMap's entries about front proxies; that of uids only if uid headers are configured."""
         told = {
             "requestheader-username-headers": self.username_headers,
             "requestheader-uid-headers": self.uid_headers,
@@ -52,16 +52,16 @@ class Trust(Struct, frozen=True, kw_only=True):
 
 
 Publish = Callable[[], Trust]
-"""What a server knows now."""
+"""The present CAs and headers of a server."""
 
 
 def nothing() -> Trust:
-    """The Publish of a server that knows no CAs."""
+    """The Publish of a server without CAs."""
     return Trust()
 
 
 async def ensure(client: OwnClient, trust: Trust, clock: Clock) -> None:
-    """Tell what is known, beside what others have told."""
+    """Publish this server's CAs and headers, beside those of other servers."""
     if trust.is_empty:
         return
     obj = {"metadata": {"name": _NAME}, "data": data_of(trust, {}, now=clock.now())}
@@ -78,7 +78,7 @@ def _mend(obj: Object, *, trust: Trust, now: float) -> bool:
 
 
 def data_of(trust: Trust, told: Mapping[str, str], *, now: float) -> dict[str, str]:
-    """The configmap's data, at a time, with what was told before."""
+    """The ConfigMap's data at a time: the previous content with this server's."""
     data: dict[str, str] = {}
     if clients := _authorities(told.get(_CLIENTS, ""), trust.client_authorities, now):
         data[_CLIENTS] = clients
@@ -102,7 +102,7 @@ def _authorities(told: str, own: bytes, now: float) -> str:
 
 
 def _certificates(bundle: bytes, now: float) -> Iterator[str]:
-    """The certificates of a bundle that are still good, each in PEM."""
+    """The certificates of a bundle that have not expired, each in PEM."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import Encoding
 

@@ -1,7 +1,7 @@
-"""The flow schemas and priority levels that are always there: made, mended unless people want otherwise, removed.
+"""flow_control: creates, repairs and deletes kube-apiserver's own FlowSchemas and PriorityLevelConfigurations.
 
-Must hold: mandatory objects are as they must be; the others follow the server as long as their annotation says so, or
-nobody has touched them.
+Must hold: mandatory objects always have their spec. A suggested object follows the server while its autoupdate
+annotation says so, or without one, while its generation is 1.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 
 async def ensure(client: OwnClient) -> None:
-    """Bring both kinds to what this version of the server wants; levels first, since schemas refer to them."""
+    """Bring both kinds to this server version's specs; priority levels first, since schemas refer to them."""
     await _ensure(client, PRIORITY_LEVELS, builtin_objects.priority_levels())
     await _ensure(client, FLOWSCHEMAS, builtin_objects.flow_schemas())
 
@@ -43,7 +43,7 @@ async def _ensure(client: OwnClient, place: ResourcePath, wanted: Sequence[Objec
 
 
 def _mend(obj: Object, *, spec: Object, is_mandatory: bool) -> bool:
-    """Make an object right in place; whether it was not."""
+    """Repair an object in place; returns whether it has changed."""
     metadata = obj["metadata"]
     follows = _follows(obj)
     is_ours = is_mandatory or (metadata.get("generation") == 1 if follows is None else follows)
@@ -57,6 +57,6 @@ def _mend(obj: Object, *, spec: Object, is_mandatory: bool) -> bool:
 
 
 def _follows(obj: Object) -> bool | None:
-    """What the annotation says, if it says anything."""
+    """The value of the autoupdate annotation; None without a valid one."""
     text = (obj["metadata"].get("annotations") or {}).get(_AUTO_UPDATE, "")
     return True if text in _TRUE else False if text in _FALSE else None

@@ -1,4 +1,4 @@
-"""The status of flow schemas: whether the priority level that each refers to is there."""
+"""flow_schema_status: writes the Dangling condition of FlowSchemas: whether their priority level exists."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ _MANAGER = "api-priority-and-fairness-config-consumer-v1"
 
 
 async def settle(client: OwnClient, clock: Clock) -> None:
-    """Write the condition of every flow schema that has a wrong one."""
+    """Write the condition of every FlowSchema whose condition is wrong."""
     levels = {level["metadata"]["name"] for level in await client.all(PRIORITY_LEVELS)}
     for schema in await client.all(FLOWSCHEMAS):
         wanted = partial(_wanted, levels=levels, now=clock.now())
@@ -24,7 +24,7 @@ async def settle(client: OwnClient, clock: Clock) -> None:
 
 
 def _wanted(schema: Object, *, levels: set[str], now: float) -> Object | None:
-    """The status with the right condition, unless that is there."""
+    """The status with the right condition; None where the FlowSchema has it."""
     level = objects.get(schema, "spec.priorityLevelConfiguration.name", "")
     condition = _dangling(level) if level not in levels else _found(level)
     return status_conditions.wanted_status(schema, condition, now=now)

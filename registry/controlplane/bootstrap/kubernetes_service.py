@@ -1,9 +1,9 @@
-"""The service `kubernetes` in the namespace `default`, by which pods find the API servers.
+"""kubernetes_service: keeps the service `kubernetes` in the namespace `default`, by which pods find the API servers.
 
-Every server holds a lease under its address; the addresses with a lease are the service's endpoints. Must hold: the
-endpoints are never emptied while a server runs; a server that ends in order takes itself out at once, one that is
-killed is out when its lease has ended. A Service, Endpoints or EndpointSlice that a client has deleted is made again
-within INTERVAL_SECONDS.
+Every server holds a lease under its address. The addresses with a lease are the service's endpoints. Must hold: the
+endpoints are never emptied while a server runs. A server that stops removes its address at once. A killed server's
+address goes when its lease expires. A Service, Endpoints or EndpointSlice that a client has deleted comes
+back within INTERVAL_SECONDS.
 """
 
 import logging
@@ -39,15 +39,15 @@ _ENDPOINTSLICES = ResourcePath("discovery.k8s.io", "v1", "endpointslices")
 _PARENT = {"resource": "services", "namespace": _NAMESPACE, "name": _NAME}
 _PAUSE_SECONDS = 0.1
 _PATIENCE = 20
-"""So many pauses are longer than any server needs between its IPAddress and its Service."""
+"""More pauses than any server needs between its IPAddress and its Service."""
 _PORT_NAME = "https"
 _SERVICE_PORT = 443
 
 
 class Advertised(Struct, frozen=True, kw_only=True):
-    """How this server is reached: `service_address` through the service, `address` and `port` itself.
+    """The addresses of this server: `service_address` is the service's, `address` and `port` are its own.
 
-    Without an address that others can reach there is nothing to advertise, and the service has no endpoints.
+    Without an address that other hosts can reach, nothing is advertised, and the service has no endpoints.
     """
 
     service_address: str
@@ -56,7 +56,7 @@ class Advertised(Struct, frozen=True, kw_only=True):
 
 
 class KubernetesService:
-    """One server's part in it."""
+    """Keeps the service for one server."""
 
     def __init__(self, client: OwnClient, leases: Storage, advertised: Advertised, patience: Clock) -> None:
         self._client = client
@@ -65,7 +65,7 @@ class KubernetesService:
         self._advertised = advertised
 
     async def ensure_service(self) -> None:
-        """Make the service, when no other server does. Raises Invalid when another object has its address.
+        """Create the service if it is missing. Raises Invalid when another object has its address.
 
         A server takes the IPAddress before it writes the Service. When it is killed in between, the IPAddress stays.
         """
@@ -89,14 +89,14 @@ class KubernetesService:
         await self.renew()
 
     async def renew(self) -> None:
-        """Say that this server is there, and bring the endpoints up to date."""
+        """Renew this server's lease, and bring the endpoints up to date."""
         if not self._advertised.address:
             return
         await self._leases.guaranteed_update(self._advertised.address, self._renewed, ignore_not_found=True)
         await self._settle_endpoints()
 
     async def leave(self) -> None:
-        """Take this server out."""
+        """Remove this server's lease and address."""
         if not self._advertised.address:
             return
         try:
@@ -114,7 +114,7 @@ class KubernetesService:
         return uid
 
     async def _renewed(self, current: StoredObject | None) -> Update:
-        """Every renewal is a change: only a write begins a new lease."""
+        """A changed lease object: only a write extends the lease."""
         address = self._advertised.address
         metadata: Object = current.decode()["metadata"] if current is not None else {"name": address}
         metadata["generation"] = metadata.get("generation", 0) + 1
@@ -136,7 +136,7 @@ class KubernetesService:
 
 
 def _mend(obj: Object, *, wanted: Object, members: Sequence[str]) -> bool:
-    """Bring the members and the labels to what is wanted."""
+    """Set the wanted members and labels; returns whether the object has changed."""
     labels = {**(obj["metadata"].get("labels") or {}), **wanted["metadata"]["labels"]}
     is_right = labels == obj["metadata"].get("labels") and all(obj.get(name) == wanted[name] for name in members)
     if is_right:

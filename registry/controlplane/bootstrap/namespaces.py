@@ -1,4 +1,4 @@
-"""The namespaces that are always there."""
+"""Namespaces: creates the system namespaces, such as kube-system and default."""
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
@@ -9,6 +9,6 @@ _OF_NODES = "kube-node-lease"
 
 
 async def ensure(client: OwnClient) -> None:
-    """Make those that are missing."""
+    """Create the missing ones."""
     for name in sorted({*IMMORTAL, _OF_NODES}):
         await client.create_missing(_PLACE, {"metadata": {"name": name}})

@@ -1,4 +1,4 @@
-"""The priority classes of a cluster's own parts."""
+"""priority_classes: creates the system PriorityClasses, system-cluster-critical and system-node-critical."""
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
@@ -19,7 +19,7 @@ _CLASSES = (
 
 
 async def ensure(client: OwnClient) -> None:
-    """Make those that are missing."""
+    """Create the missing ones."""
     for name, value, description in _CLASSES:
         await client.create_missing(
             _PLACE,

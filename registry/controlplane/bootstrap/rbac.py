@@ -1,8 +1,8 @@
-"""The roles and bindings that are always there: kube-apiserver's own policy, reconciled with what people made of it.
+"""RBAC: reconciles kube-apiserver's default roles and bindings, as `kubectl auth reconcile` does.
 
-rbac.json has them, without what all of them share. Must hold: rights and subjects that are missing are added, those
-that somebody added stay; an object whose annotation says `autoupdate: "false"` is left alone; a binding to another role
-is made anew; roles and bindings that are right are not written.
+rbac.json has them, without the fields that all of them share. Must hold: missing rules and subjects are added, and
+added ones stay. An object with the annotation `autoupdate: "false"` is left alone. A binding to another role is deleted
+and created anew. Roles and bindings that are right are not written.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ def _policy() -> Mapping[str, Raw]:
 
 
 def wanted(plural: str) -> list[Object]:
-    """The objects of one kind as they ought to be."""
+    """The default objects of one kind."""
     return [_expanded(row) for row in orjson.loads(memoryview(_policy()[plural]))]
 
 
@@ -54,7 +54,7 @@ def _expanded(row: Object) -> Object:
 
 
 async def ensure(client: OwnClient) -> None:
-    """Make all of them right, at once: storage commits together what comes together."""
+    """Reconcile all of them at once: storage commits concurrent writes together."""
     await asyncio.gather(
         *(_ensure(client, plural, _mend_role) for plural in _ROLES),
         *(_ensure(client, plural, _mend_binding) for plural in _BINDINGS),
@@ -87,7 +87,7 @@ def _key(obj: Object) -> tuple[str, str]:
 
 
 def _role_of(obj: Object) -> Any:
-    """The role of a binding; nothing for roles."""
+    """The role of a binding; None for roles."""
     if "roleRef" not in obj:
         return None
     role_ref = obj["roleRef"]
@@ -95,7 +95,9 @@ def _role_of(obj: Object) -> Any:
 
 
 def _mend_role(wanted: Object, present: Object) -> bool:
-    """Add, in place, what is missing; whether anything was. Nothing is gathered that is not wanted so."""
+    """Add missing rules and selectors in place; returns whether anything has changed. Removes an unwanted aggregation
+    rule.
+    """
     is_changed = _mend_metadata(wanted, present)
     if missing := coverage.missing(compiled(present.get("rules")), wanted.get("rules") or ()):
         present["rules"] = [*(present.get("rules") or ()), *(right.as_rule() for right in missing)]
@@ -112,7 +114,7 @@ def _mend_role(wanted: Object, present: Object) -> bool:
 
 
 def _mend_binding(wanted: Object, present: Object) -> bool:
-    """Add, in place, what is missing; whether anything was."""
+    """Add missing subjects in place; returns whether anything has changed."""
     is_changed = _mend_metadata(wanted, present)
     complete = objects.clone(wanted)
     default_binding(complete)
@@ -124,7 +126,7 @@ def _mend_binding(wanted: Object, present: Object) -> bool:
 
 
 def _mend_metadata(wanted: Object, present: Object) -> bool:
-    """Add the labels and annotations that are missing; those that are there count more."""
+    """Add missing labels and annotations; present ones keep their values."""
     before = objects.clone(present["metadata"])
     for name in ("labels", "annotations"):
         present["metadata"][name] = {**wanted["metadata"][name], **(present["metadata"].get(name) or {})}

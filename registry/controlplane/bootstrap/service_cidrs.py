@@ -1,4 +1,4 @@
-"""The ServiceCIDR of the server's own range of service addresses."""
+"""service_cidrs: creates the ServiceCIDR `kubernetes` of the --service-cluster-ip-range."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ _MANAGER = "kubernetes-service-cidr-controller"
 
 
 async def ensure(client: OwnClient, clock: Clock, cidrs: Sequence[str]) -> None:
-    """Make it, add a second family to it, and call it ready when it is what the flags say."""
+    """Create it, add a second address family, and set the Ready condition when its ranges are those of the flags."""
     await client.create_missing(_PLACE, {"metadata": {"name": _NAME}, "spec": {"cidrs": list(cidrs)}})
     await client.change(_PLACE, _NAME, partial(_widen, cidrs=list(cidrs)))
     ready = partial(_ready, cidrs=list(cidrs), now=clock.now())
@@ -26,7 +26,7 @@ async def ensure(client: OwnClient, clock: Clock, cidrs: Sequence[str]) -> None:
 
 
 def _widen(obj: Object, *, cidrs: list[str]) -> bool:
-    """From one family to two."""
+    """Add a second range to the first; returns whether the object has changed."""
     if len(cidrs) != 2 or obj["spec"].get("cidrs") != cidrs[:1]:
         return False
     obj["spec"]["cidrs"] = cidrs
@@ -34,7 +34,7 @@ def _widen(obj: Object, *, cidrs: list[str]) -> bool:
 
 
 def _ready(obj: Object, *, cidrs: list[str], now: float) -> Object | None:
-    """The status that calls it ready, unless its controller has said something."""
+    """The status with Ready, unless the ServiceCIDR has that condition or is being deleted."""
     if obj["metadata"].get("deletionTimestamp") or obj["spec"].get("cidrs") != cidrs:
         return None
     present = find(obj.get("status") or {}, _READY) or {}

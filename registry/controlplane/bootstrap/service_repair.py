@@ -1,4 +1,4 @@
-"""The repair of what services hold, on the resources that this server serves."""
+"""service_repair: makes the repair loop of ClusterIPs and node ports for this server's resources."""
 
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.generic.resource import resource_of
@@ -14,7 +14,7 @@ from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
 
 
 def repair(groups: Groups, given: Foundation) -> Repair:
-    """Made once for a server: it remembers what it has seen."""
+    """The loop of one server: it remembers the leaks that it has seen."""
     networking = groups[IPADDRESSES.group]["v1"]
     addresses, cidrs = networking[IPADDRESSES.plural], networking[SERVICECIDRS.plural]
     assert isinstance(addresses, Store)

@@ -1,4 +1,4 @@
-"""The configmap that says since when the use of legacy service account tokens is tracked."""
+"""token_tracking: creates the ConfigMap with the date since which legacy service account tokens are tracked."""
 
 from datetime import UTC, date, datetime
 from functools import partial
@@ -15,7 +15,7 @@ _SINCE = "since"
 
 
 async def ensure(client: OwnClient, clock: Clock) -> None:
-    """Make it with today's date, or mend a date that cannot be read."""
+    """Create it with today's date, or replace a date that cannot be read."""
     today = datetime.fromtimestamp(clock.now(), UTC).date().isoformat()
     obj = {"metadata": {"name": _NAME}, "data": {_SINCE: today}}
     await client.create_missing(_PLACE, obj, namespace=_NAMESPACE)

@@ -1,7 +1,7 @@
-"""Upkeep: everything that the server makes by itself, in its order, and the loops that keep it right.
+"""Upkeep: creates kube-apiserver's own objects in their order, and runs the loops that keep them right.
 
-`begin` runs before the server calls itself ready; the loops run from then on until `close`. Must hold: a loop that
-fails says so and goes on; two servers on one storage do not undo each other's work.
+`begin` runs before the server is ready. The loops run from then on until `close`. Must hold: a loop that fails logs it
+and goes on. Two servers on one storage do not undo each other's work.
 """
 
 import asyncio
@@ -42,18 +42,18 @@ _NAMESPACES_SECONDS = 60.0
 _FLOW_CONTROL_SECONDS = 60.0
 _TRUST_SECONDS = 60.0
 _REMOTE_SECONDS = 5.0
-"""Between two looks at the services of APIServices, whose changes are not followed."""
+"""The time between two checks of the services of APIServices, which have no watch here."""
 _QUIET_ROUNDS = 5
-"""So many times in a row the servers of available APIServices are not asked."""
+"""The number of rounds in a row that skip available APIServices."""
 
 Step = Callable[[], Awaitable[None]]
 
 
 class Upkeep:
-    """Of one server.
+    """The objects and loops of one server.
 
-    fairness: None where it is not wanted; nobody looks after the conditions of flow schemas then. check_remote: asks
-    the servers behind APIServices. trust: whom extension API servers are told to believe.
+    fairness: None without priority and fairness; the conditions of flow schemas are not written then. check_remote:
+    checks the servers behind APIServices. trust: the CAs and headers for extension API servers.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Upkeep:
         self._service_tasks = Tasks()
 
     async def begin(self, advertised: Advertised) -> None:
-        """Make what is missing, and look after it from now on."""
+        """Create missing objects, and start the loops."""
         leases = self._given.writable_storage_for(kubernetes_service.LEASES)
         self._service = KubernetesService(self._client, leases, advertised, self._clock.patience)
         await namespaces.ensure(self._client)
@@ -111,7 +111,7 @@ class Upkeep:
             await self._try(service.leave)
 
     async def close(self) -> None:
-        """End the loops, and take this server out of the service."""
+        """End the loops, and remove this server from the service's endpoints."""
         await self._tasks.close()
         await self.leave_service()
 
@@ -162,7 +162,7 @@ class Upkeep:
             await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
 
     async def _look_after_remote(self) -> None:
-        """Those that are available are asked less often."""
+        """Check remote APIServices; less often while all are available."""
         remote = self._registrations.by_version.values()
         is_quiet = all(one.is_available for one in remote) and self._quiet_rounds < _QUIET_ROUNDS
         self._quiet_rounds = self._quiet_rounds + 1 if is_quiet else 0
@@ -186,7 +186,7 @@ class Upkeep:
                 changed.set()
 
     async def _try(self, step: Step) -> bool:
-        """Whether it worked."""
+        """Run a step; returns whether it succeeded."""
         try:
             await step()
         except (StatusError, StorageError) as exc:

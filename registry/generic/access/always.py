@@ -1,4 +1,4 @@
-"""AlwaysAllow, AlwaysDeny, and the right of administrators that comes before all modes."""
+"""Always: the authorizers AlwaysAllow and AlwaysDeny, and the rights of system:masters, which precede all modes."""
 
 from aio_apiserver.registry.generic.access.authorizer import (
     ALLOWED,
@@ -20,7 +20,7 @@ _FORBIDDEN = Decision(Verdict.NO_OPINION, "Everything is forbidden.")
 
 
 class AlwaysAllow:
-    """Everybody may do everything."""
+    """Every user may do everything."""
 
     async def authorize(self, attributes: Attributes) -> Decision:
         return ALLOWED
@@ -30,7 +30,7 @@ class AlwaysAllow:
 
 
 class AlwaysDeny:
-    """Nobody may do anything by this mode."""
+    """No user is allowed anything by this mode."""
 
     async def authorize(self, attributes: Attributes) -> Decision:
         return _FORBIDDEN

@@ -1,7 +1,7 @@
-"""Authentication by token: the contract of all that know tokens, and the union of them.
+"""Authentication by bearer token: the contract of token authenticators, and their union.
 
-Knows no HTTP. Must hold: a token is never shown in a message; an authenticator that does not know a token says so
-with None and leaves it to the next, one that knows it and finds it bad raises BadToken.
+Knows no HTTP. Must hold: a token is never shown in a message. An authenticator returns None for a token that it does
+not know, and the next one is tried. It raises BadToken for a token that it knows and refuses.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,9 +16,9 @@ INVALID = "invalid bearer token"
 
 
 class Authenticated(Struct, frozen=True):
-    """Whose token it is, for which of the audiences that were asked for, and what its user should hear.
+    """The user of a token, its accepted audiences, and warnings for the client.
 
-    annotations: what the audit's record of a request with this token says of it.
+    annotations: for the audit event of a request with this token.
     """
 
     user: UserInfo
@@ -32,15 +32,15 @@ class BadToken(Exception):
 
 
 class TokenAuthenticator(Protocol):
-    """Knows some tokens."""
+    """Authenticates one sort of tokens."""
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
-        """The owner of a token for at least one of the audiences. Raises BadToken."""
+        """The user of a token for at least one of the audiences; None for an unknown token. Raises BadToken."""
         ...
 
 
 class KnownTokens:
-    """Tokens that stand in a file or were made by the server itself: good for the server's own audiences."""
+    """Tokens from a file, or made by the server itself: valid for the server's own audiences."""
 
     def __init__(self, users: Mapping[str, UserInfo], own_audiences: Sequence[str]) -> None:
         self._own_audiences = tuple(own_audiences)
@@ -55,13 +55,13 @@ class KnownTokens:
 
 
 class Replaceable:
-    """Authenticators of the same sort, in whose place others may come; what one of them finds bad is bad."""
+    """Authenticators of one sort, which can be replaced while the server runs. BadToken from one of them is final."""
 
     def __init__(self, authenticators: Sequence[TokenAuthenticator]) -> None:
         self._authenticators = tuple(authenticators)
 
     def replace(self, authenticators: Sequence[TokenAuthenticator]) -> None:
-        """Ask others from now on."""
+        """Use other authenticators from now on."""
         self._authenticators = tuple(authenticators)
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
@@ -72,7 +72,7 @@ class Replaceable:
 
 
 class Tokens:
-    """All that know tokens, asked in order; whoever proves who they are is a member of system:authenticated."""
+    """The union of all authenticators, in order. An authenticated user is a member of system:authenticated."""
 
     def __init__(
         self,
@@ -84,10 +84,10 @@ class Tokens:
         self._authenticators = tuple(authenticators)
         self.own_audiences = tuple(own_audiences)
         self.allows_anonymous = allows_anonymous
-        """Whether who brings no token is somebody, too, wherever they ask."""
+        """Whether a request without a token is from the anonymous user, on any path."""
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated:
-        """The owner of a token. Raises BadToken with all that is wrong."""
+        """The user of a token. Raises BadToken with the errors of all authenticators."""
         wrong: list[str] = [INVALID]
         for authenticator in self._authenticators:
             try:

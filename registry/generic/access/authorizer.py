@@ -1,7 +1,7 @@
-"""Authorizer: who may do what. The contract of all modes, the chain of them, and what they are asked.
+"""Authorizer: the contract of kube-apiserver's authorization modes, the chain of them, and their attributes.
 
-Knows no mode and no HTTP. Must hold: an Authorizer that cannot decide says NO_OPINION with its error, never ALLOW; a
-chain asks in order, and the first ALLOW or DENY counts.
+Knows no mode and no HTTP. Must hold: an Authorizer that cannot decide returns NO_OPINION with its error, never ALLOW. A
+chain calls the authorizers in order, and the first ALLOW or DENY counts.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from aio_apiserver.storage.selection import Operator, Requirement
 
 
 class Selectors:
-    """What a list, watch or deletecollection is limited to; read from its texts when somebody wants to know."""
+    """The selectors of a list, watch or deletecollection; parsed when an authorizer needs them."""
 
     def __init__(self, field_selector: str = "", label_selector: str = "") -> None:
         self._field_selector = field_selector
@@ -27,7 +27,7 @@ class Selectors:
 
     @cached_property
     def fields(self) -> tuple[Requirement, ...]:
-        """On whatever fields; nothing if the text cannot be read, so that the request counts as unlimited."""
+        """Requirements on any fields; none if the text cannot be parsed, so that the request counts as unlimited."""
         try:
             return tuple(Requirement(name, how, frozenset({value})) for name, how, value in self._field_terms())
         except BadRequest:
@@ -45,7 +45,7 @@ class Selectors:
 
 
 class GivenSelectors(Selectors):
-    """Requirements that are there already: those of an access review."""
+    """Parsed requirements: those of an access review."""
 
     def __init__(self, field_requirements: Sequence[Requirement], label_requirements: Sequence[Requirement]) -> None:
         super().__init__()
@@ -57,9 +57,10 @@ UNLIMITED = Selectors()
 
 
 class Attributes(NamedTuple):
-    """One question: may `user` do `verb` with this? A NamedTuple, since one is made for each request.
+    """One request to authorize: may `user` do `verb` on this? A NamedTuple, since one is made for each request.
 
-    is_resource: group to name say what it is about; else `path` does, and `verb` is the method in lower case.
+    is_resource: the request is about a resource, given by group to name. Otherwise it is about `path`, and `verb` is
+    the method in lower case.
     """
 
     user: UserInfo
@@ -80,7 +81,7 @@ class Attributes(NamedTuple):
 
 
 class Verdict(Enum):
-    """NO_OPINION leaves it to the next Authorizer; in the end it is a refusal."""
+    """NO_OPINION leaves the decision to the next Authorizer; after the last one it is a refusal."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -88,7 +89,7 @@ class Verdict(Enum):
 
 
 class Decision(Struct, frozen=True):
-    """An answer. `error` says what went wrong on the way to it; a user who is allowed never notices."""
+    """A decision. `error` is a failure on the way to it; an allowed user does not see it."""
 
     verdict: Verdict
     reason: str = ""
@@ -104,7 +105,7 @@ NO_OPINION = Decision(Verdict.NO_OPINION)
 
 
 class ResourceRule(Struct, frozen=True, kw_only=True):
-    """What somebody may do with resources, as RBAC writes it."""
+    """Verbs that a user may use on resources, as in RBAC."""
 
     verbs: Sequence[str]
     api_groups: Sequence[str] = ()
@@ -113,14 +114,14 @@ class ResourceRule(Struct, frozen=True, kw_only=True):
 
 
 class NonResourceRule(Struct, frozen=True, kw_only=True):
-    """What somebody may do with other paths."""
+    """Verbs that a user may use on other paths."""
 
     verbs: Sequence[str]
     non_resource_urls: Sequence[str] = ()
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """What somebody may do in a namespace. `is_incomplete` when not all that is allowed can be listed."""
+    """The rules of a user in a namespace. `is_incomplete` when the list may lack some."""
 
     resource_rules: Sequence[ResourceRule] = ()
     non_resource_rules: Sequence[NonResourceRule] = ()
@@ -132,30 +133,30 @@ class Authorizer(Protocol):
     """One mode, or a chain of them."""
 
     async def authorize(self, attributes: Attributes) -> Decision:
-        """Decide. Never raises: what fails becomes the decision's error."""
+        """Decide. Never raises: a failure becomes the decision's error."""
         ...
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
-        """All that the user may do in the namespace and beyond namespaces, for people to read."""
+        """The user's rules in the namespace and for cluster-scoped resources, for SelfSubjectRulesReview."""
         ...
 
 
 class Link(NamedTuple):
-    """An Authorizer in a chain, and where its decisions are counted."""
+    """An Authorizer in a chain, with the counters of its decisions."""
 
     authorizer: Authorizer
     allowed: Counter
     denied: Counter
 
 
-class Chain:
+class AuthorizerChain:
     """Several Authorizers as one."""
 
     def __init__(self, links: Sequence[Link]) -> None:
         self._links = tuple(links)
 
     def replace(self, links: Sequence[Link]) -> None:
-        """Ask others from now on."""
+        """Use other authorizers from now on."""
         self._links = tuple(links)
 
     async def authorize(self, attributes: Attributes) -> Decision:

@@ -1,8 +1,8 @@
-"""Impersonation: who a user may act as.
+"""Impersonation: checks the `Impersonate-*` headers of a request against the rights of its user.
 
-There are narrow modes, for one kind of user and one kind of request each, and the old one, which asks for the right to
-`impersonate` and nothing more. The mode that worked for somebody the last time is tried first the next time. Must hold:
-whoever is impersonated is exactly who was asked about; system:masters is reached by the old mode alone.
+Constrained impersonation has modes, each for one kind of user. The legacy mode needs only the right to `impersonate`.
+The mode that a user had the last time is tried first. Must hold: the impersonated user is exactly the one whose rights
+were checked. Only the legacy mode permits system:masters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,15 +32,15 @@ _GROUP = "authentication.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"
 _NODE_KEYS = "authentication.kubernetes.io/associated-node-keys"
 _MANY = 4
-"""From so many groups or values on, the right to all of them is asked for first."""
+"""From so many groups or values on, the right to all of them (`*`) is checked first."""
 _MOST_REMEMBERED = 10_000
 
 _Applies = Callable[[UserInfo, UserInfo], bool]
-"""Whether a mode is for this wanted user and this requestor."""
+"""Whether a mode applies to this wanted user and this requestor."""
 
 
 class _Mode(Struct, frozen=True):
-    """A narrow mode, or without a name the old one."""
+    """A constrained mode; the legacy mode has no name."""
 
     name: str
     applies: _Applies
@@ -56,7 +56,7 @@ class _Mode(Struct, frozen=True):
 
 
 def _is_node_of(wanted: UserInfo, requestor: UserInfo) -> bool:
-    """Whether a service account asks for the node that its pod runs on."""
+    """Whether a service account impersonates the node of its own pod."""
     node = node_of(wanted.name)
     is_account = split_service_account(requestor.name) is not None
     return bool(node) and is_account and tuple(requestor.extra.get(_NODE_NAME, ())) == (node,) and _is_bare(wanted)
@@ -85,7 +85,7 @@ _MODES = (
 
 
 class Impersonated(NamedTuple):
-    """As whom a request is carried out. constraint: the verb of the narrow mode that allowed it, if it was one."""
+    """The impersonated user. constraint: the verb of the constrained mode that allowed it, if any."""
 
     user: UserInfo
     constraint: str = ""
@@ -99,7 +99,7 @@ class Impersonator:
         self._remembered: dict[str, _Mode] = {}
 
     async def impersonate(self, wanted: UserInfo, attributes: Attributes) -> Impersonated:
-        """The user as whom the request is carried out. Raises Forbidden with what the first mode lacked."""
+        """The user to impersonate. Raises Forbidden with the right that the first mode lacked."""
         first: Forbidden | None = None
         for mode in self._modes_for(attributes.user):
             if not mode.applies(wanted, attributes.user):
@@ -115,7 +115,7 @@ class Impersonator:
         raise first
 
     def _modes_for(self, requestor: UserInfo) -> Sequence[_Mode]:
-        """Those who may do everything gain nothing from narrow modes."""
+        """The modes in the order of trial. Members of system:masters gain nothing from constrained modes."""
         last = self._remembered.get(requestor.name) or (_OLD if MASTERS in requestor.groups else None)
         return _MODES if last is None else (last, *(mode for mode in _MODES if mode is not last))
 
@@ -171,7 +171,7 @@ class Impersonator:
 
 
 def _questions(mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> Iterator[Attributes]:
-    """About the name and the uid."""
+    """The checks of the name and the uid."""
     asked = Attributes(requestor, mode.verb, mode.group, "v1", "users", name=wanted.name)
     account, node = split_service_account(wanted.name), node_of(wanted.name)
     if account is not None:
@@ -186,7 +186,7 @@ def _questions(mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> Iterator[A
 
 
 def _with_groups(mode: _Mode, wanted: UserInfo) -> UserInfo:
-    """The user with the groups that follow from the name, and the one of all who are known, or are not."""
+    """The user with the groups that follow from the name, and system:authenticated or system:unauthenticated."""
     groups = tuple(wanted.groups)
     account = split_service_account(wanted.name)
     if mode.name and node_of(wanted.name):

@@ -1,4 +1,4 @@
-"""refusals: the Forbidden error for a user whom the authorizer does not let do something. Pure.
+"""Refusals: the Forbidden error of a request that the authorizer does not allow. Pure.
 
 Must hold: the part of the message that names user and resource has no markup, as kube-apiserver writes it.
 """
@@ -12,7 +12,7 @@ _WITHOUT_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def forbidden(asked: Attributes, reason: str = "") -> Forbidden:
-    """The user, what was asked, and why not if the authorizer knows."""
+    """The error with the user, the request, and the authorizer's reason, if there is one."""
     what = _refused(asked).translate(_WITHOUT_MARKUP)
     resource = GroupResource(asked.group, asked.resource) if asked.is_resource else None
     return Forbidden(resource, asked.name, why=f"{what}: {reason}" if reason else what)

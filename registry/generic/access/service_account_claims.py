@@ -1,6 +1,6 @@
-"""The claims of service account tokens: what a token says of its account and of the object that it is bound to.
+"""service_account_claims: the JWT claims of service account tokens: the account, and the object of a bound token.
 
-Pure. Must hold: what is written by `claims_of` is read by `BoundClaims.of`.
+Pure; the tokens are made by token_issuer.py. Must hold: `bound_of` reads the claims that `claims_of` writes.
 """
 
 import math
@@ -27,7 +27,7 @@ class Reference(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True, kw_only=True):
-    """Whose token it is, and while what exists it holds. A node beside a pod is only told, not asked for."""
+    """The account of a token, and the object to which it is bound. A node beside a pod is not checked."""
 
     namespace: str
     account: Reference
@@ -39,7 +39,7 @@ class Bound(Struct, frozen=True, kw_only=True):
 def claims_of(
     bound: Bound, *, issuer: str, audiences: Sequence[str], now: int, seconds: int, warn_after: int = 0
 ) -> dict[str, Any]:
-    """The claims of a new token that holds for so many seconds."""
+    """The claims of a new token that is valid for `seconds`."""
     own: dict[str, Any] = {"namespace": bound.namespace}
     for name in ("node", "pod", "secret"):
         reference = getattr(bound, name)
@@ -61,7 +61,7 @@ def claims_of(
 
 
 def bound_of(claims: Claims) -> Bound:
-    """What a verified token is bound to."""
+    """The account and the bound object of a verified token."""
     own = claims.get(_OWN)
     own = own if isinstance(own, dict) else {}
     return Bound(
@@ -74,14 +74,14 @@ def bound_of(claims: Claims) -> Bound:
 
 
 def warned_after(claims: Claims) -> float:
-    """When a token should have been replaced by a newer one; never, if it does not say so."""
+    """The time from which a client should use a newer token; infinity without that claim."""
     own = claims.get(_OWN)
     when = own.get("warnafter") if isinstance(own, dict) else None
     return when if isinstance(when, int | float) and when else math.inf
 
 
 def user_of(bound: Bound, claims: Claims) -> UserInfo:
-    """The user that a token stands for."""
+    """The user of a token."""
     extra: dict[str, Sequence[str]] = {}
     if isinstance(identifier := claims.get("jti"), str) and identifier:
         extra[CREDENTIAL_ID] = (f"JTI={identifier}",)

@@ -1,8 +1,7 @@
-"""Signing keys: what service account tokens are signed and verified with, and the set of public keys that is shown.
+"""signing_keys: the keys that sign and verify service account tokens, and the public keys as a JSON Web Key Set.
 
-A key may have to be made first, which takes a while: that happens when it is needed, off the event loop. Must hold: a
-private key never leaves this module but as signatures; a key's id follows from the key, so that all servers with one
-key agree on it.
+A missing key is made when it is first needed, in a thread, because that takes long. Must hold: only signatures leave
+this module, never a private key. A key's id follows from the key, so that all servers with one key agree on it.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ _PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.+?-----END \1-----", re.DOTALL
 
 
 class VerifyingKey(Struct, frozen=True, dict=True):
-    """A public key and what it is called."""
+    """A public key with its id and algorithm."""
 
     key: PublicKey
 
@@ -39,7 +38,7 @@ class VerifyingKey(Struct, frozen=True, dict=True):
 
     @property
     def algorithm(self) -> str:
-        """What it verifies. Raises ValueError for a curve that tokens are not signed with."""
+        """The JWT algorithm. Raises ValueError for a curve that tokens are not signed with."""
         if isinstance(self.key, rsa.RSAPublicKey):
             return "RS256"
         if self.key.curve.name not in _CURVES:
@@ -47,7 +46,7 @@ class VerifyingKey(Struct, frozen=True, dict=True):
         return _CURVES[self.key.curve.name][0]
 
     def shown(self) -> Mapping[str, str]:
-        """As a JSON web key, its members in kube-apiserver's order."""
+        """The key as a JSON web key, its members in kube-apiserver's order."""
         numbers = self.key.public_numbers()
         if isinstance(numbers, rsa.RSAPublicNumbers):
             about = {"use": "sig", "kty": "RSA", "kid": self.id, "alg": self.algorithm}
@@ -65,7 +64,7 @@ def _number(value: int, size: int = 0) -> str:
 
 
 class Keys(Struct, frozen=True, dict=True):
-    """One key that signs (None: nothing can be signed) and all that verify."""
+    """The key that signs (None: nothing can be signed), and all keys that verify."""
 
     signing: PrivateKey | None
     verifying: Sequence[VerifyingKey]
@@ -75,7 +74,7 @@ class Keys(Struct, frozen=True, dict=True):
         return {key.id: key for key in self.verifying}
 
     def sign(self, claims: Mapping[str, Any]) -> str:
-        """A token. Raises ValueError when there is nothing to sign with."""
+        """A signed token. Raises ValueError without a signing key."""
         import jwt
 
         if self.signing is None:
@@ -85,7 +84,7 @@ class Keys(Struct, frozen=True, dict=True):
 
 
 class SigningKeys:
-    """Keys that are there when they are first asked for."""
+    """Keys that are loaded at their first use."""
 
     def __init__(self, load: Callable[[], Keys]) -> None:
         self._load = load
@@ -117,7 +116,7 @@ class SigningKeys:
 
 
 def make() -> Keys:
-    """A new key of one's own."""
+    """A new key, which signs and verifies."""
     return of(new_key())
 
 
@@ -126,7 +125,7 @@ def new_key() -> PrivateKey:
 
 
 def of(signing: PrivateKey, verifying: Sequence[PublicKey] = ()) -> Keys:
-    """Keys around one that signs, which also verifies unless others are named."""
+    """Keys with one that signs. It also verifies, unless other keys are given."""
     return Keys(signing, [VerifyingKey(key) for key in verifying or (signing.public_key(),)])
 
 

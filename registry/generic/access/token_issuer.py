@@ -1,4 +1,4 @@
-"""TokenIssuer: makes service account tokens, by what the flags say of them."""
+"""TokenIssuer: makes service account tokens, with the lifetime and audiences of the flags."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from aio_apiserver.registry.generic.access.signing_keys import SigningKeys
 
 ISSUER = "https://kubernetes.default.svc"
 WARN_ONLY_SECONDS = 3607
-"""The life of the tokens that pods get; where it is extended, what outlives it is only told."""
+"""The lifetime of the tokens that pods request. When it is extended, later use of the token causes a warning only."""
 _EXTENDED_SECONDS = 365 * 24 * 3600
 
 
 class Issued(NamedTuple):
-    """A token, and what its credential is known by, which is no secret."""
+    """A token, and the identifier of its credential, which is no secret."""
 
     token: str
     identifier: str
@@ -25,7 +25,7 @@ class Issued(NamedTuple):
 class TokenIssuer(Struct, frozen=True, kw_only=True):
     """issuers: the first makes tokens, those of all are accepted. max_seconds: 0 is no limit.
 
-    extends: whether tokens of pods live a year, so that programs that do not read them again go on working.
+    extends: whether tokens of pods are valid for a year, for programs that do not read renewed tokens.
     """
 
     keys: SigningKeys = field(default_factory=lambda: SigningKeys(signing_keys.make))
@@ -35,7 +35,7 @@ class TokenIssuer(Struct, frozen=True, kw_only=True):
     extends: bool = True
 
     async def issue(self, bound: Bound, *, audiences: Sequence[str], now: int, seconds: int) -> Issued:
-        """A token. Raises OSError or ValueError when the keys are not what they should be."""
+        """A signed token. Raises OSError or ValueError when the keys cannot be used."""
         warn_after = 0
         is_own = all(audience in self.own_audiences for audience in audiences)
         if self.extends and bound.pod is not None and seconds == WARN_ONLY_SECONDS and is_own:

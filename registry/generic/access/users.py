@@ -1,4 +1,4 @@
-"""UserInfo: who makes a request. Knows neither how that was found out nor what follows from it."""
+"""Users: UserInfo, the authenticated user of a request. Knows no authenticator and no authorizer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ MASTERS = "system:masters"
 
 
 class UserInfo(Struct, frozen=True, kw_only=True):
-    """A user; `extra` holds what the authenticator says beyond Kubernetes' own words."""
+    """A user; `extra` holds the authenticator's further attributes."""
 
     name: str
     uid: str = ""
@@ -25,14 +25,14 @@ ANONYMOUS = UserInfo(name="system:anonymous", groups=(ALL_UNAUTHENTICATED,))
 
 
 def authenticated(user: UserInfo) -> UserInfo:
-    """The user as a member of the group of all who have proved who they are."""
+    """The user as a member of system:authenticated."""
     if ALL_AUTHENTICATED in user.groups or ALL_UNAUTHENTICATED in user.groups:
         return user
     return replace(user, groups=(*user.groups, ALL_AUTHENTICATED))
 
 
 APISERVER = authenticated(UserInfo(name="system:apiserver", groups=(MASTERS,)))
-"""The user of requests that the server makes to itself."""
+"""The user of the server's requests to itself."""
 SERVICE_ACCOUNTS = "system:serviceaccounts"
 NODES = "system:nodes"
 _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
@@ -40,7 +40,7 @@ _NODE_PREFIX = "system:node:"
 
 
 def service_account_name(namespace: str, name: str) -> str:
-    """The user that a service account is."""
+    """The user name of a service account."""
     return f"{_SERVICE_ACCOUNT_PREFIX}{namespace}:{name}"
 
 
@@ -50,7 +50,7 @@ def service_account_groups(namespace: str) -> tuple[str, ...]:
 
 
 def split_service_account(user_name: str) -> tuple[str, str] | None:
-    """The namespace and name of the service account that a user is; None for anybody else."""
+    """The namespace and name of a service account's user name; None for other users."""
     if not user_name.startswith(_SERVICE_ACCOUNT_PREFIX):
         return None
     parts = user_name.removeprefix(_SERVICE_ACCOUNT_PREFIX).split(":")
@@ -60,7 +60,7 @@ def split_service_account(user_name: str) -> tuple[str, str] | None:
 
 
 def node_of(user_name: str) -> str:
-    """The node that a user is; empty for anybody else."""
+    """The node of a node's user name; empty for other users."""
     name = user_name.removeprefix(_NODE_PREFIX)
     is_node = user_name.startswith(_NODE_PREFIX) and not names.is_dns_subdomain(name, False)
     return name if is_node else ""

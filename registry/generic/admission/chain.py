@@ -1,7 +1,7 @@
-"""MeasuredChain: the plugins in their order, and how long each of them takes.
+"""chain: MeasuredChain, kube-apiserver's admission chain: calls the plugins in order and measures their times.
 
-Must hold: a plugin is called only for the operations that it looks at, and only for the steps that it has; one clock
-reading between two plugins serves both.
+Must hold: a plugin is called only for its operations and for the steps that it implements. One clock reading between
+two plugins serves both.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ Call = Callable[[Attributes], Awaitable[None]]
 
 
 class AdmissionMetrics:
-    """How long the admission chain and each of its plugins take."""
+    """The durations of the admission chain and of each of its plugins."""
 
     def __init__(self) -> None:
         self.plugins = measures.histograms("name", "operation", "rejected", "type", bounds=_BOUNDS)
@@ -27,7 +27,7 @@ class AdmissionMetrics:
 
 
 class _Link(NamedTuple):
-    """One plugin in one step: what is called, and where it is recorded when it accepts."""
+    """One plugin in one step: its method, and its histogram for accepted writes."""
 
     name: str
     call: Call
@@ -35,7 +35,7 @@ class _Link(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """All plugins that have a say in one kind of write."""
+    """The plugins that take part in one operation."""
 
     operation: Operation
     kind: str
@@ -54,7 +54,7 @@ class MeasuredChain:
         self._validating = self._steps(plugins, _VALIDATING)
 
     async def mutate(self, attributes: Attributes) -> None:
-        """Let every plugin change the object, once more if one of them wants it."""
+        """Let every plugin change the object; once more if a plugin requests reinvocation."""
         await self._run(self._mutating[attributes.operation], attributes)
         reinvocation = attributes.reinvocation
         if reinvocation.is_wanted and not reinvocation.is_again:
@@ -63,7 +63,7 @@ class MeasuredChain:
 
     @property
     def runs(self) -> Sequence[Run]:
-        """What has to go on while the server runs."""
+        """The plugins' tasks for the lifetime of the server."""
         return [run for plugin in self.plugins for run in plugin.runs]
 
     async def validate(self, attributes: Attributes) -> None:
@@ -101,7 +101,7 @@ class MeasuredChain:
 
 
 def _call_of(plugin: Plugin, kind: str) -> Call | None:
-    """What a plugin does in a step; None when it does what any plugin does, which is nothing."""
+    """A plugin's method in a step; None where it has only the base class's, which does nothing."""
     if kind == _MUTATING:
         return None if type(plugin).mutate is Plugin.mutate else plugin.mutate
     return None if type(plugin).validate is Plugin.validate else plugin.validate

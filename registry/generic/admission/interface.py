@@ -22,7 +22,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class Operation(Enum):
-    """What is being done."""
+    """The operation of a write."""
 
     CREATE = "CREATE"
     UPDATE = "UPDATE"
@@ -31,9 +31,9 @@ class Operation(Enum):
 
 
 class Reinvocation(Struct):
-    """Whether the mutating plugins are called once more, because one changed what others had seen before.
+    """Whether the mutating plugins are called again, because one changed the object after others had seen it.
 
-    notes: what plugins remember until then, by their names.
+    notes: the plugins' memory until then, by their names.
     """
 
     is_wanted: bool = False
@@ -45,9 +45,9 @@ class Attributes(Struct, frozen=True, kw_only=True):
     """One write, as admission sees it.
 
     `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
-    the request's path, `kind` what the objects are (a Scale for /scale); the objects are hub objects. `forms` are all
-    that the resource in the path is served in. `annotate` notes something in the audit's record of the request.
-    `deadline` is that of the request, on the monotonic scale of patience; 0 is none.
+    the request's path, `kind` the kind of the objects (a Scale for /scale); the objects are hub objects. `forms` are
+    the versions in which the resource is served. `annotate` adds an annotation to the request's audit event. `deadline`
+    is that of the request, on the monotonic scale of patience; 0 is none.
     """
 
     operation: Operation
@@ -70,11 +70,11 @@ class Attributes(Struct, frozen=True, kw_only=True):
 
 
 Run = Callable[[Clock], Coroutine[Any, Any, None]]
-"""Goes on until it is cancelled."""
+"""A task that runs until it is cancelled."""
 
 
 class Plugin:
-    """A rule. The base class accepts everything unchanged; `operations` are those for which it is called."""
+    """An admission plugin. The base class accepts everything unchanged; it is called for `operations` only."""
 
     name: str = ""
     operations: frozenset[Operation] = frozenset(Operation)
@@ -87,12 +87,12 @@ class Plugin:
 
     @property
     def runs(self) -> Sequence[Run]:
-        """What has to go on for it while the server runs."""
+        """The plugin's tasks for the lifetime of the server."""
         return ()
 
 
 class Admission(Protocol):
-    """What the Store calls."""
+    """The admission chain, as the Store calls it."""
 
     async def mutate(self, attributes: Attributes) -> None:
         """Change `attributes.obj`. Raises StatusError."""
@@ -104,7 +104,7 @@ class Admission(Protocol):
 
 
 class Chain(Struct, frozen=True):
-    """The plugins in their order."""
+    """The plugins in their order, without metrics."""
 
     plugins: Sequence[Plugin] = field(default=())
 

@@ -1,1 +1,1 @@
-"""Audit: which requests are recorded, in how much detail, and what a record says; not where records go."""
+"""Audit: which requests are recorded, at which level, and the content of their events; not the backends."""

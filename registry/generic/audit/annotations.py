@@ -1,4 +1,4 @@
-"""Annotations: what those who decide about a request want to have noted of it, without knowing who takes notes."""
+"""Annotations: adds annotations to a request's audit event, for code that does not know the event."""
 
 from typing import Protocol
 
@@ -6,12 +6,12 @@ from aio_apiserver.registry.generic.audit.levels import Level
 
 
 class Annotate(Protocol):
-    """Notes a value by a key (`pod-security.kubernetes.io/enforce-policy`); of two values the first one counts."""
+    """Adds an annotation (`pod-security.kubernetes.io/enforce-policy`); the first value of a key counts."""
 
     def __call__(self, key: str, value: str, level: Level = Level.METADATA) -> None:
-        """`level`: what is recorded with less detail does not get the note."""
+        """`level`: events below it do not get the annotation."""
         ...
 
 
 def unnoted(key: str, value: str, level: Level = Level.METADATA) -> None:
-    """Of requests of which nothing is recorded."""
+    """For requests without an audit event."""

@@ -1,10 +1,10 @@
-"""Levels and stages: how much of a request is recorded, and when."""
+"""Levels and stages: kube-apiserver's audit levels, and the stages of a request."""
 
 from enum import Enum, IntEnum
 
 
 class Level(IntEnum):
-    """From nothing to everything; a level has all that those before it have."""
+    """From None to RequestResponse; a level contains all that the lower ones contain."""
 
     NONE = 0
     METADATA = 1
@@ -13,7 +13,7 @@ class Level(IntEnum):
 
     @property
     def shown(self) -> str:
-        """As policies and events write it."""
+        """The name in policies and events."""
         return _LEVELS[self]
 
 
@@ -24,11 +24,11 @@ _LEVELS = {
     Level.REQUEST_RESPONSE: "RequestResponse",
 }
 LEVELS = {shown: level for level, shown in _LEVELS.items()}
-"""By what policies write."""
+"""By the name in policies."""
 
 
 class Stage(Enum):
-    """How far a request has come."""
+    """The stage of a request."""
 
     REQUEST_RECEIVED = "RequestReceived"
     RESPONSE_STARTED = "ResponseStarted"

@@ -1,4 +1,4 @@
-"""Lines: events as logs have them, one each: as JSON, or as kube-apiserver's text for people."""
+"""Lines: audit events as lines of a log, as JSON or in kube-apiserver's legacy text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ FORMATS: Mapping[str, Callable[[Event], bytes]] = {"legacy": in_text, "json": in
 
 
 def text(event: Event) -> str:
-    """An event without its bodies, for people."""
+    """An event without its bodies, as text."""
     user: Mapping[str, Any] = event.get("user") or {}
     other: Mapping[str, Any] | None = event.get("impersonatedUser")
     status: Mapping[str, Any] | None = event.get("responseStatus")

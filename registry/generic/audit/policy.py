@@ -1,6 +1,6 @@
-"""Policies: at which level a request is recorded, by the first rule that fits it.
+"""Policy: the audit level of a request, by the first rule that matches it.
 
-Pure. Must hold: all that a rule names has to fit; a request that no rule fits is not recorded.
+Pure. Must hold: a rule matches only if all of its fields match. Without a matching rule, a request is not recorded.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _NOWHERE: frozenset[Stage] = frozenset()
 
 
 class Recording(NamedTuple):
-    """What is recorded of a request."""
+    """The level and the content of a request's events."""
 
     level: Level
     omitted_stages: frozenset[Stage] = _NOWHERE
@@ -23,7 +23,7 @@ class Recording(NamedTuple):
 
 
 class GroupResources(Struct, frozen=True):
-    """Resources of a group: `pods`, `pods/log`, `pods/*`, `*/scale`, `*`; all of them when there are none."""
+    """Resources of a group: `pods`, `pods/log`, `pods/*`, `*/scale`, `*`; an empty list means all of them."""
 
     group: str
     resources: Sequence[str] = ()
@@ -49,7 +49,7 @@ def _is_meant(written: str, asked: Attributes) -> bool:
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """What is empty fits everything. `namespaces`: what is outside of namespaces is in the one without a name."""
+    """An empty field matches everything. `namespaces`: cluster-scoped objects are in the one with the empty name."""
 
     recording: Recording
     users: frozenset[str] = frozenset()
@@ -85,13 +85,13 @@ def _covers(written: str, path: str) -> bool:
 
 
 class Policy(Struct, frozen=True):
-    """Rules in their order, and what is recorded where none fits."""
+    """Rules in their order, and the recording without a matching rule."""
 
     rules: Sequence[Rule]
     otherwise: Recording = field(default=Recording(Level.NONE))
 
     def recording_of(self, asked: Attributes) -> Recording:
-        """What is recorded of a request."""
+        """The recording of a request."""
         for rule in self.rules:
             if rule.fits(asked):
                 return rule.recording

@@ -1,6 +1,6 @@
-"""Policies as they are written: an audit.k8s.io/v1 Policy, checked and read.
+"""policy_files: reads and validates an audit.k8s.io/v1 Policy.
 
-Pure. Must hold: a policy that is read makes sense; mistakes are told in kube-apiserver's words, all at once.
+Pure. Must hold: a policy that is returned is valid. All errors come at once, with kube-apiserver's messages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def read(written: Written) -> Policy:
 
 
 def unknown_fields(written: Written) -> Iterator[str]:
-    """The paths of what no policy has."""
+    """The paths of unknown fields."""
     yield from (name for name in written if name not in _MEMBERS_OF_ALL)
     for number, rule in enumerate(written.get("rules") or ()):
         yield from (f"rules[{number}].{name}" for name in rule if name not in _MEMBERS)
@@ -46,7 +46,7 @@ def unknown_fields(written: Written) -> Iterator[str]:
 
 
 def _check_types(written: Written) -> None:
-    """Whether all that is read has the form that it must have. Raises ValueError."""
+    """Check the types of all fields. Raises ValueError."""
     _check_bool(written, "")
     _check_strings(written, "omitStages", "")
     for number, rule in enumerate(_maps(written, "rules", "")):

@@ -1,9 +1,9 @@
-"""Trail: what is known of one request that is recorded, and the events that are made of it.
+"""Trail: collects the facts of one audited request, and makes its audit events.
 
-    begun by the filter, filled in by whoever knows more on the request's way, told at each stage
+The audit filter begins it, the other filters and the handlers add to it, and it sends an event at each stage.
 
-Must hold: nothing of a body is kept above the level at which the request is recorded; an event that has been told
-never changes; the members of an event are in kube-apiserver's order.
+Must hold: no body is kept above the level of the request. A sent event never changes. The members of an event are in
+kube-apiserver's order.
 """
 
 import logging
@@ -25,16 +25,16 @@ from aio_apiserver.storage.stored_object import Object
 logger = logging.getLogger(__name__)
 
 Event = Mapping[str, Any]
-"""One event as JSON has it; bodies are pieces of JSON already."""
+"""One event as a JSON object; its bodies are encoded JSON already."""
 Tell = Callable[[Event], Awaitable[bool]]
-"""Takes an event on, and says whether that has gone well."""
+"""Sends an event to the backends; returns whether that succeeded."""
 
 _ALWAYS = frozenset({"requestURI", "verb", "user"})
 _STATUS_MEMBERS = ("status", "message", "reason", "details", "code")
 
 
 class Trail(Struct, kw_only=True):
-    """Of one request."""
+    """The audit facts of one request."""
 
     recording: Recording
     tell: Tell
@@ -62,12 +62,12 @@ class Trail(Struct, kw_only=True):
 
     @property
     def has_request(self) -> bool:
-        """Whether what the client sends is recorded."""
+        """Whether the request body is recorded."""
         return self.level >= Level.REQUEST
 
     @property
     def has_response(self) -> bool:
-        """Whether what it is answered is recorded, too."""
+        """Whether the response body is recorded, too."""
         return self.level >= Level.REQUEST_RESPONSE
 
     def annotate(self, key: str, value: str, level: Level = Level.METADATA) -> None:
@@ -78,7 +78,7 @@ class Trail(Struct, kw_only=True):
             logger.warning("annotation %s of the request %s is set already", quote(key), quote(self.audit_id))
 
     def refer(self, metadata: Mapping[str, Any]) -> None:
-        """Name the object of a body, as far as the request itself does not."""
+        """Complete the object reference of the request from a body's metadata."""
         if self.reference is None:
             return
         for name in ("namespace", "name", "uid", "resourceVersion"):
@@ -86,42 +86,42 @@ class Trail(Struct, kw_only=True):
                 self.reference[name] = metadata[name]
 
     def requested(self, value: Object) -> None:
-        """Keep the object that the client has sent, if that is recorded."""
+        """Keep the object of the request, if request bodies are recorded."""
         if self.has_request:
             self._request = self._kept(value)
 
     def patched(self, patch: Any) -> None:
-        """Keep the patch that the client has sent, as it is, if that is recorded."""
+        """Keep the patch of the request, unchanged, if request bodies are recorded."""
         if self.has_request:
             self._request = orjson.Fragment(orjson.dumps(patch))
 
     def answered(self, value: Object) -> None:
-        """Keep what the client is answered, if that is recorded."""
+        """Keep the object of the response, if response bodies are recorded."""
         if self.has_response:
             self._response = self._kept(value)
 
     def failed(self, status: Object) -> None:
-        """Keep why the request has failed."""
+        """Keep the Status of a failed request."""
         self.status = {name: status[name] for name in _STATUS_MEMBERS if status.get(name)}
         self.answered(status)
 
     def coded(self, code: int) -> None:
-        """Keep the code of the answer."""
+        """Keep the response's HTTP code."""
         self.status = {**(self.status or {}), "code": code}
 
     def panicked(self) -> None:
-        """The request has met a mistake of ours: its last event says so."""
+        """Mark a request that failed by an internal error: its last stage is Panic."""
         self.last_stage = Stage.PANIC
 
     async def started(self, code: int) -> None:
-        """The answer of a request that goes on for long has begun."""
+        """Send ResponseStarted for a long-running request."""
         if self.is_long_running and not self._has_started:
             self._has_started = True
             self.coded(code)
             await self.reach(Stage.RESPONSE_STARTED)
 
     async def reach(self, stage: Stage) -> bool:
-        """Tell of a stage, unless it is left out."""
+        """Send the event of a stage, unless the policy omits it."""
         if stage in self.recording.omitted_stages:
             return True
         return await self.tell(self._event(stage))
@@ -185,7 +185,7 @@ def _reference(known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _without_managed_fields(value: Object) -> Object:
-    """An object, list or table without the owners of fields; what is given stays as it is."""
+    """A copy of an object, list or table without managedFields."""
     bare = _bare(value)
     if isinstance(items := value.get("items"), list):
         bare["items"] = [_bare(item) for item in items]

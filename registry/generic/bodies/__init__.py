@@ -1,1 +1,1 @@
-"""Bodies: what a client sends, from bytes and a media type to hub objects and options; patches and applies among it."""
+"""Bodies: decodes the request bodies of creates, updates, patches and deletions to hub objects and options."""

@@ -1,7 +1,7 @@
-"""apply: server-side apply, the patch in YAML that says which fields of an object its author wants to own.
+"""Apply: server-side apply, a configuration in YAML with the fields that its field manager wants to own.
 
-Must hold: the text is read once, however often the apply is tried. Conflicts that the apply finds are told before the
-errors of a strict reader.
+Must hold: the text is parsed once, however often the apply is tried. Conflicts of the apply are reported before strict
+decoding errors.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ _UNDECODABLE = "error decoding YAML: "
 
 @dataclass(slots=True)
 class AppliedConfiguration:
-    """The object after an apply of a configuration, which may be a new one. owners: its field manager."""
+    """The object after an apply of a configuration; the apply may create it. owners: its field manager."""
 
     patch: Patch
     owners: FieldManager

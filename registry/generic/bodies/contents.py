@@ -1,7 +1,6 @@
-"""contents: the map in a request body in JSON, YAML or protobuf, and the type that it states; not yet decoded.
+"""Contents: the map in a request body in JSON, YAML or protobuf, with its stated type; not yet decoded.
 
-Must hold: whatever bytes come, the outcome is a map with the type that it states, or UnreadableBody, which says why in
-kube-apiserver's words.
+Must hold: for any bytes, the outcome is a map with its type, or UnreadableBody with kube-apiserver's message.
 """
 
 from collections.abc import Callable
@@ -29,11 +28,11 @@ _MEMBERS = {"apiVersion": "apiVersion", "apiversion": "apiVersion", "kind": "kin
 
 
 class UnreadableBody(ValueError):
-    """Bytes that are no object, or one that does not say properly what it is."""
+    """A body that is not an object, or whose apiVersion or kind is malformed."""
 
 
 class Body(Struct, frozen=True):
-    """What a client has sent, where its warnings go, and the user for whom long work is queued."""
+    """A request body, the function for its warnings, and the user in whose share long work is queued."""
 
     text: bytes
     media_type: str
@@ -42,9 +41,9 @@ class Body(Struct, frozen=True):
 
 
 class BodyContent(NamedTuple):
-    """A map, and what a strict reader has against the text that the client wrote.
+    """A map, and the strict decoding errors of the client's text.
 
-    text: the JSON that it was read from. text_of: makes one, where it was read from YAML.
+    text: the JSON that it was read from. text_of: makes that JSON for a map from YAML.
     """
 
     value: dict[str, Any]
@@ -53,7 +52,7 @@ class BodyContent(NamedTuple):
     strict_errors: tuple[str, ...] = ()
 
     def type(self) -> tuple[str, str, str]:
-        """The group, the version and the kind that it states, in whatever letters; each may be empty.
+        """The stated group, version and kind, whatever the case of the keys; each may be empty.
 
         Raises UnreadableBody.
         """
@@ -74,7 +73,7 @@ class BodyContent(NamedTuple):
 
 
 async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyContent:
-    """What is in a body. Raises UnreadableBody, UnsupportedMediaType."""
+    """The content of a body. Raises UnreadableBody, UnsupportedMediaType."""
     match body.media_type:
         case media_types.JSON:
             text = json_characters.readable(body.text)

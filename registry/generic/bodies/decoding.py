@@ -1,7 +1,7 @@
-"""decoding: the body of a create or an update to a hub object, with kube-apiserver's words for what is wrong.
+"""Decoding: the body of a create or an update to a hub object, with kube-apiserver's messages for errors.
 
-Must hold: whatever bytes come, the answer is an object or a StatusError. An object is of the kind and version of its
-URL. fieldValidation says whether unknown and duplicate fields are refused, reported or dropped.
+Must hold: for any bytes, the outcome is an object or a StatusError. An object is of the kind and version of its URL.
+fieldValidation decides whether unknown and duplicate fields are refused, reported or dropped.
 """
 
 from collections.abc import Callable
@@ -52,12 +52,12 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
 
 
 def _decoded(served: Served[Any], found: contents.BodyContent) -> Decoded:
-    """The hub object, with what is to be said of it. Raises DecodeError."""
+    """The hub object with its strict decoding errors. Raises DecodeError."""
     return hub_of(served.type.decode(found.value, text=found.text, text_of=found.text_of), served)
 
 
 def hub_of(decoded: Decoded, served: Served[Any]) -> Decoded:
-    """The hub object of a decoded one, which is used up."""
+    """The hub object of a decoded one, which must not be used again."""
     obj = decoded.obj
     obj.setdefault("metadata", {})
     return Decoded(served.view.to_hub(obj), decoded.strict_errors, decoded.empties)
@@ -78,7 +78,7 @@ def _summary(body: bytes) -> str:
 
 
 def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> GroupVersionKind:
-    """What the body says that it is; what it does not say is taken from the URL. Raises BadRequest for another kind."""
+    """The kind that the body states, completed from the URL. Raises BadRequest for another kind."""
     expected = served.view.object_kind
     group, version, name = stated
     if not version and group in {"", expected.group}:
@@ -95,7 +95,7 @@ def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> 
 
 
 def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
-    """The same for a custom resource, which must say what it is. Raises BadRequest, Invalid."""
+    """The same for a custom resource, which must state its kind. Raises BadRequest, Invalid."""
     api_version, name = found.value.get("apiVersion") or "", found.value.get("kind")
     if not name:
         shown = body.decode(errors="replace")
@@ -117,7 +117,7 @@ def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVer
 
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
-    """Why an object of one kind cannot be taken for another."""
+    """The message for an object of a kind that cannot be converted."""
     scheme = schemes.scheme_of(expected.group)
     if schemes.scheme_of(kind.group) != scheme or not (is_old(kind) or _is_known(kind, types)):
         return schemes.not_registered(kind.kind, kind.api_version, scheme)

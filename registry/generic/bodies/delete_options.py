@@ -1,6 +1,6 @@
-"""delete_options: the options of a deletion, in the body of a DELETE.
+"""delete_options: decodes the DeleteOptions in the body of a DELETE.
 
-Must hold: what is wrong with them is told as it is, without the words for objects that do not fit.
+Must hold: errors are reported without the prefix that errors of objects have.
 """
 
 from aio_apiserver.registry.base import errors, schemes
@@ -22,7 +22,7 @@ _OF_ALL_VERSIONS = frozenset(
 )
 _FORMS = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
 _OF_VERSIONS = {"v1": _FORMS | {"ListOptions", "WatchEvent"}, "v1beta1": _FORMS}
-"""Other kinds that stand beside the options: in whatever version, or in one of their own group."""
+"""Other kinds beside the options: those of all versions, and those of one version of meta.k8s.io."""
 
 
 async def decode(body: Body, types: Catalog) -> Object:
@@ -39,7 +39,7 @@ async def decode(body: Body, types: Catalog) -> Object:
 
 
 def _check_type(content: contents.BodyContent, body: bytes) -> None:
-    """Raises BadRequest for another type than options, in whatever version; UnreadableBody for none."""
+    """Raises BadRequest for another type than options, in any version; UnreadableBody for a malformed type."""
     group, version, kind = content.type()
     if not group and not version:
         group, version = META_GROUP, "v1"

@@ -1,8 +1,8 @@
-"""patch_types: the languages of patches, from the text of a patch and the present object to the new one.
+"""patch_types: the patch formats, each from the text of a patch and the present object to the new object.
 
-kube-apiserver's words for a wrong patch differ from language to language. Must hold: a patch sees the object as it is
-served, typed, in the version of the request. Its result is decoded as any object of a client is. The text is parsed
-for each attempt, because an attempt uses it up.
+kube-apiserver's messages for a wrong patch differ by format. Must hold: a patch sees the object as it is served, typed,
+in the version of the request. Its result is decoded like a client's object. The text is parsed for each attempt,
+because an attempt changes the parsed patch.
 """
 
 import re
@@ -28,11 +28,11 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 _UNDECODABLE = "error decoding patch: "
 _NO_PATCH = "Invalid JSON Patch"
 _LITERAL = re.compile(rb"[0-9][eE][+-]?[0-9]|[0-9]{19}")
-"""What may be a number that a float does not write as the client did; quantities show the difference."""
+"""Numbers that a float would print in another way than the client's text; quantities show the difference."""
 
 
 class Patch(Struct, frozen=True):
-    """The text of a patch, and what its author wants to hear of fields that mean nothing."""
+    """The text of a patch, and the client's fieldValidation."""
 
     text: bytes
     field_validation: str
@@ -51,17 +51,17 @@ Transform = Callable[[Patch, Served[Any], StoredObject], Decoded]
 
 
 def apply_json_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
-    """A list of operations."""
+    """Apply a JSON patch, a list of operations."""
     return _applied_to_json(_json_patched, patch, served, current)
 
 
 def apply_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
-    """An object that is merged into the present one."""
+    """Apply a merge patch to the present object."""
     return _applied_to_json(_merge_patched, patch, served, current)
 
 
 def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: StoredObject) -> Decoded:
-    """An object that is merged as the type wants it, with directives. Its type does not count."""
+    """Apply a strategic merge patch, with the type's merge keys. Its apiVersion and kind do not count."""
     try:
         return _strategically_merged(patch, served, current)
     except RecursionError:
@@ -69,7 +69,7 @@ def apply_strategic_merge_patch(patch: Patch, served: Served[Any], current: Stor
 
 
 class Apply(Struct, frozen=True):
-    """A server-side apply: no patch of the object, but what its author wants to own (apply.py)."""
+    """A server-side apply: a configuration with the fields that its field manager wants to own (apply.py)."""
 
 
 PatchType = Transform | Apply
@@ -83,7 +83,7 @@ _PATCH_TYPES: Mapping[str, PatchType] = {
 
 
 def patch_type(media_type: str, kind: Kind) -> PatchType:
-    """The language of a patch. Raises UnsupportedMediaType."""
+    """The format of a patch. Raises UnsupportedMediaType."""
     known = media_types_of(kind)
     if media_type not in known:
         raise errors.UnsupportedMediaType(known)
@@ -91,12 +91,12 @@ def patch_type(media_type: str, kind: Kind) -> PatchType:
 
 
 def media_types_of(kind: Kind) -> Sequence[str]:
-    """The languages that a kind takes, in the order in which errors list them."""
+    """The patch formats of a kind, in the order of kube-apiserver's error message."""
     return media_types.CUSTOM_PATCHES if kind.is_custom else media_types.PATCHES
 
 
 _Patched = tuple[Any, Sequence[str]]
-"""A document after a patch, and what a strict decoder has against the patch."""
+"""A document after a patch, and the strict decoding errors of the patch."""
 
 
 def _applied_to_json(
@@ -156,7 +156,7 @@ def _merged(document: Object, value: Any) -> Object:
 
 
 def _parsed(text: bytes, prefix: str) -> Any:
-    """The value of a JSON text; numbers whose form would get lost know it. Raises BadRequest."""
+    """The value of a JSON text; numbers whose form would be lost keep their text. Raises BadRequest."""
     value = _checked(text, prefix)
     return strict.with_literals(text) if _LITERAL.search(text) else value
 

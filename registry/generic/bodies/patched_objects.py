@@ -1,7 +1,7 @@
-"""patched_objects: the result of a patch, decoded into a hub object as any body is.
+"""patched_objects: decodes the result of a patch into a hub object, like a client's body.
 
-Must hold: whatever a patch makes is an object or an Invalid that shows all of it. fieldValidation says whether unknown
-and duplicate fields are refused, reported or dropped; those of the patch come before those of the result.
+Must hold: the outcome is an object, or an Invalid that shows the whole result. fieldValidation decides whether unknown
+and duplicate fields are refused, reported or dropped. Errors of the patch come before those of the result.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +24,18 @@ from aio_apiserver.storage.stored_object import Object
 
 _NO_TYPE = "couldn't get version/kind; json parse error: "
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-"""What Go's encoder escapes."""
+"""The characters that Go's encoder escapes."""
 
 
 class Report(Struct, frozen=True):
-    """What becomes of the strict errors; `of_patch` are those of the patch itself."""
+    """Handles strict decoding errors; `of_patch` are those of the patch itself."""
 
     of_patch: Sequence[str]
     field_validation: str
     warn: Callable[[str], None]
 
     def tell(self, of_object: Sequence[str], shown: Callable[[], str]) -> None:
-        """Raises Invalid when the client wants it strictly."""
+        """Refuse, warn or ignore. Raises Invalid when fieldValidation is Strict."""
         strict_errors = [*self.of_patch, *of_object]
         if not strict_errors or self.field_validation == "Ignore":
             return
@@ -60,7 +60,7 @@ def from_json(text: bytes, served: Served[Any], report: Report) -> Decoded:
 
 
 def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Decoded:
-    """The hub object of what a strategic merge patch has made; errors show the patch. Raises Invalid, StatusError."""
+    """The hub object from a strategic merge; errors show the patch. Raises Invalid, StatusError."""
 
     def shown() -> str:
         return gotext.value_text(patch)
@@ -79,7 +79,7 @@ def from_merged(value: Object, patch: Object, served: Served[Any], report: Repor
 
 
 def _invalid(shown: str, why: str) -> Invalid:
-    """The error for what is no object: it does not say what it was meant to be."""
+    """The error for a result that is not an object: it has no kind."""
     return invalid_of(GroupKind("", ""), "", [field.invalid("patch", shown, why)])
 
 
@@ -104,7 +104,7 @@ def _kind_of(value: Object, expected: GroupVersionKind) -> GroupVersionKind:
 
 
 def _other_kind(kind: GroupVersionKind, expected: GroupVersionKind, value: Object) -> Invalid:
-    """The error for a custom resource that says it is another one."""
+    """The error for a custom resource with another kind or apiVersion."""
     wrong = []
     if kind.kind != expected.kind:
         wrong.append(field.invalid("kind", kind.kind, f"must be {expected.kind}"))
@@ -125,13 +125,13 @@ def _text_member(value: Object, name: str) -> str:
 
 
 def _without_version(value: Object) -> Decoded:
-    """Without an apiVersion, kube-apiserver takes an object for one of its own inner form, which knows no field."""
+    """Decode without an apiVersion: kube-apiserver then takes an internal type, to which all fields are unknown."""
     unknown = (name for name in value if name not in {"kind", "apiVersion"})
     return Decoded({}, tuple(f"unknown field {quote(name)}" for name in unknown))
 
 
 def _misfit(kind: GroupVersionKind, value: Object, text: bytes, served: Served[Any]) -> str:
-    """What is wrong with an object of another kind: it is decoded as what it says that it is, before it is refused."""
+    """The error of an object of another kind: first it is decoded as that kind, then it is refused."""
     try:
         served.types.type_for(kind.group, kind.version, kind.kind).decode(value, text=text)
     except UnknownKind:

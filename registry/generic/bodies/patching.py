@@ -1,7 +1,7 @@
-"""patching: an update whose new state a patch or an apply makes, in whatever language it is written.
+"""Patching: an update whose new state comes from a patch or an apply, in any format.
 
-Must hold: the object is looked at before the patch. A patch is applied to the state that it replaces, and again after a
-conflict. The object that it makes is the one of the URL.
+Must hold: the object is read before the patch. A patch is applied to the state that it replaces, and again after a
+conflict. Its result is the object of the URL.
 """
 
 from collections.abc import Awaitable, Callable
@@ -28,7 +28,7 @@ _Make = Callable[[StoredObject | None], Awaitable[Made]]
 def updated(
     kind: PatchType, patch: Patch, served: Served[Updater], request: Request, name: str, *, options: PatchOptions
 ) -> UpdatedObject:
-    """The object of a URL after a patch. Raises BadRequest for a text that is none of JSON."""
+    """The object of a URL after a patch. Raises BadRequest for a text that is not JSON."""
     if isinstance(kind, Apply):
         owners = served.storage.field_manager(served.version)
         make: _Make = AppliedConfiguration(
@@ -59,7 +59,7 @@ class _Patched(Struct, frozen=True):
 
 
 class _Named(Struct, frozen=True):
-    """What has been made, which must be the object of the URL."""
+    """The result of a patch, checked against the name in the URL."""
 
     make_any: _Make
     served: Served[Any]

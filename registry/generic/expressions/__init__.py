@@ -1,1 +1,1 @@
-"""expressions: the CEL environments of admission, and the CEL library that asks an authorizer."""
+"""expressions: the CEL environments of admission, and the CEL library for authorization checks."""

@@ -1,1 +1,1 @@
-"""store: the generic Store, a file a verb, and what API groups build from it: /status, /scale, paths of kinds."""
+"""store: the generic Store, a file a verb, and the /status, /scale and providers that API groups build from it."""

@@ -1,4 +1,4 @@
-"""attempts: one try of a write, from an object in hand to one that is ready to be stored.
+"""Attempts: one try of a write, from the client's object to one that can be stored.
 
 The order of every create and of every update is `Attempt.admit`, then `Attempt.ready`:
 
@@ -6,7 +6,7 @@ The order of every create and of every update is `Attempt.admit`, then `Attempt.
     ready    complete (system fields, or the form and resource version of an update), begin hooks, check hook,
              prepare (strategy, rules of the kind and of all metadata), validating admission
 
-A create that generates names admits once and is made ready for each name. Must hold: nothing is stored here.
+A create with generateName runs `admit` once and `ready` for each name. Must hold: nothing is stored here.
 """
 
 from collections.abc import Awaitable, Callable
@@ -36,9 +36,9 @@ from aio_apiserver.storage.worker_thread import LONG, TakesLong
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """One try. taken: what its write holds. size: about how long its work takes, in bytes.
+    """One try. taken: the allocations of its write. size: the size of its objects in bytes, by which long work is told.
 
-    owners_known: whether the managed fields are those after the write already.
+    owners_known: whether the managed fields include the write already.
     """
 
     road: Road
@@ -52,7 +52,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     owners_known: bool = False
 
     async def admit(self) -> None:
-        """Let the client own its fields, and admission change the object."""
+        """Let the client own its fields, and let mutating admission change the object."""
         identity.settle_namespace(self.obj, self.request, self.road.kind)
         if not self.owners_known:
             await self.road.track(self.request, self.old, self.obj, self.options, size=self.size)
@@ -63,7 +63,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         owner_references.drop_duplicates(metadata, warn, is_after_admission=True)
 
     async def ready(self) -> None:
-        """Everything else that is done to an object before it is stored, and all that may refuse it."""
+        """Complete, validate and admit the object; the write follows."""
         await self.complete()
         if (begun := self.begun()) is not None:
             await self.taken.take(begun)
@@ -71,19 +71,19 @@ class Attempt(Struct, frozen=True, kw_only=True):
         await self.validate()
 
     async def complete(self) -> None:
-        """Fill in what the server knows of the object."""
+        """Set the fields that the server knows."""
         raise NotImplementedError
 
     def begun(self) -> Awaitable[Transaction] | None:
-        """The hook that takes what the write needs."""
+        """The hook that allocates for the write."""
         raise NotImplementedError
 
     async def prepare(self, context: StrategyContext) -> None:
-        """Make the object fit to be stored. Raises Invalid."""
+        """Run the strategy and the validation. Raises Invalid."""
         raise NotImplementedError
 
     async def validate(self) -> None:
-        """Let admission refuse it."""
+        """Run validating admission."""
         await self.road.admission.validate(self.attributes)
 
     async def _context(self) -> StrategyContext:
@@ -93,7 +93,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         return replace(context, found=await check(self.request, self.road.subresource, self.obj, self.old))
 
     async def _prepare(self, prepare: Callable[..., None], context: StrategyContext) -> None:
-        """Make an object ready to be stored, in the worker thread if that takes long."""
+        """Run the strategy and the validation, in the worker thread if that takes long."""
         road = self.road
         prepare = partial(prepare, road.kind, road.strategy, request=self.request)
         if self.size < LONG and not road.strategy.takes_long:
@@ -121,12 +121,12 @@ class CreateAttempt(Attempt, frozen=True, kw_only=True):
         await self._prepare(partial(preparation.before_create, obj=self.obj), context)
 
     async def validate(self) -> None:
-        """The name may have been generated since admission saw the object first."""
+        """Run validating admission with the object's name, which may have been generated since mutating admission."""
         await self.road.admission.validate(replace(self.attributes, name=name_of(self.obj)))
 
 
 class CreateByUpdateAttempt(CreateAttempt, frozen=True, kw_only=True):
-    """A new object, made by an update that found none."""
+    """A new object from an update of a missing one."""
 
     async def complete(self) -> None:
         rest.parse_resource_version(self.obj["metadata"].pop("resourceVersion", ""))
@@ -137,7 +137,7 @@ class CreateByUpdateAttempt(CreateAttempt, frozen=True, kw_only=True):
         await self.road.admission.validate(self.attributes)
 
     async def _authorize(self) -> None:
-        """A user who may update objects may not therefore create them."""
+        """Check the right to create: the right to update does not include it."""
         road, request = self.road, self.request
         question = Question(
             request.user,
@@ -173,7 +173,7 @@ class UpdateAttempt(Attempt, frozen=True, kw_only=True):
         await worker_thread.run_sized(self._keep_times, self.size, self.request.user.name)
 
     def _keep_times(self) -> None:
-        """A write that changes nothing but the time of its manager changes nothing."""
+        """Drop a change of nothing but a manager's time: such a write changes nothing."""
         new, old = self.obj, self.old
         entries, present = new["metadata"].get("managedFields") or (), old["metadata"].get("managedFields") or ()
         if times.differ_only_in_time(entries, present):
@@ -182,7 +182,7 @@ class UpdateAttempt(Attempt, frozen=True, kw_only=True):
                 new["metadata"]["managedFields"] = present
 
     def _settle(self) -> None:
-        """Give an object, in place, the form of the stored one with which it is going to be compared."""
+        """Bring an object, in place, to the form of the stored one, with which it will be compared."""
         settled = (self.road.settled or self.road.canonical)(self.obj)
         self.obj.clear()
         self.obj.update(settled)

@@ -1,4 +1,4 @@
-"""creating: a new object, under the name that it has or one that is generated for it."""
+"""Creating: stores a new object under its own name, or under a generated one."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ _GENERATE_ATTEMPTS = 8
 
 
 async def create(road: Road, request: Request, obj: Object, options: CreateOptions, *, name: str) -> StoredObject:
-    """`name` is that of the URL, for subresources. Raises AlreadyExists, Invalid, Forbidden."""
+    """Create an object. `name` is that of the URL, for subresources. Raises AlreadyExists, Invalid, Forbidden."""
     preparation.wipe_system_fields(obj["metadata"])
     attributes = road.attributes(Operation.CREATE, request, options, name=name or name_of(obj), obj=obj)
     attempt = CreateAttempt(
@@ -79,7 +79,7 @@ async def _write(attempt: CreateAttempt) -> StoredObject:
 
 
 async def _is_ending(attempt: CreateAttempt) -> bool:
-    """Whether the object that is in the way is about to go."""
+    """Whether the existing object with that name is terminating."""
     try:
         present = await reading.get(attempt.road, attempt.request, name_of(attempt.obj), None)
     except errors.StatusError:

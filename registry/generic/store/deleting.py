@@ -1,9 +1,9 @@
-"""deleting: one deletion of one object, from the request to the last state, and the deletion of a collection.
+"""Deleting: a DELETE of one object, and of a collection.
 
 An object is removed at once when neither a grace period nor finalizers hold it. Otherwise it is first marked as
-terminating, and removed when grace is over and the last finalizer is off. Must hold: the decision is made on the state
-that is replaced; the first look only tells which road to take. Admission sees that state too. A second deletion never
-makes grace longer.
+terminating. It is removed when the grace period is over and the last finalizer is off. Must hold: the decision is made
+on the state that is replaced. The first read only chooses between update and delete. Admission sees the replaced state
+too. A second deletion never makes the grace period longer.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ _COLLECTION = "deletecollection"
 
 
 class _AlreadyEnding(Exception):
-    """Nothing is left to mark: the deletion is under way."""
+    """Nothing is left to mark: the deletion has begun already."""
 
 
 class _GoesNow(Exception):
-    """Nothing holds the object: go on to the deletion itself."""
+    """Nothing holds the object: delete it."""
 
 
 class _Held(Exception):
-    """Something holds the object that did not when it was looked at: mark it instead."""
+    """Since the first read, a finalizer or a grace period holds the object: mark it instead."""
 
 
 class Deletion:
@@ -51,7 +51,7 @@ class Deletion:
         self._preconditions = options.preconditions or Preconditions()
 
     async def run(self) -> Deleted:
-        """Delete, or begin to."""
+        """Delete the object, or mark it as terminating."""
         present = await self._present()
         try:
             self._mark(present.decode())
@@ -91,7 +91,7 @@ class Deletion:
         return Update(self._road.canonical(obj), ttl=self._road.ttl)
 
     def _mark(self, obj: Object) -> None:
-        """Put the deletion on the object, as far as something holds it."""
+        """Mark the object as terminating, if something holds it."""
         now, strategy = self._road.clock.now(), self._road.strategy
         grace = preparation.before_delete(self._road.kind, strategy, obj=obj, options=self._options, now=now)
         if grace.is_pending:
@@ -129,7 +129,7 @@ class Deletion:
         return Deleted(stored, is_gone=True)
 
     async def _let_go(self, current: StoredObject) -> None:
-        """Whether this very state may go: another writer may have put a finalizer on it since the first look."""
+        """Allow the removal of this state; another writer may have added a finalizer since the first read."""
         await self._admit(current)
         try:
             self._mark(current.decode())
@@ -138,7 +138,7 @@ class Deletion:
         raise _Held
 
     async def _admit(self, current: StoredObject) -> None:
-        """Who deletes a collection names no object."""
+        """Run admission for the deletion. A deletion of a collection has no name."""
         name = "" if self._request.verb == _COLLECTION else self._name
         attributes = self._road.attributes(
             Operation.DELETE, self._request, self._options, name=name, old=current.decode()
@@ -155,7 +155,7 @@ async def delete(road: Road, request: Request, name: str, options: DeleteOptions
 
 
 async def delete_collection(road: Road, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
-    """The objects as they were before. Not atomic: what was deleted before a failure stays deleted."""
+    """Delete the selected objects, and return them as they were before. After a failure the others stay deleted."""
     _warn(road, request, options)
     result = await reading.list_(road, request, selected)
     remaining = iter(result.items)
@@ -173,7 +173,7 @@ async def delete_collection(road: Road, request: Request, options: DeleteOptions
 
 
 async def _delete_each(road: Road, request: Request, options: DeleteOptions, remaining: Iterator[StoredObject]) -> None:
-    """One worker: it ends at its first failure, while others go on."""
+    """One worker: it ends at its first failure, while the others continue."""
     async for item in in_turns(remaining):
         namespace, _, name = item.key.rpartition("/")
         try:

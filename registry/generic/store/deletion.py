@@ -1,6 +1,6 @@
-"""deletion: what a deletion does with finalizers: pure decisions on metadata.
+"""Deletion: the finalizers of a deletion, as decisions on metadata alone.
 
-Foreground deletion and orphaning are finalizers (`foregroundDeletion`, `orphan`) that the garbage collector takes off
+Foreground deletion and orphaning are finalizers (`foregroundDeletion`, `orphan`). The garbage collector removes them
 when it is done with the dependents. Must hold: at most one of the two is set; other finalizers stay as they are.
 """
 
@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.strategy import GarbageCollection
 
 
 def finalizers_for(metadata: dict[str, Any], options: DeleteOptions, policy: GarbageCollection) -> list[str]:
-    """The finalizers that an object has to have when this deletion begins."""
+    """The finalizers of an object when this deletion begins."""
     present: Sequence[str] = metadata.get("finalizers") or ()
     wanted = [name for name in present if name not in {ORPHAN_DEPENDENTS, FOREGROUND_DELETION}]
     if _orphans(present, options, policy):
@@ -25,7 +25,7 @@ def finalizers_for(metadata: dict[str, Any], options: DeleteOptions, policy: Gar
 
 
 def _orphans(present: Sequence[str], options: DeleteOptions, policy: GarbageCollection) -> bool:
-    """Precedence: what the request says, the finalizers that are there, the kind's default."""
+    """Precedence: the options of the request, the present finalizers, the kind's default."""
     if policy is GarbageCollection.UNSUPPORTED:
         return False
     if options.orphan_dependents is not None:
@@ -50,7 +50,7 @@ def _waits_for_dependents(present: Sequence[str], options: DeleteOptions, policy
 
 
 def mark_as_deleting(metadata: dict[str, Any], *, now: float) -> None:
-    """The deletion of an object without grace begins now; it goes when its last finalizer does."""
+    """Begin the deletion of an object without grace; it is removed with its last finalizer."""
     if not metadata.get("deletionTimestamp") and metadata.get("generation", 0) > 0:
         metadata["generation"] += 1
     begins = timestamp(now)
@@ -60,7 +60,7 @@ def mark_as_deleting(metadata: dict[str, Any], *, now: float) -> None:
 
 
 def ends_with(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether this update of an ending object is the one that lets it go: no finalizer and no grace is left."""
+    """Whether this update of a terminating object removes it: no finalizer and no grace is left."""
     return (
         not new.get("finalizers") and bool(old.get("deletionTimestamp")) and not old.get("deletionGracePeriodSeconds")
     )

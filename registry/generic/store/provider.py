@@ -1,8 +1,8 @@
-"""provider: the resources of an API group, made from its Kinds.
+"""Provider: makes the REST storages of an API group from its Kinds.
 
-For each Kind a Store on the storage that the factory opens for it, and by its facts /status and /scale. Resources that
-keep nothing (reviews, bindings) and subresources with behaviour of their own are added by the group. Must hold: all
-paths of a Kind, in all versions, share one Store, and so one cache.
+Each Kind gets a Store on its storage, and, by its facts, /status and /scale. The group adds resources without storage
+(reviews, bindings) and subresources with behaviour of their own. Must hold: all paths of a Kind, in all versions, share
+one Store, and so one cache.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +25,11 @@ from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.stored_object import Object
 
 Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, RESTStorage]]]
-"""More resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""
+"""Further resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""
 
 
 HooksFor = Callable[[Environment], Hooks]
-"""What a kind does besides, where it needs more than the objects in hand."""
+"""Makes the hooks of a kind."""
 
 
 def _no_extras(_stores: Mapping[str, Store], _environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
@@ -42,9 +42,9 @@ class KindsProvider(Struct, frozen=True, kw_only=True):
     group: APIGroup
     kinds: Sequence[Kind] = ()
     hooks: Mapping[str, HooksFor] = field(default_factory=dict)
-    """By plural: what a kind does besides, where it needs more than the objects in hand."""
+    """By plural: the hooks of a kind."""
     also: Mapping[str, Sequence[Kind]] = field(default_factory=dict)
-    """By plural: kinds of other groups that show the same objects, whose writers own fields in their words."""
+    """By plural: kinds of other groups that serve the same objects, with their own field managers."""
     extras: Extras = field(default=_no_extras)
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
@@ -69,7 +69,7 @@ def _with_beta_versions(kind: Kind, environment: Environment) -> Kind:
 
 
 def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) -> Store:
-    """The Store of a kind, whose objects are also shown as those of other kinds."""
+    """The Store of a kind; its objects are also served as those of the kinds in `also`."""
     storage = environment.writable_storage_for(resource_of(kind.stored_as or kind))
     return Store(
         kind=kind,

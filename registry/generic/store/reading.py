@@ -1,4 +1,4 @@
-"""reading: get, list and watch. What is stored passes as it is: its bytes are not decoded here."""
+"""Reading: GET, LIST and WATCH. Stored bytes pass through without being decoded here."""
 
 from collections.abc import Awaitable
 

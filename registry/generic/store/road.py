@@ -1,6 +1,6 @@
-"""road: what all verbs of one resource share: its kind, strategy, admission, hooks and storage.
+"""Road: the parts that all verbs of one resource share: its kind, strategy, admission, hooks and storage.
 
-Knows no verb: each has a file beside this one. Must hold: a road never changes; what belongs to one request is in its
+Knows no verb: each has a file beside this one. Must hold: a road never changes. The state of one request is in its
 Attempt.
 """
 
@@ -36,16 +36,16 @@ T = TypeVar("T")
 
 
 def _as_it_is(obj: Object) -> Object:
-    """The canonical form of objects without a schema: a new map, as every canonical form is."""
+    """The canonical form of objects without a schema: a new map, like every canonical form."""
     return dict(obj)
 
 
 class Road(Struct, frozen=True, kw_only=True):
     """A kind in storage, or (with another strategy and `subresource`) one of its subresources.
 
-    canonical: the one form of a hub object, as it is printed; what is stored is always in it. settled: that in which a
-    change is validated, where it is another. managers: the field managers; None where no fields are owned. forms: the
-    versions in which admission can see its objects.
+    canonical: the printed and stored form of a hub object. settled: the form for validation of a change, if it is
+    another. managers: the field managers; None without field ownership. forms: the versions in which admission can see
+    its objects.
     """
 
     kind: Kind
@@ -76,7 +76,7 @@ class Road(Struct, frozen=True, kw_only=True):
         return self.managers.of(version, self.subresource)
 
     def key(self, request: Request, name: str) -> str:
-        """Where an object is kept. Raises BadRequest for a name that could lead to another place."""
+        """The key of an object. Raises BadRequest for a name that could lead to another place."""
         if self.kind.is_namespaced and not request.namespace:
             raise errors.BadRequest("Namespace parameter required.")
         if wrong := names.is_path_segment(name, False):
@@ -84,7 +84,7 @@ class Road(Struct, frozen=True, kw_only=True):
         return f"{request.namespace}/{name}" if self.kind.is_namespaced else name
 
     def scope(self, request: Request) -> str:
-        """Under what the objects of a list or watch are kept: a namespace, or all."""
+        """The key prefix for a list or watch: a namespace, or all."""
         return f"{request.namespace}/" if self.kind.is_namespaced and request.namespace else ""
 
     def attributes(
@@ -97,7 +97,7 @@ class Road(Struct, frozen=True, kw_only=True):
         obj: Object | None = None,
         old: Object | None = None,
     ) -> Attributes:
-        """A write as admission sees it."""
+        """The attributes of a write for admission."""
         return Attributes(
             operation=operation,
             resource=self.kind.resource,
@@ -118,13 +118,13 @@ class Road(Struct, frozen=True, kw_only=True):
         )
 
     def context(self, request: Request) -> StrategyContext:
-        """What strategies may know of a request that is being served."""
+        """The part of the request that strategies see."""
         return request.strategy_context(self.clock.now(), self.config)
 
     async def track(
         self, request: Request, live: Object | None, new: Object, options: WriteOptions, *, size: int
     ) -> None:
-        """Note on a new object which of its fields are now its writer's."""
+        """Update the managed fields of a new object for its writer."""
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
@@ -132,7 +132,7 @@ class Road(Struct, frozen=True, kw_only=True):
             await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=run)
 
     def note_own_change(self, live: Object, new: Object, subresource: str = "") -> None:
-        """Note on an object what the server itself has changed, as if it had come by a path."""
+        """Update the managed fields for a change by the server itself, as if it had been written at a path."""
         if self.managers is not None:
             self.managers.of(self.kind.hub_version, subresource).track(live, new, rest.SERVER_MANAGER)
 

@@ -1,7 +1,7 @@
-"""scale: /scale, an autoscaling/v1 Scale as a view on the replicas of another object.
+"""Scale: /scale, an autoscaling/v1 Scale as a view of the replicas of another object.
 
-Reads make a Scale from the parent; a write changes the parent's replicas inside the parent's own update. Must hold:
-admission sees Scales on this path, never the parent; nothing of the parent but its replicas changes.
+A read makes a Scale from the parent. A write changes the parent's replicas inside the parent's own update. Must hold:
+admission sees Scales on this path, never the parent. Of the parent, only the replicas change.
 """
 
 from msgspec import Struct
@@ -96,7 +96,7 @@ class ScaleREST:
         return StoredObject.of(parent.key, parent.revision, scale_of(parent.decode(), self._paths), _READER)
 
     def _owned_scale_of(self, stored: StoredObject, parent: Object) -> StoredObject:
-        """The Scale of an object, with the owners of its replicas: only writes look at them."""
+        """The Scale of an object, with the field managers of its replicas: only writes need them."""
         scale = scale_of(parent, self._paths)
         entries = owners.entries_of_scale(parent["metadata"].get("managedFields") or (), self._replicas)
         if entries:
@@ -105,7 +105,7 @@ class ScaleREST:
 
     @property
     def _replicas(self) -> owners.Paths:
-        """Where each version has the replicas."""
+        """The path of the replicas in each version."""
         managers = self._parent.managers
         return managers.replicas if managers is not None else {}
 
@@ -129,7 +129,7 @@ class ScaleREST:
         return parent
 
     def _check(self, replicas: int, scale: Object, metadata: Object) -> None:
-        """Whether a Scale can be taken over. Raises Invalid, Conflict."""
+        """Validate a Scale. Raises Invalid, Conflict."""
         given = {"namespace": metadata.get("namespace", ""), **scale["metadata"]}
         found = object_meta.validate(given, is_namespaced=self.kind.is_namespaced, check_name=names.is_dns_subdomain)
         found += object_meta.validate_builtin_finalizers(given.get("finalizers") or ())
@@ -143,19 +143,19 @@ class ScaleREST:
             raise errors.Conflict(self._resource, metadata["name"], why=why)
 
     def _wanted_version(self, scale: Object, metadata: Object) -> str:
-        """The resourceVersion that the parent must have; nothing if any will do."""
+        """The resourceVersion that the parent must have; empty without that precondition."""
         version: str = scale["metadata"].get("resourceVersion", "")
         return version
 
 
 class _ScaleAdmission(Struct, frozen=True):
-    """The parent's admission as this path has it: Scales to look at, and nothing to mutate in the parent."""
+    """The parent's admission on this path: it sees Scales, and does not mutate the parent."""
 
     chain: Admission
     paths: Scale
 
     async def mutate(self, attributes: Attributes) -> None:
-        """The Scale has been mutated before the parent was made from it."""
+        """Nothing: the Scale was mutated before the parent was made from it."""
 
     async def validate(self, attributes: Attributes) -> None:
         assert attributes.obj is not None

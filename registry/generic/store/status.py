@@ -1,6 +1,6 @@
-"""status: /status and its like, the same objects as the resource, changed under another strategy.
+"""Status: /status and similar subresources: the resource's objects, updated under another strategy.
 
-Only reading and updating pass: a subresource makes and deletes nothing.
+Only reads and updates are possible: a subresource creates and deletes nothing.
 """
 
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -14,7 +14,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 
 class SubresourceREST:
-    """A part of the objects of one Store."""
+    """A subresource of the objects of one Store."""
 
     def __init__(self, store: Store, subresource: str, strategy: Strategy) -> None:
         self._store = store.for_subresource(subresource, strategy)

@@ -1,11 +1,11 @@
-"""store: the generic registry. Every kind that is kept in storage is served by this one class.
+"""Store: the generic registry Store. Every kind in storage is served by this one class.
 
-It walks a request down: admission, the kind's strategy, the common rules of metadata, storage; and back up: hooks. A
-verb is a file: reading.py, creating.py, updating.py, deleting.py; what they share is road.py, and attempts.py has the
-order of a write. Knows no particular kind.
+A request runs admission, the kind's strategy, the common rules of metadata, and storage. The hooks run last. A verb is
+a file: reading.py, creating.py, updating.py, deleting.py. They share road.py, and attempts.py has the order of a write.
+Knows no particular kind.
 
 Must hold: an update or deletion is decided inside storage's compare-and-set, on the state that it replaces. A dry run
-walks the same road and stops before the write.
+takes the same steps and stops before the write.
 """
 
 from collections.abc import Awaitable
@@ -23,10 +23,10 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class Store(Road, frozen=True, kw_only=True):
-    """All verbs on one road."""
+    """All verbs of one resource."""
 
     def for_subresource(self, subresource: str, strategy: Strategy) -> "Store":
-        """The same objects under another strategy: /status and its like. They take nothing."""
+        """The same objects under another strategy: /status and similar ones. They allocate nothing."""
         hooks = replace(self.hooks, begin_create=None, begin_update=None)
         return replace(self, subresource=subresource, strategy=strategy, hooks=hooks)
 

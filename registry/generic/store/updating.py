@@ -1,7 +1,7 @@
-"""updating: an object changed inside storage's compare-and-set, tried again after each conflict.
+"""Updating: an object changed inside storage's compare-and-set, tried again after each conflict.
 
-Must hold: all is decided on the state that is replaced. An attempt gives back what it has taken before the next one
-begins. A dry run walks the same road and stops before the write.
+Must hold: every decision is made on the state that is replaced. An attempt releases its allocations before the next one
+begins. A dry run takes the same steps and stops before the write.
 """
 
 from functools import partial
@@ -22,7 +22,7 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class _EmptiedFinalizers(Exception):
-    """An update took the last finalizer off an ending object: delete it instead of writing."""
+    """An update removed the last finalizer of a terminating object: delete it instead of writing."""
 
     def __init__(self, obj: Object) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Modification:
         self._taken = Taken()
         self._last: Attempt | None = None
         self._keeps_owners = True
-        """Whether the managed fields are written: an object that is too large is tried without them."""
+        """Whether the managed fields are written: an object that is too large is stored without them."""
 
     async def run(self) -> Updated:
         """Raises NotFound, Conflict, Invalid."""
@@ -132,7 +132,7 @@ class Modification:
         )
 
     async def _remove(self, obj: Object) -> Updated:
-        """The client sees the object that it sent; that it is gone shows in the next read."""
+        """Delete the object; the client sees the object that it sent."""
         road, is_dry_run = self._road, self._options.is_dry_run
         deleting = road.storage.delete(self._key, preconditions=self._preconditions, dry_run=is_dry_run)
         shown = Updated(road.storage.stored(self._key, road.canonical(obj)))

@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -108,7 +108,7 @@ def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parame
 
 async def _policy(policies: Reader, kind: Kind, name: str) -> Object | None:
     try:
-        return (await interpreted(policies.get(name), Operation(kind.resource, "get", name))).decode()
+        return (await interpreted(policies.get(name), StorageCall(kind.resource, "get", name))).decode()
     except errors.NotFound:
         return None
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -34,7 +34,7 @@ class Kubelets:
         """The address of a node's kubelet. Raises NotFound for the resource of the request (`asked`), as kube-apiserver
         does.
         """
-        found = await interpreted(self._nodes.get(node), Operation(asked, "get", node))
+        found = await interpreted(self._nodes.get(node), StorageCall(asked, "get", node))
         obj = found.decode()
         port = objects.get(obj, "status.daemonEndpoints.kubeletEndpoint.Port", 0)
         return KubeletAddress(self._address(obj), str(port if port > 0 else self._config.kubelet_port))

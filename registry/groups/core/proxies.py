@@ -14,7 +14,7 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
@@ -118,7 +118,7 @@ class ServiceProxyREST(ProxyREST):
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"
         # As in kube-apiserver, missing endpoints are reported as NotFound of the service.
-        found = await interpreted(self._endpoints.get(key), Operation(self.kind.resource, "get", target.name))
+        found = await interpreted(self._endpoints.get(key), StorageCall(self.kind.resource, "get", target.name))
         subsets = found.decode().get("subsets") or ()
         if not subsets:
             raise ServiceUnavailable(f"no endpoints available for service {quote(target.name)}")
@@ -147,7 +147,7 @@ class ServiceProxyREST(ProxyREST):
             return False
         key = f"{request.namespace}/{reference.get('name', '')}"
         try:
-            found = await interpreted(self._pods.get(key), Operation(PODS.resource, "get", reference.get("name", "")))
+            found = await interpreted(self._pods.get(key), StorageCall(PODS.resource, "get", reference.get("name", "")))
         except errors.NotFound:
             return False
         return any(one.get("ip") == text for one in objects.get(found.decode(), "status.podIPs", ()))

@@ -97,7 +97,7 @@ class Guard(Struct, frozen=True):
         # As in kube-apiserver, a missing role is reported for the resource of the request.
         stored = await interpret.interpreted(
             self.storage_for(resource_of(kind)).get(f"{role.namespace}/{role.name}" if role.namespace else role.name),
-            interpret.Operation(attributes.resource, "get", role.name),
+            interpret.StorageCall(attributes.resource, "get", role.name),
         )
         await self._check_rules(attributes, obj, stored.decode().get("rules") or ())
 
@@ -134,7 +134,7 @@ class Guard(Struct, frozen=True):
     async def _all(self, kind: Kind, namespace: str) -> list[Object]:
         scope = f"{namespace}/" if kind.is_namespaced else ""
         listing = self.storage_for(resource_of(kind)).get_list(scope, ListOptions())
-        found = await interpret.interpreted(listing, interpret.Operation(kind.resource, "list"))
+        found = await interpret.interpreted(listing, interpret.StorageCall(kind.resource, "list"))
         return [stored.decode() for stored in found.items]
 
 

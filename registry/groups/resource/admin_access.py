@@ -8,7 +8,7 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.hooks import Hooks
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -73,7 +73,7 @@ def _indexes(flags: Iterable[bool | None]) -> list[int]:
 
 async def _refusal(namespaces: Reader, name: str, path: str) -> Sequence[FieldError]:
     try:
-        namespace = await interpreted(namespaces.get(name), Operation(NAMESPACES.resource, "get", name))
+        namespace = await interpreted(namespaces.get(name), StorageCall(NAMESPACES.resource, "get", name))
     except errors.NotFound as exc:
         return [field.internal(path, f"could not retrieve namespace to verify admin access: {exc.message}")]
     return [] if namespace.labels.get(_LABEL) == "true" else [field.forbidden(path, _REFUSED)]

@@ -1,1 +1,1 @@
-"""Printing: objects as rows of tables, for people."""
+"""Printing: the rows of Kubernetes' tables, as `kubectl get` shows them."""

@@ -1,7 +1,7 @@
-"""Ages: how long ago something was, in the few letters that tables have room for.
+"""Ages: the age of an object in the short form of kubectl's tables.
 
-Pure. Must hold: the further away, the coarser, with the limits at which kubectl changes units. `LATER` may stand for
-the time wherever cells take it; cells only subtract from it.
+Pure. Must hold: longer times have coarser units, with kubectl's limits. A row may be made with `LATER` as the time: its
+cells only subtract from it.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 UNKNOWN = "<unknown>"
 
 _SECRET = secrets.token_hex(8)
-"""No text of an object holds it."""
+"""A random text, which no object contains."""
 _MARK = re.compile(rf"<{_SECRET}:([-+.e0-9]+)>".encode())
 
 _MINUTE = 60
@@ -23,11 +23,11 @@ _YEAR = 365 * _DAY
 
 
 class _Since(float):
-    """The seconds since a moment, which are not known yet."""
+    """The seconds since a moment, to be computed later."""
 
 
 class _Later(float):
-    """A time that is not known yet: a duration since some moment becomes a mark of that moment in the text."""
+    """A time to be filled in later: a duration since a moment becomes a mark with that moment in the text."""
 
     def __sub__(self, moment: float) -> float:
         return _Since(moment)
@@ -37,13 +37,13 @@ LATER = _Later("nan")
 
 
 def marked(text: bytes) -> tuple[Sequence[bytes], Sequence[float]]:
-    """The parts of a text between the marks in it, and the moments of these."""
+    """The parts of a text between the marks in it, and the moments of these marks."""
     parts = _MARK.split(text)
     return parts[::2], [float(moment) for moment in parts[1::2]]
 
 
 def since(timestamp: Any, now: float) -> str:
-    """The time since a timestamp of an object; it may not be set."""
+    """The time since a timestamp of an object, which may be empty."""
     return duration(now - seconds_of(timestamp)) if timestamp else UNKNOWN
 
 
@@ -53,7 +53,7 @@ def seconds_of(timestamp: str) -> float:
 
 
 def duration(seconds: float) -> str:
-    """A duration. A little less than nothing is nothing: clocks differ.
+    """A duration. A small negative one counts as zero: clocks differ.
 
     >>> [duration(seconds) for seconds in (-1, 119, 130, 4 * _HOUR, 3 * _DAY + _HOUR, 3 * _YEAR)]
     ['0s', '119s', '2m10s', '4h', '3d1h', '3y']
@@ -83,7 +83,7 @@ def duration(seconds: float) -> str:
 
 
 def _two(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
-    """In two units, the smaller one only if there is something of it."""
+    """In two units, the smaller one only if it is not zero."""
     count, rest = divmod(seconds, large[0])
     rest //= small[0]
     return f"{count}{large[1]}{rest}{small[1]}" if rest else f"{count}{large[1]}"

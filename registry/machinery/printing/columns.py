@@ -1,7 +1,7 @@
-"""Columns: what a table shows of a kind, and how the cells of a row come from an object.
+"""Columns: the table columns of a kind, and the functions that make the cells of a row from an object.
 
-Pure. Cells are made from hub objects; a column without words of its own is described by the field that it shows. Must
-hold: an object of which nothing but the metadata is set (a bookmark) has a row as well.
+Pure. Cells are made from hub objects. A column without a description has that of the field that it shows. Must hold: an
+object with nothing but metadata (a bookmark) has a row as well.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +15,13 @@ from aio_apiserver.registry.machinery.printing import ages
 from aio_apiserver.storage.stored_object import Object
 
 Cell = Callable[[Object, float], Any]
-"""From an object and the time to what the table shows."""
+"""Makes a cell from an object and the time."""
 
 _ROOTS = {"meta": "io.k8s.apimachinery.pkg.apis.", "": "io.k8s.api."}
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """One column. `field` is that of the schema which describes it (`core.v1.PodStatus.podIP`); priority 1 is wide."""
+    """One column. `field` is the schema's field that describes it (`core.v1.PodStatus.podIP`); priority 1 is wide."""
 
     name: str
     type: str = "string"
@@ -31,7 +31,7 @@ class Column(Struct, frozen=True, kw_only=True):
     priority: int = 0
 
     def definition(self, schemas: Mapping[str, Any]) -> Object:
-        """As tables carry it."""
+        """The column in a table's form."""
         return {
             "name": self.name,
             "type": self.type,
@@ -48,7 +48,7 @@ def _nothing(_obj: Object) -> Sequence[Object]:
 class Columns(Struct, frozen=True):
     """The columns of a kind. `conditions` are those of a row; rows are in the order of the list without an `order`.
 
-    A table without rows says null where `is_null_when_empty`: so it is upstream for kinds without columns of their own.
+    `is_null_when_empty`: a table without rows has null for them, as upstream for kinds without columns of their own.
     """
 
     columns: Sequence[Column]
@@ -58,12 +58,12 @@ class Columns(Struct, frozen=True):
     is_null_when_empty: bool = False
 
     def definitions(self, schemas: Mapping[str, Any]) -> list[Object]:
-        """As tables carry them, with descriptions from OpenAPI definitions."""
+        """The columns in a table's form, with descriptions from OpenAPI definitions."""
         return [column.definition(schemas) for column in self.columns]
 
 
 def table_of(*columns: tuple[Column, Cell]) -> Columns:
-    """Columns of which each has its own way to a cell."""
+    """Columns with one function for each cell."""
     makers = tuple(cell for _, cell in columns)
     return Columns(
         tuple(column for column, _ in columns), lambda obj, now: [make_cell(obj, now) for make_cell in makers]
@@ -76,12 +76,12 @@ def value(path: str, default: Any = "") -> Cell:
 
 
 def text(path: str, default: str = "") -> Cell:
-    """The text at a path; what is empty counts as not set."""
+    """The text at a path; an empty text counts as not set."""
     return lambda obj, _now: objects.get(obj, path) or default
 
 
 def count(*paths: str) -> Cell:
-    """How many elements are at some paths together."""
+    """The number of elements at some paths together."""
     return lambda obj, _now: sum(len(objects.get(obj, path, ())) for path in paths)
 
 

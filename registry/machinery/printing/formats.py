@@ -1,6 +1,6 @@
-"""Formats: texts that the cells of several kinds have in common.
+"""Formats: cell texts that several kinds share.
 
-Pure. Must hold: what is not there is said, never left blank, where kubectl's users expect a word.
+Pure. Must hold: a missing value has the word that kubectl's users expect, such as `<none>`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _CONTAINER_IMAGES = Column(name="Images", text="Images referenced by each contai
 
 
 def labels(path: str) -> Cell:
-    """Labels, or a plain map that selects by them."""
+    """Labels, or a map of labels that selects."""
     return lambda obj, _now: labels_text(objects.get(obj, path)) or NONE
 
 
@@ -54,7 +54,7 @@ def containers(template: str) -> Sequence[tuple[Column, Cell]]:
 
 
 def with_more(texts: Sequence[str], limit: int, total: int, separator: str = ",") -> str:
-    """The first few, and how many there are more."""
+    """The first few texts, and the number of the others."""
     shown = separator.join(texts[:limit])
     return f"{shown} + {total - limit} more..." if total > limit else shown
 
@@ -71,12 +71,12 @@ def is_true(obj: Object, kind: str) -> bool:
 
 
 def addresses(ingress: Iterable[Mapping[str, Any]]) -> str:
-    """The points of a load balancer, sorted, each once."""
+    """The addresses of a load balancer, sorted, each once."""
     return ",".join(sorted({one.get("ip") or one.get("hostname") or "" for one in ingress} - {""}))
 
 
 def marked_name(*annotations: str) -> Cell:
-    """The name, and whether an annotation makes the object the default."""
+    """The name, with `(default)` if an annotation makes the object the default."""
 
     def cell(obj: Object, _now: float) -> str:
         given = obj["metadata"].get("annotations") or {}

@@ -1,7 +1,7 @@
-"""Row templates: the JSON of a table's row, but for what depends on the time: ages and other durations.
+"""Row templates: the JSON of a table's row without ages and other durations.
 
-A row is made once for a stored object, with `ages.LATER` as the time; showing it fills the durations in. Pure. Must
-hold: a template shows at any time what a row that was made at that time would.
+A row is made once for a stored object, with `ages.LATER` as the time. Each request fills the durations in. Pure. Must
+hold: at any time, the filled template equals a row that is made at that time.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from aio_apiserver.storage.stored_object import Object
 
 
 class RowTemplate:
-    """The parts of a row's JSON, and the moments since which the durations between them count."""
+    """The parts of a row's JSON, and the start times of the durations between them."""
 
     __slots__ = ("_moments", "_parts")
 
@@ -35,7 +35,7 @@ class RowTemplate:
 
 
 def of(row: Object) -> RowTemplate:
-    """The template of a row whose cells were made for later."""
+    """The template of a row that was made with `ages.LATER`."""
     return RowTemplate(*ages.marked(orjson.dumps(row)))
 
 

@@ -1,6 +1,6 @@
 """Tables and partial metadata: the two forms of meta.k8s.io in which every object can be shown.
 
-Pure. The shapes alone: columns come from columns.py, the choice of a form from the client.
+Pure. Only the forms: columns come from columns.py, and the client chooses the form.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def table(
 
 
 def row(columns: Columns, obj: Object, *, now: float) -> Object:
-    """The row of an object, still without the object."""
+    """The row of an object, without the object itself."""
     made: Object = {"cells": columns.cells(obj, now)}
     if conditions := columns.conditions(obj):
         made["conditions"] = conditions
@@ -51,6 +51,6 @@ def _without_annotations(metadata: Object, names: frozenset[str]) -> Object:
 
 
 def partial_list(api_version: str, metadata: Object, items: Sequence[Object], *, hidden: frozenset[str]) -> Object:
-    """Many objects' metadata. An empty list says null: so it is upstream."""
+    """The metadata of many objects. An empty list is null, as upstream."""
     shown: list[Any] = [partial(api_version, item, hidden=hidden) for item in items]
     return {"kind": f"{PARTIAL}List", "apiVersion": api_version, "metadata": metadata, "items": shown or None}

@@ -1,8 +1,9 @@
-"""Depth: how deeply the JSON of clients may be nested.
+"""Depth: the limit for the nesting of JSON in Kubernetes objects.
 
-kube-apiserver reads to a depth of 10,000. orjson writes to 254: what is read here has to fit into that, together with
-what is written around an object: the items of a list, an event of the audit log, an admission review, a patch.
-Pure. Must hold: what is accepted can be written wherever an object appears; what was written is accepted again.
+kube-apiserver reads to a depth of 10,000. orjson writes to 254. An object must fit into that together with the levels
+around it: the items of a list, an audit event, an admission review, a patch.
+
+Pure. Must hold: an accepted object can be written in all these places, and a written object is accepted again.
 """
 
 from typing import Any
@@ -16,11 +17,11 @@ WRITTEN = 254
 AROUND = 14
 """The levels that may be written around an object."""
 MOST = WRITTEN - AROUND
-"""The nesting that is read. Specs of custom resources have fewer: their owners' fields are as deep, deeper inside."""
+"""The nesting that is read. Specs of custom resources have less: their managed fields nest as deep, further inside."""
 
 
 def check(value: Any, text: bytes = b"") -> None:
-    """Refuse plain JSON that is nested too deeply; its text often settles the question. Raises DecodeError."""
+    """Refuse plain JSON that is nested too deeply; often the count of brackets is enough. Raises DecodeError."""
     if text and text.count(b"{") + text.count(b"[") <= MOST:
         return
     for _ in range(AROUND):

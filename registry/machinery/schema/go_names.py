@@ -1,11 +1,11 @@
-"""How Go's reflection names the types of fields, for the messages of decoding: `of type v1.PullPolicy`.
+"""go_names: the Go types of fields for kube-apiserver's decoding errors, such as `of type v1.PullPolicy`.
 
 OpenAPI knows the structs and calls every named string a string. The tables hold the names of those strings and of the
-named maps and lists. A name with a leading dot is of the package of the type that has the field (`v1beta1` in
-`v1beta1.LeaseSpec`); a field is written `field`, or `Type.field` or `group.version.Type.field` where less
-would mislead.
+named maps and lists. A name with a leading dot is in the package of the type with the field (`v1beta1` in
+`v1beta1.LeaseSpec`). A field is written `field`, or `Type.field`, or `group.version.Type.field` where less would be
+ambiguous.
 
-Must hold: a field that no table has is what OpenAPI says, so that other minors and types get a sensible name.
+Must hold: without an entry, the type is that of OpenAPI, so that other minors and types get a sensible name.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def element_type(definition: str, field: str) -> str:
 
 
 def struct_type(definition: str) -> str:
-    """The type behind a definition."""
+    """The type of a definition."""
     return ".".join(definition.rsplit(".", 2)[-2:])
 
 

@@ -1,18 +1,19 @@
-"""presence: when kube-apiserver prints a field that has no value, which OpenAPI does not say of the Go structs.
+"""Presence: whether kube-apiserver prints a field without a value; OpenAPI does not describe this of the Go structs.
 
-Two facts a field. Is it a pointer, so that no value and the zero value are two things (`replicas: 0` is printed,
-`minReadySeconds: 0` is not)? Is it printed always, or left out when empty? OpenAPI tells half of the second: a required
-field is printed. The exceptions stand with the types, in the types.json of their groups (registry/base/type_facts.py).
+There are two facts about a field. Is it a pointer, so that a missing value differs from the zero value (`replicas: 0`
+is printed, `minReadySeconds: 0` is not)? Is it always printed, or left out when empty? OpenAPI answers half of the
+second: a required field is printed. The exceptions stand with the types, in the types.json of their groups
+(registry/base/type_facts.py).
 
-Must hold: the rules also serve minors and types that the tables have never seen, so they go by the name of a field
-first and name a type only where it is an exception.
+Must hold: the rules also serve minors and types that the tables do not have. So they go by the name of a field, and
+name a type only for an exception.
 """
 
 from aio_apiserver.registry.base import type_facts
 
 
 def is_pointer(definition: str, field: str) -> bool:
-    """Whether no value differs from the zero value. Has no meaning for lists, maps and bytes."""
+    """Whether a missing value differs from the zero value. Has no meaning for lists, maps and bytes."""
     return type_facts.of_type(definition).pointers.get(field, field in _POINTERS)
 
 
@@ -22,12 +23,14 @@ def is_printed(definition: str, field: str, *, is_required: bool) -> bool:
 
 
 def hides_zero_struct(definition: str, field: str) -> bool:
-    """Whether a struct that is no pointer is left out when it is zero: JSON with `omitzero`."""
+    """Whether a struct that is not a pointer is left out when it is zero: JSON with `omitzero`."""
     return field in type_facts.of_type(definition).hidden_when_zero
 
 
 def keeps_empty(definition: str, field: str) -> bool:
-    """Whether an empty list is not null: in what is never encoded as protobuf, which has only one of them."""
+    """Whether an empty list stays empty instead of null: types without protobuf, whose encoding does not distinguish
+    them.
+    """
     is_list = field == "items" and definition.endswith("List")
     return is_list or definition.startswith(_WITHOUT_PROTOBUF)
 
@@ -42,7 +45,7 @@ _WITHOUT_PROTOBUF = (
     "io.k8s.apiextensions-apiserver.",
     "io.k8s.kube-aggregator.",
 )
-"""Answers that are never stored, and types that are stored as JSON."""
+"""Reviews that are never stored, and types that are stored as JSON."""
 
 _POINTERS = _words(
     """

@@ -1,11 +1,11 @@
-"""What the protobuf encoding of Kubernetes' types tells about them: wire.json holds each message's fields.
+"""Wire: the protobuf fields of Kubernetes' types, from wire.json, and the order of fields in kube-apiserver's JSON.
 
-The messages list their fields in the order of the Go structs, which is the order of keys in kube-apiserver's JSON, and
-have a field for each embedded struct, which JSON does not. wire.json has the messages of the .proto files, package
-by package; it stays one file, since nothing in it is chosen by hand. Knows no schema and no value.
+The messages list their fields in the order of the Go structs: the order of keys in kube-apiserver's JSON. They have a
+field for each embedded struct, which JSON does not. wire.json has the messages of the .proto files, package by package.
+It stays one file, since it is extracted as a whole. Knows no schema and no value.
 
-Must hold: a property is found by its letters and digits alone, since some messages spell names their own way (`uID`,
-`xKubernetesListType`); what the messages do not have (other minors) keeps its place in the alphabet, behind the rest.
+Must hold: a property is found by its letters and digits alone, since some messages spell names differently (`uID`,
+`xKubernetesListType`). Properties without a message field (other minors) come last, in alphabetical order.
 """
 
 import re
@@ -22,7 +22,9 @@ _TYPE_META = ("kind", "apiVersion")
 
 
 class WireField(Struct, frozen=True, array_like=True):
-    """A field of a message. `type` is a scalar's name, `map<key,value>`, or a message's; `label` says how often."""
+    """A field of a message. `type` is a scalar's name, `map<key,value>`, or a message's; `label` is optional or
+    repeated.
+    """
 
     number: int
     type: str
@@ -30,14 +32,14 @@ class WireField(Struct, frozen=True, array_like=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a property stands in its Go struct: directly, or in the structs that are embedded in it."""
+    """The position of a property in its Go struct: directly, or in the structs that are embedded in it."""
 
     name: str
     embedded_in: tuple[str, ...] = ()
 
 
 def fields(definition: str) -> Mapping[str, WireField]:
-    """The fields of a definition's message, by the message's own names; none when it is never encoded."""
+    """The fields of a definition's message, by the message's own names; empty when it is never encoded."""
     package, _, message = definition.rpartition(".")
     raw = _messages().get(_package(package), {}).get(message)
     return {} if raw is None else _read_fields(raw)
@@ -63,7 +65,7 @@ def _places(definition: str, by_letters: Mapping[str, str], embedded_in: tuple[s
 
 
 def is_embedded(name: str, field: WireField) -> bool:
-    """Whether a field that is no property holds a struct whose fields are properties.
+    """Whether a field without a property holds a struct whose fields are properties.
 
     An embedded struct's field has the name of its type, but for one that was renamed later.
     """
@@ -71,7 +73,7 @@ def is_embedded(name: str, field: WireField) -> bool:
 
 
 def definition_of(user: str, message: str) -> str:
-    """The definition behind a field's type; a bare name is in the package of the user."""
+    """The definition of a field's type; a bare name is in the package of the message with the field."""
     if message.startswith("."):
         return "io.k8s." + message.removeprefix(".k8s.io.").replace("_", "-")
     return f"{user.rpartition('.')[0]}.{message}"

@@ -1,4 +1,4 @@
-"""Serializers: objects to and from the formats that clients speak. Those of few clients are loaded with the first."""
+"""Serializers: objects in protobuf and YAML. Each is loaded at its first use."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""YAML: objects as kube-apiserver writes them, and bodies of clients as the values that JSON has.
+"""YAML: encodes objects in YAML as kube-apiserver does, and decodes clients' bodies to JSON values.
 
-Both ways follow the YAML 1.1 of Go's library. It differs from PyYAML's in what a scalar means (`y` is true, `1:30` is
-text) and in when text is quoted. Must hold: whatever text comes, the answer is a value of JSON or a ValueError. Depth
-and the sum of all aliases are limited before anything is built (yaml_limits.py). Dates stay text.
+Both ways follow the YAML 1.1 of Go's library. It differs from PyYAML in the meaning of scalars (`y` is true, `1:30` is
+text) and in quoting. Must hold: for any text, the outcome is a JSON value or a ValueError. Depth and the sum of all
+aliases are limited before any value is built (yaml_limits.py). Dates stay text.
 """
 
 import json
@@ -24,19 +24,19 @@ from aio_apiserver.storage import worker_thread
 
 _DUMPER = yaml.CSafeDumper
 _LOADER: Any = yaml.CSafeLoader
-"""libyaml's: the loader in Python takes ten times as long."""
+"""The loader of libyaml: Python's takes ten times as long."""
 _TIMES_JSON = 4
-"""At least so many times as long as JSON of its size takes a text of YAML."""
+"""YAML takes at least so many times as long as JSON of the same size."""
 _INTEGERS = range(-(2**63), 2**64)
-"""The whole numbers that stay whole."""
+"""Integers that JSON decoders keep as integers."""
 _UNQUOTED = (True, True)
-"""No scalar is written with its tag: its quotes tell text from the rest."""
+"""No scalar is written with its tag: quotes distinguish texts from other values."""
 
 
 class YamlDocument(Struct, frozen=True):
-    """A body as JSON would have it, with sorted keys, and what a strict reader has against it.
+    """A body as a JSON value with sorted keys, with its strict decoding errors.
 
-    exact: the same with whole numbers that a reader of JSON makes floats of.
+    exact: the same value with large integers in place of the floats that JSON decoders make of them.
     """
 
     value: Any
@@ -45,12 +45,12 @@ class YamlDocument(Struct, frozen=True):
 
     @property
     def json(self) -> bytes:
-        """The text, for those who want numbers as they are written."""
+        """The JSON text, for decoders that need numbers as they are written."""
         return json.dumps(self.exact, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class _Loader(_LOADER):  # type: ignore[misc] # PyYAML has no types for it
-    """Scalars as Go has them, but for those that JSON does not know."""
+    """Scalars by Go's rules, for values that JSON has."""
 
     def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> Any:
         if kind is yaml.ScalarNode and implicit[0]:
@@ -58,7 +58,7 @@ class _Loader(_LOADER):  # type: ignore[misc] # PyYAML has no types for it
         return super().resolve(kind, value, implicit)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
-        """A map as JSON has it: keys become text one by one, so that `1` and `true` stay two keys."""
+        """A map as in JSON: keys become text one by one, so that `1` and `true` stay two keys."""
         self.flatten_mapping(node)
         mapping = {}
         for key, value in node.value:
@@ -68,7 +68,7 @@ class _Loader(_LOADER):  # type: ignore[misc] # PyYAML has no types for it
 
 
 def _as_it_stands(loader: Any, node: yaml.Node) -> Any:
-    """A value whose tag says nothing."""
+    """A value with a tag that Go's library ignores."""
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     return loader.construct_sequence(node, deep=True) if isinstance(node, yaml.SequenceNode) else node.value
@@ -88,7 +88,7 @@ for _tag, _reader in yaml_scalars.READERS.items():
 
 
 def dump(value: Any) -> bytes:
-    """The document of an object."""
+    """The YAML document of an object."""
     text: str = yaml.emit(_document(value), Dumper=_DUMPER, allow_unicode=True)
     return text.encode()
 
@@ -104,7 +104,7 @@ def read(text: bytes) -> YamlDocument:
 
 
 async def read_in_turn(text: bytes, user: str) -> YamlDocument:
-    """The same, in pieces between which others have the worker thread if the text is long. Raises ValueError."""
+    """The same, in several pieces of the worker thread if the text is long. Raises ValueError."""
     run = worker_thread.runner(len(text) * _TIMES_JSON, user)
     with _in_words_of_go(text):
         as_json = await run(partial(yaml_json.read, text))
@@ -118,7 +118,7 @@ async def read_in_turn(text: bytes, user: str) -> YamlDocument:
 
 @contextmanager
 def _in_words_of_go(text: bytes) -> Iterator[None]:
-    """Tells what is wrong with a text as Go's library does. Raises ValueError."""
+    """Translate errors to those of Go's library. Raises ValueError."""
     try:
         yield
     except yaml.YAMLError as exc:
@@ -128,12 +128,12 @@ def _in_words_of_go(text: bytes) -> Iterator[None]:
 
 
 def _check(text: bytes) -> None:
-    """Raises YAMLError, ValueError for what is beyond the limits."""
+    """Raises YAMLError, and ValueError for a text over the limits."""
     yaml_limits.check(yaml.parse(text, Loader=_LOADER))
 
 
 async def dump_in_turn(value: Any, user: str) -> bytes:
-    """The document of an object, which does not hold up the event loop."""
+    """The YAML document of an object, made in the worker thread."""
     return await worker_thread.run(partial(dump, value), user)
 
 
@@ -196,7 +196,7 @@ def _document_of(loader: _Loader, root: yaml.Node | None) -> YamlDocument:
 
 
 def _as_json_reads(value: Any) -> Any:
-    """A copy as readers of JSON would make it. Raises ValueError for numbers that JSON does not have."""
+    """A copy as a JSON decoder would make it. Raises ValueError for numbers that JSON does not have."""
     if isinstance(value, dict):
         return {key: _as_json_reads(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -218,7 +218,7 @@ def _key(key: Any, value: Any) -> str:
 
 
 def _words(exc: yaml.YAMLError, text: bytes) -> str:
-    """The error as Go's library tells it: a scanner counts lines from 1, a parser from 0, and 0 is not shown."""
+    """The message of Go's library: its scanner counts lines from 1, its parser from 0, and line 0 is not shown."""
     if isinstance(exc, yaml.reader.ReaderError):
         return f"yaml: {exc.reason}"
     if not isinstance(exc, yaml.MarkedYAMLError):
@@ -234,6 +234,6 @@ def _words(exc: yaml.YAMLError, text: bytes) -> str:
 
 
 def _word_at(mark: Any, text: bytes) -> str:
-    """The name of the alias at a place."""
+    """The name of the alias at a position."""
     rest = text.decode(errors="replace").splitlines()[mark.line][mark.column + 1 :]
     return re.split(r"[^\w-]", rest, maxsplit=1)[0]

@@ -1,7 +1,7 @@
-"""yaml_json: JSON within YAML: texts that are JSON and mean the same in both, which is what most programs send as YAML.
+"""yaml_json: reads YAML bodies that are also JSON with the same meaning, as many Kubernetes clients send them.
 
 They are read some twenty times as fast as other YAML. Pure. Must hold: a text that may mean something else is left to
-the reader of YAML. They differ on escapes, line breaks in text, numbers with fractions, merge keys and long keys.
+the YAML reader. The two differ on escapes, line breaks in text, numbers with fractions, merge keys and long keys.
 """
 
 import re
@@ -16,11 +16,12 @@ from aio_apiserver.registry.machinery.serializers.yaml_limits import MAX_DEPTH
 _LONGEST_KEY = 1000
 _OBJECT = b"{"
 _UNSURE = re.compile(rb"""[\t\x7f]|\\[u/]|"<<"|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]""")
-"""Tabs, escapes that the two differ on, merge keys, what breaks lines in YAML alone, and what it does not print."""
+"""Tabs, escapes with different meanings, merge keys, line breaks of YAML alone, and characters that YAML cannot print.
+"""
 
 
 def read(text: bytes) -> Any:
-    """An object with sorted keys; None for what has to be read as YAML."""
+    """An object with sorted keys; None for a text that has to be read as YAML."""
     if not text.startswith(_OBJECT) or _UNSURE.search(text):
         return None
     try:
@@ -33,7 +34,7 @@ def read(text: bytes) -> Any:
 
 
 def _is_alike(value: Any) -> bool:
-    """Whether nothing in a value is written in another way by the two."""
+    """Whether JSON and YAML agree on everything in a value."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []

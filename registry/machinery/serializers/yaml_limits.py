@@ -1,7 +1,7 @@
-"""YAML limits: how deep a document may be, and how large its aliases may make it.
+"""YAML limits: the depth of a document, and its size after the expansion of aliases, as in Go's YAML library.
 
-A few lines of aliases to aliases stand for billions of values. Pure. Must hold: the events of the text are counted,
-and nothing is built for it. The composer in C would overflow its stack, and a walk over the values would never end.
+A few lines of aliases to aliases stand for billions of values. Pure. Must hold: the events of the text are counted, and
+no value is built for it. The composer in C would overflow its stack, and a walk over the values would never end.
 """
 
 from collections.abc import Iterable
@@ -11,14 +11,16 @@ import yaml
 MAX_DEPTH = 200
 _VERSIONS = (None, (1, 1))
 
-# As Go's library: a small document may consist of aliases nearly as a whole, a large one hardly.
+# As in Go's library: a small document may consist almost only of aliases, a large one of few.
 _FREE_ALIASED, _FREE_VALUES = 100, 1_000
 _SMALL, _LARGE = 400_000, 4_000_000
 _SHARE_OF_SMALL, _SHARE_OF_LARGE = 0.99, 0.10
 
 
 def check(events: Iterable[yaml.Event]) -> None:
-    """Raises ValueError for a first document that is too deep, too large, a part of itself, or in a later YAML."""
+    """Raises ValueError for a first document that is too deep, too large, contains itself, or is of a later YAML
+    version.
+    """
     counter = _Counter()
     for event in events:
         if isinstance(event, yaml.DocumentEndEvent):
@@ -27,7 +29,7 @@ def check(events: Iterable[yaml.Event]) -> None:
 
 
 class _Counter:
-    """Counts values as they are when each alias is replaced by what it stands for."""
+    """Counts values with each alias replaced by its anchor's value."""
 
     def __init__(self) -> None:
         self._values = 0

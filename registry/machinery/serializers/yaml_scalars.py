@@ -1,7 +1,7 @@
-"""yaml_scalars: YAML's scalars and keys as Go's library takes and writes them.
+"""yaml_scalars: reads and writes YAML's scalars and keys as Go's YAML library does.
 
-Pure. Must hold: what is written plain is read as the same text; keys are in the order of people: numbers in a key
-count as numbers.
+Pure. Must hold: a text that is written without quotes is read as the same text. Keys are in natural order: numbers in a
+key count as numbers.
 """
 
 import base64
@@ -15,7 +15,7 @@ _PREFIX = "tag:yaml.org,2002:"
 TEXT, BOOLEAN, INTEGER, FLOAT = (_PREFIX + name for name in ("str", "bool", "int", "float"))
 NULL, MERGE, TIMESTAMP, _BINARY = (_PREFIX + name for name in ("null", "merge", "timestamp", "binary"))
 IGNORED_TAGS = (None, MERGE, *(_PREFIX + name for name in ("map", "seq", "set", "omap", "pairs")))
-"""Those that are not looked at; None is any that is not known."""
+"""Ignored tags; None is any unknown tag."""
 
 _TRUE = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
 _FALSE = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
@@ -44,12 +44,12 @@ _TIMESTAMP = re.compile(
 )
 _MAX_UINT64 = 2**64 - 1
 _SURELY_FITS = 64
-"""Digits: 16**62 is far below what a float64 holds."""
+"""Digits: 16**62 is far below the largest float64."""
 _BASES = {"0x": 16, "0o": 8, "0b": 2}
 
 
 def tag_of(text: str) -> str:
-    """What a scalar without quotes is."""
+    """The tag of a scalar without quotes."""
     named = _NAMED.get(text)
     if named is not None:
         return named
@@ -64,7 +64,7 @@ def tag_of(text: str) -> str:
 
 
 def _fits(text: str) -> bool:
-    """Whether an integer is one that a float64 can hold: Go reads longer ones as texts."""
+    """Whether a float64 can hold an integer: Go reads longer ones as texts."""
     try:
         _integer(text)
     except (OverflowError, ValueError):
@@ -73,12 +73,12 @@ def _fits(text: str) -> bool:
 
 
 def is_plain_text(text: str) -> bool:
-    """Whether a text stays one without quotes."""
+    """Whether a text is read as text without quotes."""
     return tag_of(text) == TEXT and not _BASE_60.fullmatch(text)
 
 
 def written(value: Any) -> str:
-    """A scalar that is no text."""
+    """The text of a scalar that is not a text."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -87,7 +87,7 @@ def written(value: Any) -> str:
 
 
 def compare_keys(one: str, other: str) -> int:
-    """Which of two keys comes first: letters after the rest, runs of digits by their value."""
+    """Compare two keys: letters after other characters, runs of digits by their value."""
     at = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
     if at is None:
         return len(one) - len(other)
@@ -141,7 +141,7 @@ def _integer(text: str) -> int | float:
     sign, digits = (plain[0], plain[1:]) if plain[0] in "+-" else ("", plain)
     base = _BASES.get(digits[:2]) or (8 if digits[0] == "0" and len(digits) > 1 else 10)
     number = int(sign + digits, base)
-    # Beyond 64 bits Go has floats.
+    # Beyond 64 bits Go uses floats.
     return number if -(2**63) <= number <= _MAX_UINT64 else float(number)
 
 
@@ -150,7 +150,7 @@ def _float(text: str) -> float:
 
 
 def _as_said(tag: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A reader of scalars whose tag may not fit them."""
+    """A reader of scalars with an explicit tag, which may not fit the text."""
     fitting = {tag, INTEGER} if tag == FLOAT else {tag}
 
     def read_fitting(text: str) -> Any:
@@ -181,7 +181,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     FLOAT: _as_said(FLOAT, _float),
     TIMESTAMP: _as_said(TIMESTAMP, str),
 }
-"""By tag: how the text of a scalar becomes a value."""
+"""Readers of scalars by tag."""
 
 
 def _float_text(value: float) -> str:

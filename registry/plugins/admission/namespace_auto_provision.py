@@ -6,8 +6,7 @@ Must hold: a dry run creates no namespace.
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import Operation as Writing
-from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -35,7 +34,7 @@ class NamespaceAutoProvision(Plugin):
             return
         writing = self._storage.create(name, self._namespace(name))
         try:
-            await interpreted(writing, Writing(NAMESPACES.resource, "create", name))
+            await interpreted(writing, StorageCall(NAMESPACES.resource, "create", name))
         except errors.AlreadyExists:
             return
 

@@ -6,8 +6,7 @@ Most servers have no admission policies. They do without the CEL modules.
 from collections.abc import Callable
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import Operation as Reading
-from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.interface import ListOptions, Reader
 
@@ -23,7 +22,7 @@ class OnDemand(Plugin):
         self.name = name
         self.operations = operations
         self._storage = storage
-        self._listing = Reading(kind.resource, "list")
+        self._listing = StorageCall(kind.resource, "list")
         self._make = make
         self._plugin: Plugin | None = None
 

@@ -16,8 +16,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import joined
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import Operation as Reading
-from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -239,7 +238,7 @@ class PodSecurity(Plugin):
     async def _pods_of(self, namespace: str) -> list[Object]:
         """The pods of a namespace, first one pod of each controller."""
         listing = self._pods.get_list(f"{namespace}/", ListOptions(resource_version=0))
-        items = (await interpreted(listing, Reading(PODS, "list"))).items
+        items = (await interpreted(listing, StorageCall(PODS, "list"))).items
         first: list[Object] = []
         others: list[Object] = []
         seen: set[str] = set()

@@ -13,8 +13,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.field_managers import field_managers
-from aio_apiserver.registry.generic.interpret import Operation as Reading
-from aio_apiserver.registry.generic.interpret import interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -115,7 +114,7 @@ class ResourceQuota(Plugin):
         """Check all quotas before the first one is charged, so that a refusal changes no quota."""
         for quota in quotas:
             try:
-                stored = await interpreted(self._quotas.get(quota), Reading(RESOURCEQUOTAS.resource, "get", quota))
+                stored = await interpreted(self._quotas.get(quota), StorageCall(RESOURCEQUOTAS.resource, "get", quota))
             except errors.NotFound:
                 continue
             charging.charge(stored.decode(), evaluator, attributes, now=self._clock.now())
@@ -135,7 +134,7 @@ class ResourceQuota(Plugin):
 
         try:
             updating = self._quotas.guaranteed_update(quota, charged)
-            await interpreted(updating, Reading(RESOURCEQUOTAS.resource, "update", quota))
+            await interpreted(updating, StorageCall(RESOURCEQUOTAS.resource, "update", quota))
         except errors.NotFound:
             return {}
         return {} if attributes.is_dry_run else taken
@@ -151,7 +150,7 @@ class ResourceQuota(Plugin):
             return
         try:
             updating = self._quotas.guaranteed_update(quota, returned)
-            await interpreted(updating, Reading(RESOURCEQUOTAS.resource, "update", quota))
+            await interpreted(updating, StorageCall(RESOURCEQUOTAS.resource, "update", quota))
         except errors.NotFound:
             return
 

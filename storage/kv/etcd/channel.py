@@ -1,8 +1,10 @@
-"""Channels: the gRPC connections to one etcd member, with the options that etcd wants.
+"""Channel: opens the gRPC connections to one etcd member, with the options that etcd needs.
 
-One carries all requests; each watch stream has its own. Knows gRPC and files, no requests. Must hold: an engine shares
-no connection with another one, so that closing or losing one disturbs nobody; no proxy of the environment is used; a
-message has no size limit but etcd's own; watch streams trust the same authorities as requests.
+One connection carries all requests; each watch stream has its own. Knows gRPC and files, no requests.
+
+Must hold: an engine shares no connection with another engine, so that closing or losing one affects only that engine. A
+proxy in the environment is not used. A message has no size limit but etcd's own. Watch streams trust the same
+authorities as requests.
 """
 
 import asyncio
@@ -23,11 +25,11 @@ _CONNECT_MS = 3_000
 """How long one attempt to connect may take."""
 _FIRST_RECONNECT_MS = 50
 _LAST_RECONNECT_MS = 1_000
-"""Pauses between attempts, from the first to the longest: a member that is back is noticed within a second."""
+"""The first and the longest pause between attempts: a member that is back is noticed within a second."""
 
 
 class Credentials:
-    """The TLS files of a configuration; what is written to them later is used for later connections."""
+    """The TLS files of a configuration; new connections use their newest content."""
 
     def __init__(self, tls: Tls) -> None:
         self._tls = tls
@@ -35,7 +37,7 @@ class Credentials:
         self.current = self._make()
 
     def refresh(self) -> bool:
-        """Read the files again; whether they have changed. Files that cannot be read now have not."""
+        """Read the files again; returns whether they have changed. Unreadable files count as unchanged."""
         try:
             contents = self._read()
         except InvalidOptions:
@@ -47,7 +49,7 @@ class Credentials:
         return True
 
     def context(self) -> ssl.SSLContext:
-        """The same for a connection that is not gRPC's; from the files as they are now. Raises OSError."""
+        """The TLS context for a connection without grpc, from the present files. Raises OSError."""
         tls = self._tls
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(tls.authority or str(resources.files("grpc") / "_cython/_credentials/roots.pem"))

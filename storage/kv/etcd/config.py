@@ -1,4 +1,4 @@
-"""EtcdConfig: where the etcd members are, how to prove who we are, and how long to wait.
+"""Config: the addresses of the etcd members, the client's TLS files and user, and the time limits.
 
 Pure: nothing is opened here. Must hold: a password never shows in a repr.
 """
@@ -14,11 +14,11 @@ from aio_apiserver.storage.errors import InvalidOptions
 
 DEFAULT_PORT = 2379
 UNIX = "unix:"
-"""How the targets of sockets begin that have a path."""
+"""The prefix of a Unix socket's target."""
 
 
 class Tls(Struct, frozen=True, kw_only=True):
-    """PEM files. Without an authority, the certificate authorities that gRPC brings are trusted."""
+    """PEM files. Without an authority, gRPC's certificate authorities are trusted."""
 
     authority: Path | None = None
     certificate: Path | None = None
@@ -34,14 +34,18 @@ class Login:
 
 
 class EtcdConfig(Struct, frozen=True, kw_only=True):
-    """How to reach one etcd cluster.
+    """The connection settings of one etcd cluster.
 
     endpoints: URLs of members: http://host:port, https://host:port, unix:///path; a bare host:port is http.
+
     deadline: seconds after which every request has been answered or has failed, retries included; each page of a large
     range is a request.
-    keepalive: seconds of silence after which a connection in use is probed, and seconds that the answer may take; etcd
-    by default disconnects clients that probe more often than every 5 seconds.
-    probe_key: the key that is read to learn the revision and the health; authenticated users must be allowed to.
+
+    keepalive: seconds of silence after which a connection in use is probed. keepalive_timeout: seconds that the answer
+    may take. etcd by default disconnects clients that probe more often than every 5 seconds.
+
+    probe_key: the key that is read to learn the revision and the health; the configured user needs the right to read
+    it.
     """
 
     endpoints: Sequence[str]
@@ -54,7 +58,7 @@ class EtcdConfig(Struct, frozen=True, kw_only=True):
 
 
 class EndpointAddress(Struct, frozen=True):
-    """An endpoint as gRPC names it."""
+    """An endpoint in gRPC's form."""
 
     target: str
     is_secure: bool

@@ -1,23 +1,22 @@
-"""Doubts: what became of a write whose answer was lost.
+"""Doubt: finds out whether etcd has applied a write whose answer was lost.
 
-A connection that breaks, a member that dies and a time limit that passes leave it open whether the write was, or will
-still be, applied: its proposal may be under way between members. It is never sent again. What can be
-concluded from reading, for a compare-and-set on mod_revision E that was sent when the store's revision was at least S:
+After a broken connection, a dead member or a timeout, the write may have been applied or may still be applied. Its
+proposal may be on its way between members. It is never sent again. These conclusions are possible from reading, for a
+compare-and-set on mod_revision E that was sent when the store's revision was at least S:
 
-- The key had another mod_revision than E (E > 0) at S already: the comparison cannot hold any more, now or later,
+- The key had another mod_revision than E (E > 0) at S already. The comparison cannot hold now or later,
   because mod_revisions do not come back. The write is lost.
 - The first change of the key after S is ours: same value and lease for a put, a deletion for a deletion. The write
-  has taken effect, in that revision. A write of the same bytes on the same E by somebody else looks the same. If
-  it came from this engine, we know of it and conclude nothing; if it came from another process, the state that
-  both asked for is the one that is there, and objects with a uid or the name of their writer do not even
-  come out the same.
+  has taken effect, in that revision. Another writer's write of the same bytes on the same E looks the same. If that
+  writer uses this engine, the engine knows the write and concludes nothing. If it is another process, the
+  state is the one that both requested. Objects with a uid or their writer's name differ anyway.
 - The first change after S is another one, and E > 0: the write is lost, as above.
 - The first change after S is another one, and E is 0: nothing follows. Once the key is deleted, a create that
   is still under way would be applied. Only finding our own creation decides.
-- Nothing has changed: nothing follows. The proposal may be applied in a moment, so changes are waited for, a little
-  while; after that the outcome is unknown.
+- Nothing has changed: nothing follows. The proposal may be applied in a moment, so the engine waits for changes for
+  a short time. After that the outcome is unknown.
 
-Must hold: "succeeded" and "lost" are said only if they are known to stay true; else it is DeadlineExceeded.
+Must hold: "succeeded" and "lost" are returned only if they are known to stay true; else it is DeadlineExceeded.
 """
 
 import asyncio
@@ -33,11 +32,11 @@ from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
 from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
 
 _PATIENCE = 2.0
-"""Seconds in which a proposal that is under way is applied when the cluster has a leader; usual are milliseconds."""
+"""Seconds in which a cluster with a leader applies a proposal that is under way; usual are milliseconds."""
 
 
 class Write(Struct, kw_only=True):
-    """A compare-and-set under way. value: None for a deletion. seen: a revision that the store had before."""
+    """A compare-and-set under way. value: None for a deletion. seen: a revision of the store before the write."""
 
     key: bytes
     value: bytes | None
@@ -47,7 +46,7 @@ class Write(Struct, kw_only=True):
     has_twin: bool = False
 
     def is_like(self, other: "Write") -> bool:
-        """Whether the two could not be told apart by what they do."""
+        """Whether the two writes have the same effect."""
         return (
             self.expected_mod_revision == other.expected_mod_revision
             and self.lease == other.lease
@@ -55,7 +54,7 @@ class Write(Struct, kw_only=True):
         )
 
     def explains(self, event: Event) -> bool:
-        """Whether this write does what the event shows."""
+        """Whether this write has the effect that the event shows."""
         if self.value is None:
             return event.type is EventType.DELETE
         record = event.record
@@ -77,7 +76,7 @@ class Doubts:
         self._under_way: dict[bytes, list[Write]] = {}
 
     def begin(self, key: bytes, value: bytes | None, *, expected_mod_revision: int, lease: int = 0) -> Write:
-        """Note a write before it is sent."""
+        """Remember a write before it is sent."""
         write = Write(
             key=key, value=value, lease=lease, expected_mod_revision=expected_mod_revision, seen=self._seen.value
         )
@@ -127,7 +126,7 @@ class Doubts:
         return WriteResult(True, event.record.mod_revision, before if write.value is None else event.record)
 
     async def _first_decisive_change(self, write: Write, revision: int) -> Event | None:
-        """The change of the key from which the outcome follows; None when there is none."""
+        """The change of the key that decides the outcome; None when there is none."""
         watcher = self._stream.add(write.key, write.key + b"\x00", revision)
         try:
             async with asyncio.timeout(_PATIENCE):

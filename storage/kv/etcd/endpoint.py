@@ -1,4 +1,4 @@
-"""Endpoint: one member of the cluster: its channel, its calls, and what is known of it.
+"""Endpoint: one member of the etcd cluster, with its channel, its calls and its state.
 
 Knows no other member. Must hold: `calls` always belong to the open channel.
 """
@@ -20,13 +20,13 @@ COMPACT = operator.attrgetter("compact")
 GRANT_LEASE = operator.attrgetter("grant_lease")
 REVOKE_LEASE = operator.attrgetter("revoke_lease")
 STATUS = operator.attrgetter("status")
-"""What names a call, for those who do not know yet which member it will go to."""
+"""The names of the calls, for callers that have not picked a member yet."""
 
 _WATCH = "/etcdserverpb.Watch/Watch"
 
 
 class Calls:
-    """The calls that we use of aetcd's stubs, each looked up once."""
+    """The calls of aetcd's stubs that the engine uses, each looked up once."""
 
     __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn")
 
@@ -44,8 +44,9 @@ class Calls:
 class Endpoint:
     """One member.
 
-    version: the server's, from the last time that it told. reason: why it is down, for people; empty while it is up.
-    streams: the watch streams on this member; they are cancelled when a probe finds it down, which is sooner than the
+    version: the server's version in its last status. reason: why it is down, for log lines; empty while it is up.
+
+    streams: the watch streams on this member. They are cancelled when a probe finds it down, which is sooner than the
     connection's own keepalive would find it.
     """
 
@@ -61,11 +62,11 @@ class Endpoint:
 
     @property
     def has_reliable_progress(self) -> bool:
-        """Whether its answers to progress requests are known to be right."""
+        """Whether the member's answers to progress requests are known to be right."""
         return self.version is not None and versions.is_progress_reliable(self.version)
 
     async def reconnect(self) -> None:
-        """Open a new channel, with the credentials as they are now."""
+        """Open a new channel, with the present credentials."""
         old = self._channel
         self._open()
         await old.close()
@@ -78,7 +79,7 @@ class Endpoint:
         await self._channel.close()
 
     def cancel_streams(self) -> None:
-        """End the streams from our side; whoever reads them learns it at once."""
+        """Cancel the streams; their readers get the error at once."""
         for stream in self.streams:
             stream.cancel()
 

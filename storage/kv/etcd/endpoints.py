@@ -1,11 +1,10 @@
-"""Endpoints: the members of the cluster, and which of them gets the next request.
+"""Endpoints: the members of the etcd cluster, and the choice of the member for the next request.
 
-Requests go to the members that are up, in turn. A member that could not serve is left at once and probed in the
-background; when it answers again, has a leader and is no learner, it is up and gets its share. Knows no keys and
-repeats no requests.
+Requests go to the members that are up, in turn. A member that could not serve gets no requests, and is probed in the
+background. It is up again when it answers, has a leader and is no learner. Knows no keys and repeats no requests.
 
-Must hold: no request goes to a member that is down while another one is up; a member that is down is probed until
-it is up or the engine is closed.
+Must hold: no request goes to a member that is down while another one is up. A member that is down is probed until it is
+up or the engine is closed.
 """
 
 import asyncio
@@ -31,14 +30,14 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 _PROBE_SECONDS = 2.0
-"""How long a member may take to tell its status; a healthy one takes milliseconds."""
+"""How long a member may take to answer with its status; a healthy one takes milliseconds."""
 _FIRST_PAUSE = 0.02
 _LAST_PAUSE = 1.0
 """Seconds between probes of a member that is down."""
 
 
 class Endpoints:
-    """All members of one cluster. Wants a running event loop."""
+    """All members of one cluster. Needs a running event loop."""
 
     def __init__(self, config: EtcdConfig, token: Token, seen: RevisionSeen, clock: Clock) -> None:
         self._token = token
@@ -61,18 +60,18 @@ class Endpoints:
 
     @property
     def has_reliable_progress(self) -> bool:
-        """Whether all members that are up are known to answer progress requests rightly."""
+        """Whether all members that are up are known to answer progress requests correctly."""
         return bool(self._up) and all(endpoint.has_reliable_progress for endpoint in self._up)
 
     def pick(self) -> Endpoint | None:
-        """The member whose turn it is; None when none is up."""
+        """The next member in turn; None when none is up."""
         if not self._up:
             return None
         self._turn += 1
         return self._up[self._turn % len(self._up)]
 
     async def wait_until_up(self, seconds: float) -> Endpoint:
-        """The member whose turn it is, as soon as one is up. Raises Unavailable, and Closed."""
+        """The next member in turn, as soon as one is up. Raises Unavailable, and Closed."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
@@ -86,7 +85,7 @@ class Endpoints:
             raise Unavailable(f"no etcd endpoint can be used: {self.reasons}") from None
 
     def leave(self, endpoint: Endpoint, reason: str) -> None:
-        """Send no more requests to a member until a probe has found it well."""
+        """Send no more requests to a member until a probe finds it healthy."""
         if endpoint in self._up:
             logger.warning("etcd endpoint %s is left: %s", endpoint.url, reason)
             self._up.remove(endpoint)
@@ -97,7 +96,7 @@ class Endpoints:
 
     @property
     def reasons(self) -> str:
-        """What is wrong with the members that are down, for people."""
+        """Why members are down, for log lines and errors."""
         reasons = [f"{endpoint.url}: {endpoint.reason}" for endpoint in self._all if endpoint.reason]
         return "; ".join(reasons) or "no answer in time"
 
@@ -109,7 +108,7 @@ class Endpoints:
         }
 
     async def close(self) -> None:
-        """Disconnect from all members; whoever waits for one gets Closed."""
+        """Disconnect from all members; callers that wait for a member get Closed."""
         self._is_closed = True
         self._up.clear()
         self._any_up.set()
@@ -122,7 +121,7 @@ class Endpoints:
             self._tasks.spawn(self._probe(endpoint), name=f"probe of etcd endpoint {endpoint.url}")
 
     async def _probe(self, endpoint: Endpoint) -> None:
-        """Ask a member for its status until it is well; then it is up."""
+        """Request a member's status until it is healthy; then it is up."""
         pause = _FIRST_PAUSE
         while (reason := await self._find_fault(endpoint)) is not None:
             self.leave(endpoint, reason)
@@ -139,7 +138,7 @@ class Endpoints:
         self._any_up.set()
 
     async def _find_fault(self, endpoint: Endpoint) -> str | None:
-        """Why a member cannot serve; None when it can, be it only to refuse our credentials."""
+        """Why a member cannot serve; None when it can, even if it only refuses our credentials."""
         try:
             status = await self._status(endpoint)
         except Unauthenticated:

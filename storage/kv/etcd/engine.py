@@ -1,9 +1,9 @@
-"""EtcdKV: the kv contract on an etcd cluster.
+"""Engine: EtcdKV, the kv contract on an etcd cluster.
 
-Each method builds a message, has it sent, and reads the answer; retries, members, tokens and the watch stream are
-their own modules.
+Each method builds a message, sends it through Requests, and reads the answer. Retries, members, tokens and the watch
+stream have their own modules.
 
-Must hold: whatever gRPC and etcd raise leaves as one of storage's errors, within the deadline.
+Must hold: every exception of gRPC and etcd becomes one of storage's errors, within the deadline.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _HEALTH_SECONDS = 2.0
 
 
 class EtcdKV:
-    """A key space on the members of `config`. Wants a running event loop; no member has to answer yet."""
+    """The keys of the etcd cluster in `config`. Needs a running event loop; no member has to answer yet."""
 
     def __init__(self, config: EtcdConfig, *, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
@@ -109,7 +109,7 @@ class EtcdKV:
         return messages.delete_result(response)
 
     async def grant_lease(self, ttl: int) -> int:
-        """A grant that was repeated leaves at most a lease that nobody uses, and that expires."""
+        """Grant a lease. A repeated grant leaves at most an unused lease, which expires."""
         response = await self._requests.repeat(GRANT_LEASE, rpc.LeaseGrantRequest(TTL=ttl))
         lease: int = response.ID
         return lease
@@ -119,7 +119,7 @@ class EtcdKV:
 
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
-        """Enters when the watch stands, so that no compaction comes before it. Raises Unavailable, Closed."""
+        """Enter when etcd has confirmed the watch: no compaction comes before it. Raises Unavailable, Closed."""
         watcher = self._stream.add(start, end, revision)
         try:
             async with asyncio.timeout(self._config.deadline):
@@ -160,7 +160,7 @@ class EtcdKV:
         return Health(healthy=not alarms, reason="; ".join(alarms))
 
     def statistics(self) -> Mapping[str, Any]:
-        """Members that are up and down, and the watch stream, for metrics and for people."""
+        """The members that are up and down, and the watch stream, for metrics and status pages."""
         return {"endpoints": self._endpoints.statistics(), "watches": self._stream.statistics()}
 
     async def close(self) -> None:
@@ -172,7 +172,7 @@ class EtcdKV:
             await self._endpoints.close()
 
     async def _alarms(self) -> Sequence[str]:
-        """What a member complains of, if we may know: a full disk, a corrupt database."""
+        """The alarms of a member, if our user may read them: a full disk, a corrupt database."""
         try:
             status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS, is_patient=False)
         except Unauthenticated:
@@ -189,13 +189,13 @@ class EtcdKV:
         return response
 
     async def _explain(self, refusal: StorageError, revision: int) -> StorageError:
-        """The refusal of a revision, with what etcd leaves out: what it keeps, or how far it is."""
+        """The refusal, with the revision that etcd leaves out: the oldest one kept, or the present one."""
         if isinstance(refusal, FutureRevision):
             return FutureRevision(revision, await self.current_revision())
         return Compacted(revision, await self._oldest_kept(default=revision))
 
     async def _oldest_kept(self, *, default: int) -> int:
-        """The compact revision, which etcd tells to a watch from below it."""
+        """The compact revision: etcd reports it to a watch that starts below it."""
         key = self._config.probe_key
         watcher = self._stream.add(key, key + b"\x00", 1)
         try:

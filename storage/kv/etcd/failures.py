@@ -1,11 +1,11 @@
-"""What a failed call to etcd means: one table of etcd's messages, and what follows from each.
+"""Failures: translates the errors of etcd and gRPC, and tells which requests may be repeated.
 
-Two questions are answered for every failure: may the request have taken effect, and which of our errors is it?
-It waits for nothing and knows no endpoint.
+The table answers two questions for every failure: may the request have taken effect, and which of storage's errors is
+it? It waits for nothing and knows no endpoint.
 
 Must hold: a failure that this table does not know may have taken effect (`Effect.UNKNOWN`), so that a write is never
-repeated on a guess. A message means "no effect" only if etcd gives it before it proposes the request to the cluster, or
-if every member gives it alike when the request is applied.
+repeated on a guess. A message means "no effect" in two cases. Either etcd sends it before it proposes the request to
+the cluster, or every member sends it alike when the request is applied.
 """
 
 import asyncio
@@ -32,20 +32,22 @@ from aio_apiserver.storage.errors import (
 
 
 class Effect(Enum):
-    """What a failed request has done, and what can be done about it."""
+    """The effect of a failed request, and the remedy."""
 
     REFUSED = auto()
     """Nothing was done, and a repetition would be refused as well."""
     RETRY = auto()
     """Nothing was done; a repetition may succeed."""
     RENEW = auto()
-    """Nothing was done, because our token is no longer good: a repetition with a new one may succeed."""
+    """Nothing was done, because our token has expired: a repetition with a new one may succeed."""
     UNKNOWN = auto()
-    """It may have been done, or may still be."""
+    """The request may have been executed, or may still be."""
 
 
 class Failure(Struct, frozen=True):
-    """A failed call. `leave`: the endpoint cannot serve at present and is not to be used until it has been probed."""
+    """A failed call. `leave`: the endpoint cannot serve at present, and gets no requests until a probe finds it
+    healthy.
+    """
 
     effect: Effect
     error: StorageError
@@ -109,10 +111,10 @@ _MEANINGS: dict[str, _Meaning] = {
 
 NOT_CONNECTED = "failed to connect to all addresses"
 _NEVER_SENT = (NOT_CONNECTED, "DNS resolution failed")
-"""How gRPC begins to say that it had no connection on which it could have sent the request."""
+"""The beginnings of gRPC's messages for a request that was not sent, because there was no connection."""
 
 _TOO_LARGE = "grpc: received message larger than max"
-"""How etcd's gRPC layer begins to refuse what is far larger than a request may be."""
+"""The beginning of the refusal of etcd's gRPC layer for a message far above the request limit."""
 
 _BY_CODE: dict[grpc.StatusCode, _Meaning] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: _Meaning(_UNKNOWN, DeadlineExceeded, leave=True),
@@ -125,13 +127,13 @@ _OTHERWISE = _Meaning(_UNKNOWN, Unavailable)
 
 
 GRPC_EXCEPTIONS = (AioRpcError, UsageError, asyncio.CancelledError)
-"""What a call can raise; hand it to `of_exception`."""
+"""The exceptions of a call; hand them to `of_exception`."""
 
 
 def of_exception(error: BaseException) -> Failure:
-    """What an exception of a call means.
+    """The failure behind an exception of a call.
 
-    gRPC shows the loss of a channel as a cancellation. A cancellation of the task itself is raised again.
+    gRPC reports the loss of a channel as a cancellation. A cancellation of the task itself is raised again.
     """
     if isinstance(error, AioRpcError):
         return of_answer(error.code(), error.details() or "")
@@ -142,15 +144,15 @@ def of_exception(error: BaseException) -> Failure:
 
 
 def of_answer(code: grpc.StatusCode, message: str) -> Failure:
-    """What a status means."""
+    """The failure behind a status."""
     meaning = _meaning(code, message)
     return Failure(meaning.effect, meaning.make(message or code.name), leave=meaning.leave)
 
 
 def of_cancelled_watch(reason: str) -> Failure:
-    """What the reason that etcd gives for ending a watch means.
+    """The failure behind the reason with which etcd ends a watch.
 
-    It is one of the messages, or how Go shows an error with its code and the message behind `desc = `.
+    It is one of the messages, or Go's text of an error with its code and the message after `desc = `.
     """
     message = reason.rpartition(" desc = ")[2]
     return of_answer(grpc.StatusCode.UNKNOWN, message)

@@ -1,11 +1,11 @@
-"""GrpcStream: one bidirectional gRPC stream, alone on an HTTP/2 connection, that is read in batches.
+"""grpc_stream: one bidirectional gRPC stream on an HTTP/2 connection of its own, read in batches.
 
-grpc.aio gives one message for a turn or two of the event loop, and gRPC's threads wait for the interpreter with each
-message: under load, either falls seconds behind a busy etcd. Here one turn takes all that the connection has brought,
-for some 5 microseconds a message. Knows HTTP/2 by h2 and etcd's messages as bytes.
+grpc.aio needs a turn or two of the event loop for each message, and gRPC's threads wait for the interpreter with each
+message. Under load, either falls seconds behind a busy etcd. Here one turn takes all received messages, at some 5
+microseconds a message. Knows HTTP/2 by h2, and etcd's messages as bytes.
 
-Must hold: messages come whole, once and in order; some WINDOW bytes at most wait for the reader, and the server is held
-back beyond that; a stream that breaks raises AioRpcError with the code that grpc.aio would give.
+Must hold: messages come whole, once and in order. At most about WINDOW bytes wait for the reader; HTTP/2's flow control
+stops the server beyond that. A broken stream raises AioRpcError with the code that grpc.aio would give.
 """
 
 import asyncio
@@ -25,10 +25,11 @@ from h2.settings import SettingCodes, Settings
 from aio_apiserver.storage.kv.etcd.config import UNIX, EndpointAddress, EtcdConfig
 
 WINDOW = 1024 * 1024
-"""Bytes that may be on their way: what some milliseconds of the event loop can take in."""
+"""Bytes that the server may send ahead: the event loop reads them in some milliseconds."""
 _STREAM = 1
 _PREFIX_BYTES = 5
-"""Before each message: whether it is compressed (never, as we do not offer it), and its size in four bytes."""
+"""The bytes before each message: a flag for compression (never set, as we do not offer it), and the size in four bytes.
+"""
 _PING = b"silence?"
 for _library in ("h2", "hpack"):  # they log headers, the token for etcd among them
     logging.getLogger(_library).setLevel(logging.WARNING)
@@ -36,7 +37,7 @@ _CODES: Mapping[int, StatusCode] = {code.value[0]: code for code in StatusCode}
 
 
 class GrpcStream(asyncio.Protocol):
-    """The protocol of one connection; `method` is called on it with this metadata as soon as it is connected."""
+    """The protocol of one connection. It calls `method` with this metadata as soon as it is connected."""
 
     def __init__(self, method: str, address: EndpointAddress, metadata: Metadata, config: EtcdConfig) -> None:
         self._headers = [
@@ -67,7 +68,7 @@ class GrpcStream(asyncio.Protocol):
         self._is_probed = False
 
     async def read(self) -> list[bytes]:
-        """All messages that have come and were not read; none at the end. Raises AioRpcError."""
+        """All messages that have arrived; none at the end of the stream. Raises AioRpcError."""
         while not (messages := self._take()):
             if self._failure is not None:
                 raise self._failure
@@ -78,15 +79,15 @@ class GrpcStream(asyncio.Protocol):
         return messages
 
     def write(self, message: bytes) -> None:
-        """Send a message as soon as the server's window permits; behind the end, nothing is sent."""
+        """Send a message as soon as the server's window permits; after the end, nothing is sent."""
         self._outbox += b"\0" + len(message).to_bytes(4, "big") + message
         self._send()
 
     def cancel(self) -> None:
-        """End the stream from our side; its reader learns it at once."""
+        """Cancel the stream; its reader gets the error at once."""
         self._fail(StatusCode.CANCELLED, "the stream was given up")
 
-    # What the transport tells
+    # The transport's events
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's are no subclasses
@@ -111,7 +112,7 @@ class GrpcStream(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail(StatusCode.UNAVAILABLE, f"the connection was lost: {exc or 'the server has closed it'}")
 
-    # What h2 makes of it
+    # h2's events
 
     def _take_in_data(self, event: events.DataReceived) -> None:
         self._received += event.data or b""
@@ -132,10 +133,10 @@ class GrpcStream(asyncio.Protocol):
     def _take_in_break(self, event: events.StreamReset | events.ConnectionTerminated) -> None:
         self._fail(StatusCode.UNAVAILABLE, f"the server broke the stream off: {event.error_code!r}")
 
-    # What follows
+    # Reading and writing
 
     def _take(self) -> list[bytes]:
-        """The whole messages that wait; the server may send as many bytes again."""
+        """The whole messages that have arrived; the server may send as many bytes again."""
         if self._unacknowledged and not self._has_ended:
             self._h2.acknowledge_received_data(self._unacknowledged, _STREAM)
             self._unacknowledged = 0
@@ -155,7 +156,7 @@ class GrpcStream(asyncio.Protocol):
             self._transport.write(data)
 
     def _watch_silence(self) -> None:
-        """Ask for a sign of life when there was none for a while, and give up when it does not come either."""
+        """Send a PING after a silence of the server, and end the stream when the answer does not come either."""
         if self._is_probed:
             self._fail(StatusCode.UNAVAILABLE, "keepalive: the server has gone silent")
             return
@@ -188,11 +189,11 @@ _TAKEN_IN: Mapping[type[events.Event], Callable[..., None]] = {
     events.StreamReset: GrpcStream._take_in_break,
     events.ConnectionTerminated: GrpcStream._take_in_break,
 }
-"""What is done with h2's events; the others change h2's own state, and what can be sent."""
+"""The handlers of h2's events. The other events change h2's own state, and its data to send."""
 
 
 def _cut(buffer: bytearray) -> list[bytes]:
-    """Take the whole messages off the beginning of a buffer."""
+    """Take the whole messages from the beginning of a buffer."""
     messages = []
     begin, size = 0, len(buffer)
     while begin + _PREFIX_BYTES <= size:

@@ -1,4 +1,4 @@
-"""Between etcd's messages and the kv contract's records: the requests that we send and what comes back.
+"""Messages: builds etcd's requests from the arguments of the kv contract, and records from etcd's answers.
 
 Pure, and on the hot path of every read, write and watch: each function does one message in one pass.
 """
@@ -24,8 +24,8 @@ def record_in(response: rpc.RangeResponse) -> Record | None:
 def put_if(key: bytes, value: bytes, *, expected_mod_revision: int, lease: int) -> rpc.TxnRequest:
     """Put if the key's mod_revision is the expected one, else read the key.
 
-    A new record's create_revision and version are known; those of a changed one come back with a second look, without
-    the value.
+    A new record's create_revision and version are known. Those of a changed record come from a read in the same
+    transaction, without the value.
     """
     success = [rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value, lease=lease))]
     if expected_mod_revision:

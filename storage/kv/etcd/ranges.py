@@ -1,9 +1,9 @@
-"""Ranges: large ranges read in pages, all at the revision of the first one.
+"""Ranges: reads a large range from etcd in pages, all at the revision of the first one.
 
-One answer of 70 MB is parsed in one go and holds up the event loop for a tenth of a second; the same in pages takes no
-longer altogether and holds it up for some milliseconds at a time. Each page has the deadline of a request.
+One answer of 70 MB is parsed in one go and holds up the event loop for a tenth of a second. Pages take no longer
+altogether, and hold it up for some milliseconds each. Each page has the deadline of a request.
 
-Must hold: the result is that of one read at one revision, whatever is written or compacted meanwhile.
+Must hold: the result is that of one read at one revision, also when keys are written or compacted meanwhile.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,8 +19,9 @@ Read = Callable[[rpc.RangeRequest], Awaitable[rpc.RangeResponse]]
 _FIRST_PAGE = 1_000
 _MOST_RECORDS = 20_000
 _PAGE_BYTES = 8 * 1024 * 1024
-"""What a page after the first one may hold: some 15 ms of the event loop. etcd counts the whole rest of the range for
-each page, so pages must not be small either."""
+"""The size of a page after the first one: some 15 ms of the event loop. etcd counts the whole rest of the range for
+each page, so pages must not be small either.
+"""
 _RECORD_BYTES = 50
 
 
@@ -52,7 +53,7 @@ async def _read_pages(read: Read, request: rpc.RangeRequest) -> RangeResult:
 
 
 def _page_limit(records: list[Record], limit: int) -> int:
-    """How many records the next page asks for, by the size of the last ones."""
+    """How many records the next page requests, by the size of the last ones."""
     sample = records[-_FIRST_PAGE:]
     usual = sum(_RECORD_BYTES + len(record.key) + len(record.value) for record in sample) // len(sample)
     fitting = min(max(1, _PAGE_BYTES // usual), _MOST_RECORDS)

@@ -1,10 +1,10 @@
-"""Requests: one call to the cluster, on whichever member answers, within the deadline.
+"""Requests: sends one call to the etcd cluster, with retries on other members within the deadline.
 
-What may be repeated is repeated, on another member where there is one; what may have taken effect is not, and its
-fate is for the caller to find out. Knows the calls, not what they are about.
+A call that may be made twice is repeated, on another member if there is one. A write that may have taken effect is not
+repeated: the caller finds out its outcome. Knows the calls, not their content.
 
-Must hold: a request has an answer or an error when the deadline has passed; a write is sent a second time only when
-it is certain that the first one had no effect.
+Must hold: a request has an answer or an error when the deadline has passed. A write is sent a second time only when it
+is certain that the first one had no effect.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
 from aio_apiserver.storage.kv.etcd.token import Token
 
 Method = Callable[[Calls], UnaryUnaryMultiCallable]
-"""Which call of a member."""
+"""Picks one of a member's calls."""
 
 _FIRST_PAUSE = 0.02
 _LAST_PAUSE = 0.5
-"""Seconds between repetitions; the first one comes at once when the member that failed has been left."""
+"""Seconds between repetitions; the first one follows at once when the failed member gets no more requests."""
 
 _MOST_SHARES = 3
-"""Into how many parts the deadline is divided at most, so that a silent member leaves time to ask others."""
+"""The deadline is divided into at most so many parts, so that a silent member leaves time to try others."""
 
 _DOUBT_SHARE = 0.3
-"""The part of the deadline that a write does not wait for its answer, so as to find out what became of it."""
+"""The part of the deadline in which a write without an answer looks for its outcome."""
 
 
 class InDoubt(Exception):
-    """A write that may have taken effect, or still may. error: what went wrong. seconds: what its deadline leaves."""
+    """A write that may have taken effect, or still may. error: the failure. seconds: the rest of its deadline."""
 
     def __init__(self, error: StorageError, *, seconds: float) -> None:
         super().__init__(str(error))
@@ -68,8 +68,9 @@ class Requests:
         """Make a call that may be made twice without harm. Raises DeadlineExceeded if it may have taken effect.
 
         seconds: a deadline of its own. is_patient: False fails as soon as no member is up.
-        settled_by: the refusal that a repetition gets when an earlier attempt has taken effect after all; the
-        answer is None then.
+
+        settled_by: the refusal that a repetition gets when an earlier attempt has taken effect; the answer is None
+        then.
         """
         until = self._clock.monotonic() + (seconds or self._deadline)
         is_in_doubt = False
@@ -112,7 +113,7 @@ class Requests:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """From now on, calls that are cut off raise Closed."""
+        """From now on, interrupted calls raise Closed."""
         self._is_closed = True
 
     def _understand(self, error: BaseException) -> Failure:
@@ -124,7 +125,7 @@ class Requests:
     async def _recover(
         self, endpoint: Endpoint, failure: Failure, refused: Metadata, *, attempt: int, until: float
     ) -> None:
-        """Do what makes a repetition worth while, or raise the failure."""
+        """Prepare a repetition, or raise the failure."""
         left = until - self._clock.monotonic()
         if failure.effect is Effect.REFUSED or left <= 0:
             raise failure.error

@@ -1,11 +1,11 @@
-"""RevisionSeen: the newest revision of the store that any of its answers has shown us.
+"""Revision: remembers the newest etcd revision that any answer has shown.
 
-A lower bound of the store's revision: what is sent after a revision was seen can only take effect at a later one.
+It is a lower bound of the store's revision: a request that is sent afterwards takes effect at a later one.
 """
 
 
 class RevisionSeen:
-    """Shared by everybody in one engine who reads answers."""
+    """The newest revision seen; shared by all readers of answers in one engine."""
 
     __slots__ = ("value",)
 
@@ -13,6 +13,6 @@ class RevisionSeen:
         self.value = 1
 
     def note(self, revision: int) -> None:
-        """Learn of a revision."""
+        """Remember a revision."""
         if revision > self.value:
             self.value = revision

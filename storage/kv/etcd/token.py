@@ -1,8 +1,8 @@
-"""Token: what every request carries in its metadata: the wish for a leader, and the proof of who we are.
+"""Token: the gRPC metadata of every request to etcd: `hasleader`, and the token of our user.
 
-A member that has lost its leader refuses requests that wish for one at once and ends their watch streams, instead of
-leaving both to time out. etcd's tokens expire when they are not used, and when users change: whoever is
-refused asks for a new one here, and repeats.
+With `hasleader`, a member without a leader refuses requests at once and ends their watch streams. Without it, both
+would time out. etcd's tokens expire when they are not used, and when users change. A refused caller gets a new token
+here, and repeats.
 
 Must hold: requests that are refused at one time cost one authentication; no password or token reaches a log.
 """
@@ -22,8 +22,8 @@ _WISH_FOR_LEADER = ("hasleader", "true")
 class Token:
     """The metadata of requests. It starts without a token: a server without authentication never asks for one.
 
-    metadata: of every request. read_metadata: of reads, which do not wish for a leader where there is but one endpoint:
-    nobody else could be asked, and the wish costs 4 % of a read.
+    metadata: of every request. read_metadata: of reads. With a single endpoint reads do not send `hasleader`: there is
+    no other member to try, and the check costs 4 % of a read.
     """
 
     def __init__(self, login: Login | None, *, has_alternatives: bool) -> None:
@@ -35,7 +35,7 @@ class Token:
         self._use()
 
     async def renew(self, endpoint: Endpoint, refused: Metadata, *, seconds: float) -> None:
-        """Get a new token, unless there is one that was not refused yet.
+        """Get a new token, unless another caller has already got one.
 
         Raises Unauthenticated when no user is configured, and the AioRpcError of the authentication.
         """

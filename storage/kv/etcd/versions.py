@@ -1,4 +1,4 @@
-"""Versions of etcd servers, and what we rely on from which one on.
+"""Versions: etcd's server versions, and the features that depend on them.
 
 Before 3.4.25 and 3.5.8, the answer to a progress request could overtake events that were still to come.
 
@@ -11,7 +11,7 @@ import re
 Version = tuple[int, int, int]
 
 SECRETIVE: Version = (3, 5, 28)
-"""For servers that tell their status to administrators only: such are 3.4.42, 3.5.28, 3.6.9 and some after them."""
+"""For servers that show their status to administrators only: such are 3.4.42, 3.5.28, 3.6.9 and some after them."""
 
 _UNKNOWN: Version = (0, 0, 0)
 _RELIABLE_PATCH = {(3, 4): 25, (3, 5): 8}

@@ -1,11 +1,11 @@
-"""WatchSession: all watches on one gRPC stream to one member, for as long as that stream lives.
+"""WatchSession: all etcd watches on one gRPC stream to one member, until that stream ends.
 
-It gives each watcher an id, tells etcd what to watch, and hands each response to the watcher whose id it carries.
-What becomes of the watchers when the stream ends is WatchStream's affair.
+It gives each watcher an id, creates its watch, and hands each response to the watcher with its id. WatchStream takes
+the watchers over when the stream ends.
 
-Must hold: an id is used once, so that what comes late for a watch that was cancelled reaches nobody. A progress that
-etcd announces for the whole stream is passed on only to watchers that it was meant for: the answer to a request may
-be under way while a watch with older events is being created.
+Must hold: an id is used once, so that late events of a cancelled watch are dropped. A progress notification for the
+whole stream reaches only watchers that it is valid for. It may be under way while a watch with older events is being
+created.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
 
 _EVERYBODY = -1
-"""The watch id of a response that is meant for the whole stream."""
+"""The watch id of a response for the whole stream."""
 
 
 class SessionRefused(Exception):
-    """The server refuses to watch on this stream; another one, with another token, may be better."""
+    """The server refuses watches on this stream; another stream, with another token, may be accepted."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(str(failure.error))
@@ -36,7 +36,7 @@ class SessionRefused(Exception):
 
 
 class _Place(Struct):
-    """A watcher on this stream. created: the store's revision then; asked: how many progress requests came before."""
+    """A watcher on this stream. created: the store's revision at its creation; asked: progress requests before it."""
 
     watcher: EtcdWatcher
     id: int
@@ -47,11 +47,11 @@ class _Place(Struct):
 
 
 class WatchSession:
-    """One stream. `is_reliable`: tells whether its server's answers to progress requests can be trusted."""
+    """One stream. `is_reliable`: whether its server's answers to progress requests can be trusted."""
 
     def __init__(self, seen: RevisionSeen, *, is_reliable: Callable[[], bool]) -> None:
         self.has_served = False
-        """Whether anything has come."""
+        """Whether the stream has brought a response."""
         self._seen = seen
         self._is_reliable = is_reliable
         self._ids = itertools.count(1)
@@ -67,7 +67,7 @@ class WatchSession:
         self._create(watcher, watcher.next_revision)
 
     def discard(self, watcher: EtcdWatcher) -> None:
-        """Watch no more for a watcher. Safe when it is not on this stream."""
+        """Cancel a watcher's watch. Safe when it is not on this stream."""
         place = self._by_watcher.pop(watcher, None)
         if place is None:
             return
@@ -76,10 +76,10 @@ class WatchSession:
         self._outbox.put_nowait(rpc.WatchRequest(cancel_request=rpc.WatchCancelRequest(watch_id=place.id)))
 
     def ask_for_progress(self) -> None:
-        """Ask for a progress announcement; etcd gives none while a watch of the stream lags or starts in the future.
+        """Request a progress notification; etcd sends none while a watch of the stream lags or starts in the future.
 
-        Watches that start behind all that was seen are therefore started again at what was seen: they drop the few
-        events that they did not want.
+        So a watch that starts after the newest seen revision is created again at that revision. It drops the few events
+        before its start.
         """
         for place in list(self._by_watcher.values()):
             if place.is_created and place.start > self._seen.value:
@@ -89,13 +89,13 @@ class WatchSession:
         self._outbox.put_nowait(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()))
 
     async def send(self, stream: GrpcStream) -> None:
-        """Send what is to be sent, until cancelled."""
+        """Send the queued requests, until cancelled."""
         while True:
             request = await self._outbox.get()
             stream.write(request.SerializeToString())
 
     async def receive(self, stream: GrpcStream) -> None:
-        """Hand out what comes, until the stream ends: in one turn of the event loop all that has come.
+        """Hand out all responses until the stream ends; one turn of the event loop takes all that have arrived.
 
         Raises AioRpcError, SessionRefused.
         """
@@ -132,7 +132,7 @@ class WatchSession:
         self._outbox.put_nowait(rpc.WatchRequest(create_request=creation))
 
     def _settle_creation(self, response: rpc.WatchResponse) -> None:
-        """etcd answers creations in their order; a refused one may not tell its id."""
+        """Match a creation's answer: etcd answers creations in their order, and a refused one may have no id."""
         place = self._created_next.popleft()
         if place.id not in self._by_id:
             return
@@ -157,18 +157,20 @@ class WatchSession:
             self.add(watcher)  # only what it did not want has been compacted
 
     def _refuse(self, place: _Place, failure: Failure) -> None:
-        """End a watch; but before 3.5.8, etcd shows an expired token as a missing permission, so try a new one once."""
+        """End a watch. But etcd before 3.5.8 reports an expired token as a missing permission, so first try a new token
+        once.
+        """
         if failure.effect is not Effect.REFUSED or place.watcher.may_be_permitted():
             raise SessionRefused(failure)
         self._forget(place)
         place.watcher.fail(failure.error)
 
     def _announce(self, revision: int) -> None:
-        """Pass a stream's progress on to those of its watchers that were on it when the server looked.
+        """Pass a stream's progress on to the watchers that it is valid for.
 
-        Either it looked at a later revision than that of the watch's creation; or this is an answer to a request
-        that was sent after the watch had been created, for the n-th answer is not for a request before the n-th; or the
-        watch wants nothing up to that revision anyway.
+        It is valid in three cases. Its revision is later than that of the watch's creation. Or it answers a request
+        that was sent after the creation, since the n-th answer is not for a request before the n-th. Or the watch wants
+        nothing up to that revision.
         """
         self._answered += 1
         for place in self._by_watcher.values():

@@ -1,9 +1,9 @@
-"""WatchStream: all watches of an engine, on one stream that is made anew whenever it breaks.
+"""WatchStream: all etcd watches of an engine, on one stream that is made anew when it breaks.
 
-A watch is no connection: it is a range and the revision from which on it is wanted. When a stream breaks, the next one,
-on whichever member is up, takes all watches over from there.
+A watch is a range and the revision of its next event; it is not bound to a connection. When a stream breaks, the next
+one, on any member that is up, continues all watches from there.
 
-Must hold: a broken stream is never an error of a watch; watches end when their caller leaves, when their history is
+Must hold: a broken stream is never an error of a watch. Watches end when their caller leaves, when their history is
 compacted, when they are refused, or when the engine is closed.
 """
 
@@ -34,7 +34,7 @@ _LAST_PAUSE = 1.0
 """Seconds between streams that break one after the other."""
 _FIRST_ASK = 0.1
 _LAST_ASK = 1.0
-"""Seconds between requests for a progress that does not come because some watch lags; etcd never answers those."""
+"""Seconds between progress requests while no answer comes: etcd drops them while a watch lags."""
 _ENDPOINT_SECONDS = 60.0
 _RENEWAL_SECONDS = 5.0
 
@@ -72,7 +72,7 @@ class EtcdWatchStream:
         return watcher
 
     def remove(self, watcher: EtcdWatcher) -> None:
-        """Watch no more. Safe to call twice."""
+        """End a watch. Safe to call twice."""
         watcher.leave()
         self._watchers.discard(watcher)
         if not self._watchers:
@@ -81,7 +81,7 @@ class EtcdWatchStream:
             self._session.discard(watcher)
 
     def request_progress(self) -> None:
-        """Ask until every watch has been told how far it is."""
+        """Request progress until every watch has got a notification."""
         for watcher in self._watchers:
             watcher.wants_progress = True
         if self._session is not None:
@@ -89,7 +89,7 @@ class EtcdWatchStream:
         self._wants_progress.set()
 
     def statistics(self) -> Mapping[str, Any]:
-        """Where the stream is, open watches, what they hold for their callers, and how often the stream broke."""
+        """The stream's member, the open watches, their queued batches, and how often the stream broke."""
         return {
             "endpoint": self._endpoint.url if self._endpoint else "",
             "watches": len(self._watchers),
@@ -110,7 +110,7 @@ class EtcdWatchStream:
             self._session.add(watcher)
 
     async def _run(self) -> None:
-        """Hold a stream, one after the other; no watch waits for a stream that will not come."""
+        """Run one stream after the other; when the task ends, all watches fail."""
         pause = _FIRST_PAUSE
         try:
             while True:
@@ -122,7 +122,7 @@ class EtcdWatchStream:
             self._fail(Unavailable("the watch stream has ended"))
 
     async def _hold_next(self) -> bool:
-        """Keep a stream to the member whose turn it is; whether it was of use."""
+        """Run a stream to the next member in turn; returns whether it has brought responses."""
         try:
             endpoint = self._endpoints.pick() or await self._endpoints.wait_until_up(_ENDPOINT_SECONDS)
         except Unavailable:
@@ -130,7 +130,7 @@ class EtcdWatchStream:
         return await self._hold(endpoint)
 
     async def _hold(self, endpoint: Endpoint) -> bool:
-        """Keep a stream to one member until it ends; whether it was of use."""
+        """Run a stream to one member until it ends; returns whether it has brought responses."""
         metadata = self._token.metadata
         session = WatchSession(self._seen, is_reliable=lambda: endpoint.has_reliable_progress)
         try:
@@ -165,7 +165,7 @@ class EtcdWatchStream:
                 watcher.disconnect()
 
     async def _react(self, endpoint: Endpoint, failure: Failure, refused: Metadata) -> None:
-        """Do what makes the next stream better than the last one."""
+        """Prepare the next stream: leave a member that cannot serve, and renew an expired token."""
         if failure.leave:
             self._endpoints.leave(endpoint, str(failure.error))
         if not isinstance(failure.error, Unauthenticated):
@@ -186,7 +186,7 @@ class EtcdWatchStream:
         self._is_wanted.clear()
 
     async def _repeat_progress_requests(self) -> None:
-        """Ask again for a progress that does not come: etcd forgets a request while a watch of the stream lags."""
+        """Repeat progress requests without an answer: etcd drops a request while a watch of the stream lags."""
         while True:
             await self._wants_progress.wait()
             self._wants_progress.clear()

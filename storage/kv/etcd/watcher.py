@@ -1,11 +1,10 @@
-"""Watcher: one watch, from the stream's side a sink, from the caller's an iterator.
+"""Watcher: one etcd watch, between the stream that brings its events and the caller that iterates over them.
 
-It keeps what has come and was not taken, and knows from which revision on the rest is wanted. It holds nothing of a
-connection: the stream may break and begin again behind the last delivered revision, and the iterator never knows.
+It queues the events until the caller takes them, and knows the revision of the next event. It does not depend on a
+connection: a new stream continues after the last delivered revision, and the iterator does not notice.
 
-Must hold: every event of the range is queued once, in order; all events of one revision are in one batch, however
-etcd has cut them; what is queued is bounded: a watcher that is full is taken off the stream until its caller has
-caught up.
+Must hold: every event of the range is queued once, in order. All events of one revision are in one batch, even when
+etcd has split them. The queue is bounded: a full watcher is taken off the stream until its caller has caught up.
 """
 
 import asyncio
@@ -20,15 +19,15 @@ from aio_apiserver.storage.kv.etcd.messages import event_of
 from aio_apiserver.storage.kv.interface import Event, EventBatch
 
 FULL_BYTES = 32 * 1024 * 1024
-"""What may wait for a slow caller: several of the largest responses, seconds of a busy store's events."""
+"""The size of the queue for a slow caller: several of the largest responses, seconds of a busy store's events."""
 _EVENT_BYTES = 500
-"""What an event costs beside its values."""
+"""The size of an event without its values."""
 
 
 class EtcdWatcher:
-    """A watch of start <= key < end. `next_revision`: nothing below it is wanted any more.
+    """A watch of start <= key < end. `next_revision`: events below it are not needed.
 
-    on_drained: called when a full watcher has been emptied far enough to be put on the stream again.
+    on_drained: called when the queue of a full watcher is empty enough to return to the stream.
     """
 
     def __init__(self, start: bytes, end: bytes, revision: int, *, on_drained: Callable[["EtcdWatcher"], None]) -> None:
@@ -55,7 +54,7 @@ class EtcdWatcher:
         return len(self._batches)
 
     def confirm(self) -> None:
-        """The server watches."""
+        """Note that the server has created the watch."""
         self._was_refused = False
         self.is_confirmed.set()
 
@@ -65,7 +64,7 @@ class EtcdWatcher:
         return not was_refused
 
     def receive(self, response: rpc.WatchResponse) -> None:
-        """Take the events of a response; the newest revision of a fragment waits for the rest of it."""
+        """Take the events of a response; the newest revision of a fragment waits for the next fragment."""
         events = [*self._held, *map(event_of, response.events)]
         if events[0].record.mod_revision < self.next_revision:
             events = [event for event in events if event.record.mod_revision >= self.next_revision]
@@ -81,7 +80,9 @@ class EtcdWatcher:
             self.is_full = self._bytes > FULL_BYTES
 
     def promise(self, revision: int, *, is_reliable: bool) -> None:
-        """Tell the caller that nothing up to the revision is still to come; if it is true, nothing is wanted again."""
+        """Queue a progress notification: no event up to the revision is still to come. If reliable, the watch resumes
+        after it.
+        """
         self.wants_progress = False
         if revision < self._told:
             return
@@ -92,22 +93,22 @@ class EtcdWatcher:
             self.next_revision = max(self.next_revision, revision + 1)
 
     def disconnect(self) -> None:
-        """Forget what has come in part: the stream begins again with `next_revision`."""
+        """Drop the events of an incomplete revision: the stream resumes at `next_revision`."""
         self._held = []
 
     def fail(self, reason: StorageError) -> None:
-        """Raise the reason when everything that is queued has been taken."""
+        """Raise the reason after the queued batches."""
         self._failure = self._failure or reason
         self.is_confirmed.set()
         self._arrived.set()
 
     def abort(self, reason: StorageError) -> None:
-        """Raise the reason now."""
+        """Raise the reason now, without the queued batches."""
         self._batches.clear()
         self.fail(reason)
 
     def leave(self) -> None:
-        """Yield no more."""
+        """End the iteration."""
         self._batches.clear()
         self._is_left = True
         self._arrived.set()

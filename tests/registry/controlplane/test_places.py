@@ -1,4 +1,4 @@
-"""Where the objects of each kind stand in the store: exactly where kube-apiserver keeps them."""
+"""The keys of each kind in the store: the same as kube-apiserver's."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.store.provider import KindsProvider
-from aio_apiserver.registry.generic.webhook_calls import call_nobody
+from aio_apiserver.registry.generic.webhook_calls import call_none
 from aio_apiserver.registry.groups.apiextensions import definition as definitions
 from aio_apiserver.registry.groups.apiextensions import versioned_storage
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
@@ -54,6 +54,6 @@ def test_custom_resources_are_never_kept_where_built_in_ones_are() -> None:
     found = definitions.parse(StoredObject.of("a", 1, crd, ObjectReader(lambda _: {}, lambda _: {})))
     types = {"v1": CustomType(definitions.SchemaSource(found).reader_of("v1"), builtin())}
 
-    [resource] = versioned_storage.resources_of(found, types, call_nobody).values()
+    [resource] = versioned_storage.resources_of(found, types, call_none).values()
 
     assert resource.place == "networking.k8s.io/ingresses"

@@ -1,4 +1,4 @@
-"""Managed fields in a Store: who is recorded, when nothing is, and what happens when they are too much."""
+"""Managed fields in a Store: which managers are recorded, when none is, and the limit of the size."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespa
 
 
 class Refusing:
-    """Lets nobody do anything."""
+    """Allows nothing."""
 
     async def authorize(self, attributes: Attributes) -> Decision:
         return Decision(Verdict.DENY)

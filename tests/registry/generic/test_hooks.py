@@ -1,4 +1,4 @@
-"""What a write takes beforehand is ended with it: kept when it has taken effect, given back when it has not."""
+"""The allocations of a write end with it: kept when it has taken effect, released when it has failed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from tests.registry.generic.widgets import REQUEST, change, create, widgets
 
 @dataclass
 class Stock:
-    """Counts what is taken; each transaction has a number."""
+    """Counts allocations; each transaction has a number."""
 
     log: list[str] = field(default_factory=list)
 

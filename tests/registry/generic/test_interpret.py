@@ -1,16 +1,16 @@
-"""What clients hear of storage's errors."""
+"""The StatusErrors for storage's errors."""
 
 import pytest
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import Operation, interpreted, operation_on
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted, operation_on
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.core.events import EVENTS
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.storage.errors import FutureRevision, PreconditionFailed
 
-UPDATE = Operation(GroupResource("example.com", "widgets"), "update", "a", "example.com/widgets")
+UPDATE = StorageCall(GroupResource("example.com", "widgets"), "update", "a", "example.com/widgets")
 
 
 @pytest.mark.parametrize(

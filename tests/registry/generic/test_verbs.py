@@ -1,4 +1,4 @@
-"""What resources offer: what the contracts of their storages and their kinds allow."""
+"""Verbs of resources: those that the contracts of their storages and their kinds allow."""
 
 from msgspec.structs import replace
 

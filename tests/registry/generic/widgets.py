@@ -24,7 +24,7 @@ DRY = ("All",)
 
 
 class Graceful(Strategy, frozen=True):
-    """Widgets end by degrees: after 30 seconds, or as long as the deletion says."""
+    """Widgets have a graceful deletion: 30 seconds, or the deletion's grace period."""
 
     def check_graceful_delete(self, obj: Object, options: DeleteOptions) -> int | None:
         return 30 if options.grace_period_seconds is None else options.grace_period_seconds
@@ -32,7 +32,7 @@ class Graceful(Strategy, frozen=True):
 
 @dataclass
 class Interfering(Plugin):
-    """Lets somebody else act once, while a request is on its way."""
+    """Runs another writer's change once, while a request is on its way."""
 
     act: Callable[[], Any] | None = field(default=None)
 

@@ -11,7 +11,7 @@ from tests.storage.steps import WIDGETS
 
 @asynccontextmanager
 async def cacher_on(origin: Origin, clock: Clock | None = None) -> AsyncIterator[Cacher]:
-    """A cacher that has not been started; closed, with its origin, in the end."""
+    """A cacher that has not been started; the test's end closes it and its origin."""
     cacher = Cacher(origin, WIDGETS, clock=clock)
     try:
         yield cacher

@@ -1,4 +1,4 @@
-"""Fixtures for tests of a whole Cacher: on a store in memory, with a clock that stands still and trouble at hand."""
+"""Fixtures for tests of a whole Cacher: a store in memory, a clock that stands still, and faults on demand."""
 
 from collections.abc import AsyncIterator
 
@@ -16,7 +16,7 @@ from tests.storage.stores import store_on
 
 @pytest.fixture
 def store(memory_kv: MemoryKV, manual_clock: ManualClock) -> KVStore:
-    """The store by itself: another server, as far as the cacher is concerned."""
+    """The store without the cache: another server, as far as the cacher is concerned."""
     return store_on(memory_kv, clock=manual_clock)
 
 

@@ -35,7 +35,7 @@ class Sink(Watcher):
 
 
 class Parts:
-    """What a Cacher is made of between its reflector and its watchers. The list is at revision 10."""
+    """The parts of a Cacher between its reflector and its watchers. The list is at revision 10."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
@@ -48,7 +48,7 @@ class Parts:
         self.cache.replace([], 10)
 
     def watch(self, sink: Sink, key: str = "", *, revision: int | None = None, **options: Any) -> CacheWatcher:
-        """Start a watch behind a revision; behind the newest one unless it is told."""
+        """Start a watch after a revision; by default after the newest one."""
         wanted = WatchOptions(resource_version=self.cache.revision if revision is None else revision, **options)
         scope = scopes.narrowed(key, wanted.predicate, recursive=wanted.recursive, namespaced=True)
         watcher = CacheWatcher(sink, lambda ended: self.fanout.end(ended, None), scope=scope, options=wanted)
@@ -61,7 +61,7 @@ class Parts:
             self.cache.apply([event])
 
     def write_keys(self, first_revision: int, *keys: str, **spec: Any) -> None:
-        """A write of each key, a revision each."""
+        """A write of each key, each with its own revision."""
         for number, key in enumerate(keys):
             self.write(put(stored(key, first_revision + number, **spec)))
 

@@ -1,8 +1,8 @@
 """Hand-offs: clients that list and then watch from there, again and again, while others write.
 
-A client keeps a copy of what it lists and applies what it is told, as informers do, and checks that each event fits.
-When the writers of a wave are done, a last write that everybody sees marks the end; then every copy must be equal to a
-final list. Knows the Storage contract only: it can run against any storage on any engine.
+A client keeps a copy of its list, applies the events as informers do, and checks that each event fits. When the writers
+of a wave are done, a last write that every client sees marks the end. Then every copy must be equal to a final list.
+Knows the Storage contract only: it can run against any storage on any engine.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from tests.storage.steps import Watcher, labelled, setting, widget, with_field
 NAMES = tuple("abcdefgh")
 NAMESPACES = ("default", "other")
 END = "end"
-"""The name of the object, one a namespace, whose last write everybody sees."""
+"""The name of one object in each namespace, whose last write every client sees."""
 
 VIEWS: Sequence[tuple[str, SelectionPredicate, Callable[[Object], bool]]] = (
     ("", EVERYTHING, lambda _obj: True),
@@ -41,7 +41,7 @@ VIEWS: Sequence[tuple[str, SelectionPredicate, Callable[[Object], bool]]] = (
 
 @dataclass(slots=True)
 class HandOffs:
-    """What has been done so far."""
+    """Counts of the finished work."""
 
     rounds: int = 0
     events: int = 0
@@ -144,10 +144,10 @@ async def _some_turns(chance: random.Random) -> None:
 
 
 class _Reader(Watcher):
-    """A watcher that takes whatever has come."""
+    """A watcher that takes all events as they come."""
 
     async def more(self) -> list[WatchEvent]:
-        """What has come and was not taken yet; nothing when the watch has ended."""
+        """The events that have come and were not taken yet; none when the watch has ended."""
         await self._wait_until(lambda: self.backlog > 0 or bool(self.ends))
         return await self.take(self.backlog)
 
@@ -179,7 +179,7 @@ class Client:
             self._done.begun_again += 1
 
     async def compare(self) -> None:
-        """Check the copy against what there is."""
+        """Check the copy against the store."""
         listed = await self._storage.get_list(self._key, ListOptions(predicate=self._predicate))
         assert dict(sorted(self._copy.items())) == {item.key: item.json for item in listed.items}
 

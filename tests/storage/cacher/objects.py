@@ -11,7 +11,7 @@ from tests.storage.steps import WIDGETS, widget
 
 
 class Decodings:
-    """A reader of WIDGETS that counts what it decodes."""
+    """A reader of WIDGETS that counts its decoded objects."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -32,7 +32,7 @@ def stored(
     reader: ObjectReader | None = None,
     **spec: Any,
 ) -> StoredObject:
-    """An object that nobody has decoded yet."""
+    """An object that is not decoded yet."""
     namespace, _, name = key.rpartition("/")
     obj = widget(name, namespace=namespace, labels=labels, **spec)
     return StoredObject(key, revision, MSGPACK.encode(obj), reader or reader_of(WIDGETS))
@@ -54,7 +54,7 @@ def gone(last: StoredObject, revision: int) -> WatchEvent:
 
 
 def progress(revision: int) -> WatchEvent:
-    """The event that says that the store has come this far."""
+    """The bookmark of the store at this revision."""
     return WatchEvent(WatchEventType.BOOKMARK, None, revision)
 
 

@@ -1,4 +1,4 @@
-"""Bookmarks: who gets them, when, and which revision they carry."""
+"""Bookmarks: which watchers get them, when, and with which revision."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Consistent reads: never older than what came before, from the cache when it can know, one question for many."""
+"""Consistent reads: never older than earlier writes, from the cache where possible, one revision check for many."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Continuing: the next pages of a list come from the cache, as they were, for as long as it knows."""
+"""Continuing: the next pages of a list come from the cache, at the list's revision, as long as its window allows."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Fanout: who gets which changes, in which batches."""
+"""Fanout: which watchers get which changes, in which batches."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

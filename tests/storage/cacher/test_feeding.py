@@ -1,4 +1,4 @@
-"""Feeder: watchers come in step, fall behind, catch up or are ended."""
+"""Feeder: watchers catch up, fall behind, catch up again or are ended."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,13 +25,13 @@ async def parts() -> AsyncIterator[Parts]:
 
 
 async def some_turns() -> None:
-    """As many turns of the loop as anything here takes that does not wait for time."""
+    """More turns of the event loop than any code here takes without waiting for time."""
     for _ in range(20):
         await asyncio.sleep(0)
 
 
 async def pass_time(parts: Parts, seconds: float) -> None:
-    """Let time go by in steps that no pause is shorter than."""
+    """Let time pass in steps shorter than any pause."""
     step = LONGEST_PAUSE / 2
     for _ in range(round(seconds / step)):
         parts.clock.advance(step)

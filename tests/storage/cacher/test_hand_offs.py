@@ -1,4 +1,4 @@
-"""List and watch hand over to each other without gap or repetition, while many write and whatever goes wrong."""
+"""List and watch hand over to each other without gap or repetition, also during many writes and faults."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""How far a cache is behind the store: what counts, how long, and what is logged of it."""
+"""The lag of a cache behind the store: its start, its duration, and its log lines."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.storage.steps import widget
 
 @pytest.fixture
 def mark() -> Watermark:
-    """Of a cache that has been filled at revision 100."""
+    """The lag of a cache that has been filled at revision 100."""
     mark = Watermark()
     mark.advance(100)
     return mark

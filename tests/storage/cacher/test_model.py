@@ -1,8 +1,7 @@
-"""The Cacher against the truth: random programs of writes, watches, reads and trouble.
+"""The Cacher against a model: random programs of writes, watches, reads and faults.
 
-Whatever a program does, each watcher sees every change of its view once, in order, with the right previous state,
-until its watch ends; a watch ends only for a reason; and lists show the revision that they say, which is never older
-than what was written before.
+In every program, each watcher sees every change of its view once, in order, with the right previous state, until its
+watch ends. A watch ends only for a reason. Lists show their revision, which is never older than the writes before.
 """
 
 import asyncio
@@ -65,7 +64,7 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Something that needs no more to be said, but perhaps a number."""
+    """A step without arguments, but perhaps with a number."""
 
     what: str
     number: int
@@ -109,7 +108,7 @@ PROGRAMS = st.lists(st.one_of(WRITES, WRITES, WRITES, WATCHES, TURNS, TURNS, LIS
 
 @dataclass(slots=True)
 class Watching:
-    """A watch, and what is known of it. `relists`: how many there had been when it began."""
+    """A watch, and the events expected of it. `relists`: the number of relists when it began."""
 
     view: View
     watcher: Watcher
@@ -121,7 +120,7 @@ class Watching:
 
 @dataclass(slots=True)
 class Run:
-    """One program, under way."""
+    """One running program."""
 
     kv: MemoryKV
     store: KVStore
@@ -204,7 +203,7 @@ class Run:
         assert lists_as_it_was(self.truth, view, items, revision)
 
     async def turns(self, number: int) -> None:
-        """Let others have the loop, and a little time."""
+        """Let other tasks run, and a little time pass."""
         for _ in range(number):
             await asyncio.sleep(0)
             self.clock.advance(0.01)
@@ -221,7 +220,7 @@ class Run:
             await watcher.take(watcher.backlog)
 
     async def cut(self, number: int) -> None:
-        """The cache loses its watch, and what was on its way with it."""
+        """The cache loses its watch, with the events on their way."""
         await self.origin.break_watches(None if number % 2 else Unavailable("connection lost"))
 
     async def compact(self, _number: int) -> None:
@@ -231,14 +230,14 @@ class Run:
             await self.kv.compact(await self.kv.current_revision())
 
     async def lose_history(self, number: int) -> None:
-        """While the cache is cut off, something happens that nobody can learn afterwards."""
+        """While the cache is cut off, events happen and are compacted."""
         await self.cut(number)
         await self.write(Write("put", KEYS[number % len(KEYS)], "web", "red", by_another_server=True))
         await self.write_other(0)
         await self.compact(0)
 
     async def hold(self, number: int) -> None:
-        """For some steps, what happens in the store stays on its way to the cache."""
+        """For some steps, the store's events stay on their way to the cache."""
         self.held_steps = number + 1
         self.origin.hold_events()
 
@@ -246,7 +245,7 @@ class Run:
         self.clock.advance(5**number / 50)
 
     async def write_other(self, _number: int) -> None:
-        """Something else in the store moves its revision."""
+        """A write to another resource moves the store's revision."""
         known = (await self.kv.get(b"/other")).record
         await self.kv.put(b"/other", b"", expected_mod_revision=known.mod_revision if known is not None else 0)
 
@@ -254,7 +253,7 @@ class Run:
         await self.kv.request_progress()
 
     async def patiently(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of what may have to wait for the clock."""
+        """The result of a call that may have to wait for the clock."""
         task = asyncio.ensure_future(work)
         while not task.done():
             await self.turns(10)
@@ -263,7 +262,7 @@ class Run:
         return task.result()
 
     async def finish(self) -> None:
-        """Let everything come to where it must, and a little further."""
+        """Let all pending work finish, and a little more time pass."""
         self.origin.release_events()
         await self.patiently(self.cacher.get_list("", ListOptions()))
         for _ in range(30):

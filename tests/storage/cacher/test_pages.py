@@ -1,4 +1,4 @@
-"""Pages: limits, tokens and what is left, as the origin would say it."""
+"""Pages: limits, tokens and remaining counts, as the origin returns them."""
 
 import asyncio
 from collections.abc import Sequence

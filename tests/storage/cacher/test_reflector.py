@@ -1,4 +1,4 @@
-"""Reflector: the cache follows the store through whatever happens to the way between them."""
+"""Reflector: the cache follows the store through all faults of the connection."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ async def some_turns() -> None:
 
 
 async def wait_until_following(cacher: Cacher, clock: ManualClock) -> None:
-    """Let time go by until the reflector has the store again."""
+    """Let time pass until the reflector watches the store again."""
     for _ in range(100):
         await some_turns()
         if cacher.statistics()["reflector"]["following"]:
@@ -153,7 +153,7 @@ async def test_events_that_were_on_the_way_come_once(
 
 
 async def lose_history(cacher: Cacher, store: KVStore, origin: Troubled, kv: MemoryKV) -> int:
-    """Break the cache's watch, write, and compact what it would resume from. Returns the newest revision."""
+    """Break the cache's watch, write, and compact its revision away. Returns the newest revision."""
     await origin.break_watches(Unavailable("connection lost"))
     await create(store, "b")
     newest = await create(store, "c")

@@ -1,4 +1,4 @@
-"""Scopes: as narrow as key and selectors tell, never narrower."""
+"""Scopes: as narrow as key and selectors allow, never narrower."""
 
 import pytest
 

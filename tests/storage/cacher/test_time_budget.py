@@ -1,4 +1,4 @@
-"""TimeBudget: it fills with time, up to a limit, and is taken whole."""
+"""TimeBudget: it fills with time, up to a limit, and is taken as a whole."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How a watch on a Cacher begins: which state it is shown, and that no change is missed or repeated behind it."""
+"""The start of a watch on a Cacher: its initial state, and the changes after it without gap or repetition."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Watermark: it only grows, wakes whom it should, and keeps nobody who has gone."""
+"""Watermark: it only grows, wakes the waiters that it has passed, and keeps none that has left."""
 
 import asyncio
 

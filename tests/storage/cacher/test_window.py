@@ -1,4 +1,4 @@
-"""Window: what can be served from it, and how large it is."""
+"""Window: the revisions from which it can serve watches, and its size."""
 
 import pytest
 

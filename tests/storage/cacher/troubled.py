@@ -1,4 +1,4 @@
-"""Troubled: an Origin between a Cacher and a real Store, on which tests can bring trouble.
+"""Troubled: an Origin between a Cacher and a real Store, on which tests can cause faults.
 
 Everything goes through to the store; what goes wrong on the way is what the test says.
 """
@@ -29,7 +29,7 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 
 
 class Door:
-    """Open, or held shut; tells how many have come to it while it was shut."""
+    """Open or closed; counts the calls that have come while it was closed."""
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -57,7 +57,7 @@ class Door:
 
 
 class Troubled:
-    """The origin. `failure`: what every request meets; `failing_lists`: what the next lists meet, one each."""
+    """The origin. `failure`: the error of every request; `failing_lists`: the errors of the next lists, one each."""
 
     def __init__(self, store: KVStore) -> None:
         self.store = store
@@ -71,10 +71,10 @@ class Troubled:
         self.old_list: ListResult | None = None
         self.taps: list[Tap] = []
 
-    # Trouble
+    # Faults
 
     def hold_events(self) -> None:
-        """What the store's watch delivers from now on stays on the way."""
+        """Hold back the events of the store's watch from now on."""
         for tap in self.taps:
             tap.held = tap.held or []
 
@@ -83,7 +83,7 @@ class Troubled:
             tap.release()
 
     async def break_watches(self, reason: StorageError | None) -> None:
-        """The connection of all watches is lost."""
+        """Break the connection of all watches."""
         taps, self.taps = self.taps, []
         for tap in taps:
             tap.break_off(reason)
@@ -208,14 +208,14 @@ class Tap:
             self.deliver(batch)
 
     def break_off(self, reason: StorageError | None) -> None:
-        """End with this reason; what is on the way is lost."""
+        """End with this reason; the events on their way are lost."""
         self.held = None
         self.end(reason)
         self.watch.stop()
 
 
 async def make_trouble(origins: Sequence[Troubled], kv: MemoryKV, clock: ManualClock, *, seed: int = 1) -> None:
-    """Let time go by, hold events back, cut caches off, and compact what they would resume from."""
+    """Let time pass, hold events back, cut caches off, and compact the revisions that they would resume from."""
     chance = random.Random(seed)
     while True:
         await asyncio.sleep(0)

@@ -1,7 +1,7 @@
-"""Truth: everything that happened to the widgets of a kv engine, and what a watcher must have seen of it.
+"""Truth: the history of the widgets in a kv engine, and the events that a watcher must have seen of it.
 
-Read from the engine's own events and worked out in the simplest way that one can see to be right; nothing here is
-shared with the cache, but for the words that the answers are given in.
+It reads the engine's own events, and computes the answers in the simplest way. It shares only the types of the answers
+with the cache.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ SELECTIONS: dict[SelectionPredicate, Callable[[Object], bool]] = {
     with_field("spec.color", "red"): lambda obj: obj["spec"].get("color") == "red",
     with_field("metadata.name", "a"): lambda obj: obj["metadata"]["name"] == "a",
 }
-"""What tests select by, and what that means."""
+"""The selectors of the tests, each with its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a watcher is told: of which object, under which revision, in which state."""
+    """A watcher's event: the object's key, its revision and its state."""
 
     type: WatchEventType
     key: str
@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a watch or list looks at."""
+    """The scope and the selector of a watch or list."""
 
     scope: str
     predicate: SelectionPredicate
@@ -65,12 +65,12 @@ class Truth:
         return list(dict.fromkeys(revision for *_, revision in self.changes))
 
     def state(self, revision: int, view: View) -> dict[str, Object]:
-        """What the view shows at a revision, in key order."""
+        """The objects in view at a revision, in key order."""
         state = {key: after for key, _, after, at in self.changes if at <= revision}
         return {key: obj for key, obj in sorted(state.items()) if obj is not None and view.shows(key, obj)}
 
     def events(self, revision: int, view: View) -> list[Seen]:
-        """What a watcher of the view must see behind a revision."""
+        """The events that a watcher of the view must see after a revision."""
         seen = []
         for key, before, after, at in self.changes:
             was, is_now = view.shows(key, before), view.shows(key, after)
@@ -123,7 +123,7 @@ def _at_revision(obj: Object, revision: int) -> Object:
 
 
 def agrees(truth: Truth, view: View, events: Sequence[WatchEvent], *, start: int | None, is_whole: bool) -> bool:
-    """Whether a watcher saw what it must, in order: behind `start`, or behind a state (None) that came first.
+    """Whether a watcher saw the expected events in order: after `start`, or after a state (None) that came first.
 
     is_whole: it must have seen everything; otherwise the watch has ended, and it may have seen only the beginning.
     """
@@ -150,7 +150,7 @@ def _begins_with(truth: Truth, view: View, events: Sequence[WatchEvent], revisio
 
 
 def _follows(truth: Truth, view: View, events: Sequence[WatchEvent], revision: int, *, is_whole: bool) -> bool:
-    """Whether the events are what happened behind the revision, each bookmark in its place."""
+    """Whether the events are the history after the revision, with each bookmark in its place."""
     expected = deque(truth.events(revision, view))
     told_up_to = revision
     for event in events:

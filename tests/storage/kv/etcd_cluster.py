@@ -1,4 +1,4 @@
-"""What tests do to a running cluster: find its leader, cut a member off from the others, wait for what must come."""
+"""Operations on a running cluster: find its leader, cut a member off from the others, wait for a state."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -15,13 +15,13 @@ PATIENCE = 20.0
 
 
 async def status_of(member: Member) -> rpc.StatusResponse:
-    """What a member says of itself."""
+    """The status of a member."""
     async with grpc.aio.insecure_channel(member.endpoint.removeprefix("http://")) as channel:
         return await rpc.MaintenanceStub(channel).Status(rpc.StatusRequest())
 
 
 async def leader_of(cluster: Cluster) -> Member:
-    """The member that leads."""
+    """The leader."""
     for member in cluster.members:
         status = await status_of(member)
         if status.leader == status.header.member_id:
@@ -30,7 +30,7 @@ async def leader_of(cluster: Cluster) -> Member:
 
 
 async def until(is_true: Callable[[], bool]) -> None:
-    """Return when it has come true."""
+    """Wait until the condition is true."""
     async with asyncio.timeout(PATIENCE):
         while not is_true():  # noqa: ASYNC110 - there is nobody who would tell
             await asyncio.sleep(0.01)

@@ -36,8 +36,10 @@ def default_binary() -> Path:
 
 
 def binaries() -> Mapping[str, Path]:
-    """By name, the etcds that the suites of the storage run on: one whose progress is not to be trusted, and one whose
-    progress is, where there is one: what ETCD_BIN names or scripts/fetch-etcd has unpacked.
+    """The etcds for the suites of the storage, by name: one without reliable progress, and one with it, if there is
+    one.
+
+    The second one is ETCD_BIN's, or that of scripts/fetch-etcd.
     """
     named = os.environ.get("ETCD_BIN")
     if named:
@@ -63,10 +65,10 @@ def is_durable(binary: Path) -> bool:
 
 
 class Port:
-    """A free port on loopback that nobody else gets, neither a listener nor an outgoing connection.
+    """A free port on loopback that no other socket gets, neither a listener nor an outgoing connection.
 
-    On Linux a bound socket that does not listen holds the port, and etcd may still listen on it, because both allow
-    the reuse of addresses. Elsewhere the port is only known to have been free.
+    On Linux a bound socket that does not listen holds the port, and etcd may still listen on it, because both allow the
+    reuse of addresses. Elsewhere the port is only known to have been free.
     """
 
     def __init__(self) -> None:
@@ -82,7 +84,7 @@ class Port:
 
 
 class _Start:
-    """What tells how a start went: the process' notice, as systemd gets it, and its exit."""
+    """The events of a start: the process' notice, as systemd gets it, and its exit."""
 
     def __init__(self, path: Path) -> None:
         path.unlink(missing_ok=True)
@@ -129,7 +131,7 @@ class Member:
         self._start: _Start | None = None
         self.client_port, self.peer_port = (port.number for port in self._ports)
         self.advertised_peer_port = self.peer_port
-        """Where the other members reach this one; a test sets a proxy's port here before the start."""
+        """The URL for the other members; a test sets a proxy's port here before the start."""
 
     @property
     def endpoint(self) -> str:
@@ -143,7 +145,7 @@ class Member:
 
     @property
     def log(self) -> str:
-        """What the processes of this member have written."""
+        """The log of this member's processes."""
         path = self._path / "log"
         return path.read_text(errors="replace") if path.exists() else ""
 
@@ -178,11 +180,11 @@ class Member:
         self._forget_start()
 
     def kill(self) -> None:
-        """End the process as a power failure would; the data stay."""
+        """Kill the process, as a power failure would; the data stay."""
         self._end(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """End the process in order."""
+        """Stop the process with SIGTERM."""
         self._end(signal.SIGTERM)
 
     def crash(self) -> None:
@@ -206,7 +208,7 @@ class Member:
         self._process.send_signal(signal.SIGCONT)
 
     def remove(self) -> None:
-        """End the process and leave nothing behind."""
+        """Stop the process and remove its files."""
         self.kill()
         self._folder.cleanup()
         for port in self._ports:
@@ -289,7 +291,7 @@ class Cluster:
             member.wait_until_ready()
 
     def remove(self) -> None:
-        """End all processes and leave nothing behind."""
+        """Stop all processes and remove their files."""
         for member in self.members:
             member.remove()
 

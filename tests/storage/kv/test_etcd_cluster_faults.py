@@ -46,7 +46,7 @@ def stream_member(kv: EtcdKV, cluster: Cluster) -> Member:
 
 @dataclass(slots=True)
 class Load:
-    """Writers of new keys and of one counter that do not stop for faults, and what they know."""
+    """Writers of new keys and of one counter that go on during faults, and their confirmed writes."""
 
     kv: KV
     created: list[Record] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Load:
                 continue  # and the key does not exist
 
     async def increment(self) -> None:
-        """All writers write the same bytes on the same revision, which is what makes mistakes visible."""
+        """All writers write the same bytes on the same revision, so that a wrong conclusion shows."""
         while not self.is_over:
             try:
                 current = await read(self.kv, b"/load/counter")
@@ -236,7 +236,7 @@ class TestPartition:
 
 
 def state_after(events: list[Event]) -> dict[bytes, Record]:
-    """What is left when all events have happened."""
+    """The final state after all events."""
     state: dict[bytes, Record] = {}
     for event in events:
         assert event.previous == state.get(event.record.key)

@@ -1,4 +1,4 @@
-"""Writes whose answers are lost: they are never sent again, and what became of them is found out or said to be unknown.
+"""Writes with lost answers: they are never sent again, and their outcome is found out or reported as unknown.
 
 The engine under test talks to etcd through a proxy that loses answers or requests; `direct` sees the store as it is.
 """
@@ -73,7 +73,7 @@ def lose_answers(proxy: TcpProxy, direct: KV) -> Callable[..., Awaitable[list[St
 
 @pytest.fixture
 def lose_requests(proxy: TcpProxy) -> Callable[..., Awaitable[list[Started]]]:
-    """Start writes and cut the connection before etcd has got them; meanwhile something else may happen."""
+    """Start writes and cut the connection before etcd has got them; another write may happen meanwhile."""
 
     async def lose_requests(
         *writes: Coroutine[Any, Any, WriteResult], meanwhile: Callable[[], Awaitable[object]] | None = None

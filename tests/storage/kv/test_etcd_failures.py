@@ -1,4 +1,4 @@
-"""What failed calls mean: which of our errors they are, and whether the request may have taken effect."""
+"""Failures: the errors of failed calls, and whether the request may have taken effect."""
 
 import grpc
 import pytest

@@ -1,4 +1,4 @@
-"""The etcd engine when its member is away, is full, or refuses: clear errors in time, and recovery by itself."""
+"""The etcd engine when its member is away, is full, or refuses: clear errors in time, and recovery without help."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -18,10 +18,10 @@ from tests.storage.kv.steps import create, next_events, read, take, update
 from tests.storage.kv.tcp_proxy import TcpProxy
 
 BRIEF = 0.4
-"""A deadline for requests that are to fail."""
+"""A deadline for requests that the test expects to fail."""
 
 LONG = 30.0
-"""A deadline for requests that are to succeed after all."""
+"""A deadline for requests that the test expects to succeed after retries."""
 
 
 @asynccontextmanager
@@ -333,7 +333,7 @@ class TestLargeData:
 
 
 async def anext_of_watch(kv: KV, key: bytes) -> list[object]:
-    """The first record that a watch of one key from the very beginning sees."""
+    """The first record that a watch of one key from revision 1 sees."""
     async with kv.watch(key, key + b"\x00", revision=1) as batches:
         return [event.record for event in await take(batches, 1)]
 
@@ -345,7 +345,7 @@ async def update_until_refused(kv: KV, record: Record) -> None:
 
 
 async def make_room(member: Member, revision: int) -> None:
-    """What an administrator does about a full member."""
+    """Free a full member as an administrator does: compact, defragment, disarm the alarm."""
     async with grpc.aio.insecure_channel(member.endpoint.removeprefix("http://")) as channel:
         await rpc.KVStub(channel).Compact(rpc.CompactionRequest(revision=revision, physical=True))
         maintenance = rpc.MaintenanceStub(channel)

@@ -1,4 +1,4 @@
-"""One gRPC stream against a server that speaks HTTP/2 by h2: batches, back-pressure, and how it ends."""
+"""One gRPC stream against a server that speaks HTTP/2 by h2: batches, back-pressure, and its end."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ def framed(*messages: bytes) -> bytes:
 
 
 class H2Server(asyncio.Protocol):
-    """The other end of one connection; it answers nothing by itself but what HTTP/2 demands."""
+    """The other end of one connection; it sends only the answers that HTTP/2 demands."""
 
     def __init__(self) -> None:
         self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The etcd engine as a user of etcd's authentication: tokens that come and go, and what is not permitted."""
+"""The etcd engine as a user of etcd's authentication: tokens that expire, and missing rights."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -18,7 +18,7 @@ from tests.storage.kv.steps import create, next_events, read, take, update
 
 ROOT = Login("root", "root password")
 CLERK = Login("clerk", "clerk password")
-"""May read and write below /registry/."""
+"""The key range of the user CLERK."""
 
 FAST_PASSWORDS = "--bcrypt-cost=4"
 
@@ -31,7 +31,7 @@ class Administrator:
         self._auth = rpc.AuthStub(self._channel)
 
     async def enable(self) -> None:
-        """Make the users ROOT and CLERK, and let nobody else in."""
+        """Create the users ROOT and CLERK, and require authentication."""
         await self._auth.RoleAdd(rpc.AuthRoleAddRequest(name="root"))
         await self._add_user(ROOT, role="root")
         await self._auth.RoleAdd(rpc.AuthRoleAddRequest(name="clerk"))
@@ -45,7 +45,7 @@ class Administrator:
         await self._auth.UserChangePassword(request, metadata=await self._token())
 
     async def add_role(self, name: str) -> None:
-        """A change of the users, which makes signed tokens old."""
+        """A change of the users, which invalidates signed tokens."""
         await self._auth.RoleAdd(rpc.AuthRoleAddRequest(name=name), metadata=await self._token())
 
     async def close(self) -> None:

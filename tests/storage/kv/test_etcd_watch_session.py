@@ -1,4 +1,4 @@
-"""One watch stream, response by response: whom a progress is for, what waits for more, what is settled in order."""
+"""One watch stream, response by response: the receivers of a progress, fragments, and creations in order."""
 
 import pytest
 from aetcd import rpc

@@ -26,7 +26,7 @@ RANGES = Resource(
     group="", resource="ranges", namespaced=False, type_meta={"apiVersion": "v1", "kind": "RangeAllocation"}
 )
 _KEY = "servicenodeports"
-_OPERATION = interpret.Operation(GroupResource("", "servicenodeportallocations"), "update")
+_OPERATION = interpret.StorageCall(GroupResource("", "servicenodeportallocations"), "update")
 _FIRST_DRY_PORT = 32769
 """The node port that a dry run shows for dynamic allocation."""
 

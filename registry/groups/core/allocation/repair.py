@@ -14,7 +14,7 @@ from datetime import datetime
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import addresses
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.groups.core.allocation import port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs
 from aio_apiserver.registry.groups.core.allocation.node_ports import NodePorts, PortError, PortSet
@@ -49,7 +49,7 @@ class Repair:
         """Run one round. Raises StatusError."""
         known = {family: await stock.all() for family, stock in self._cluster_ips.items()}
         listing = self._services.get_list("", ListOptions())
-        items = (await interpreted(listing, Operation(_SERVICES, "list"))).items
+        items = (await interpreted(listing, StorageCall(_SERVICES, "list"))).items
         services = [item.decode() for item in items]
         await self._repair_ports(services)
         for family, stock in self._cluster_ips.items():

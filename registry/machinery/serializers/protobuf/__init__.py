@@ -1,4 +1,4 @@
-"""Protobuf: Kubernetes' binary form of its own types, which Go clients prefer."""
+"""Protobuf: Kubernetes' binary encoding of its own types, which Go clients prefer."""
 
 from aio_apiserver.registry.machinery.serializers.protobuf.envelope import (
     dump,

@@ -1,7 +1,7 @@
-"""document_fields: writers of messages that tables describe: what a field of a document is on the wire.
+"""document_fields: writes OpenAPI documents as protobuf messages, from tables of their fields.
 
-A writer turns a value into the bytes of a field, without its tag. Pure; knows no document. Must hold: a key that a
-message does not know is written as an extension where there are some, else left out.
+A writer turns a value into the bytes of a field, without its tag. Pure; knows no document. Must hold: a key without a
+field is written as an extension if the message has extensions, else left out.
 """
 
 import struct
@@ -23,7 +23,7 @@ Write = Callable[[Any], bytes]
 
 
 class Field(NamedTuple):
-    """Where a key of an object goes. `kind` is the wire type; each value of a repeated field has a tag of its own."""
+    """The field for a key of an object. `kind` is the wire type; each value of a repeated field has its own tag."""
 
     number: int
     kind: int
@@ -67,7 +67,7 @@ class Message:
         self._fields: Mapping[str, Field] = {}
 
     def define(self, **fields: Field) -> None:
-        """Say what the message has. Apart from its making, because messages contain themselves."""
+        """Set the fields. This is a step of its own, because messages contain themselves."""
         self._fields = fields
 
     def __call__(self, value: Mapping[str, Any]) -> bytes:
@@ -85,19 +85,19 @@ class Message:
 
 
 def within(number: int, write: Write) -> Write:
-    """A message with just one field."""
+    """A message with a single field."""
     return lambda value: tag(number, LENGTH) + delimited(write(value))
 
 
 def entries(number: int, write: Write) -> Write:
-    """A message that is a map: one field of names and values."""
+    """A message for a map: one repeated field of names and values."""
     return lambda value: b"".join(
         tag(number, LENGTH) + delimited(_named(name, write(one))) for name, one in value.items()
     )
 
 
 def anything(value: Any) -> bytes:
-    """Any value, as YAML, of which JSON is a part."""
+    """A message for any value, as YAML text; JSON is a part of YAML."""
     return tag(2, LENGTH) + delimited(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
 
 

@@ -10,11 +10,11 @@ _WRAP = 1 << 64
 
 
 class Malformed(ValueError):
-    """Bytes that are no message."""
+    """Bytes that are not a message."""
 
 
 def read_fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Each field's number, its value if it is a number (else 0), and its bytes if it has a length (else none)."""
+    """Each field: its number, its value if it is a number (else 0), and its bytes if it has a length (else empty)."""
     at = 0
     while at < len(data):
         tag, at = read_varint(data, at)
@@ -29,7 +29,7 @@ def read_fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def read_number(data: bytes, at: int, kind: int) -> tuple[int, bytes, int]:
-    """The value of a field without a length behind its tag: a number or some bytes, and the place behind it."""
+    """The value of a field without a length: a number or some bytes, and the next position."""
     if kind == VARINT:
         value, at = read_varint(data, at)
         return value, b"", at
@@ -40,7 +40,7 @@ def read_number(data: bytes, at: int, kind: int) -> tuple[int, bytes, int]:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number at a place, and the place behind it."""
+    """The number at a position, and the next position."""
     if at < len(data) and data[at] < 0x80:
         return data[at], at + 1
     value = shift = 0
@@ -54,7 +54,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """A varint as the 64-bit number with a sign that it stands for."""
+    """A varint as a signed 64-bit number."""
     return value - _WRAP if value >= _SIGN else value
 
 
@@ -70,12 +70,12 @@ def varint(value: int) -> bytes:
 
 
 def tag(number: int, kind: int) -> bytes:
-    """What stands before a field's value."""
+    """The tag of a field: its number and wire type."""
     return varint(number << 3 | kind)
 
 
 def delimited(value: bytes) -> bytes:
-    """Bytes behind their length."""
+    """Bytes with their length in front."""
     return varint(len(value)) + value
 
 

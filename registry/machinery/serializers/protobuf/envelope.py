@@ -1,6 +1,7 @@
-"""envelope: a magic, then the type of an object beside its message (runtime.Unknown).
+"""Envelope: Kubernetes' protobuf envelope (runtime.Unknown): a magic, the type of an object, and its message.
 
-Must hold: only Kubernetes' own types have messages; a type that has none is not acceptable, never written wrong.
+Must hold: only Kubernetes' own types have messages. A type without a message is refused as not acceptable, never
+written wrongly.
 """
 
 from collections.abc import Mapping
@@ -30,11 +31,11 @@ _UNPUBLISHED: Mapping[tuple[str, str], str] = {
     ("meta.k8s.io", "v1"): "io.k8s.apimachinery.pkg.apis.meta.v1",
     ("meta.k8s.io", "v1beta1"): "io.k8s.apimachinery.pkg.apis.meta.v1",
 }
-"""Versions that clients get answers in, but that OpenAPI does not tell of: where their definitions would be."""
+"""Served versions that OpenAPI does not describe, with the package of their definitions."""
 
 
 def to_value(data: bytes, types: Catalog, expected: GroupVersionKind) -> dict[str, Any]:
-    """The object in a body, typed, as JSON would have it. Raises Malformed."""
+    """The object in a body, typed, as its JSON would decode. Raises Malformed."""
     if not data.startswith(MAGIC):
         raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix {_MAGIC_NUMBERS}")
     if len(data) == len(MAGIC):
@@ -65,12 +66,12 @@ def dump(value: dict[str, Any], types: Catalog) -> bytes:
 
 
 def message_in(json: bytes, kind: GroupVersionKind, types: Catalog) -> bytes:
-    """The message of the object of a kind that JSON holds, without its envelope."""
+    """The message of an object in JSON, without its envelope."""
     return octets.to_bytes(_write(kind, octets.value_in(json), types))
 
 
 def enclosed(*message: bytes, api_version: str, kind: str) -> bytes:
-    """The body of a typed object from the parts of its message, of which the first begins with the length of all."""
+    """The body of a typed object from the parts of its message; the first part begins with the message's length."""
     head, tail = _around(api_version, kind)
     return b"".join((head, *message, tail))
 
@@ -90,7 +91,7 @@ def _read(kind: GroupVersionKind, message: bytes, types: Catalog) -> dict[str, A
 
 @lru_cache(maxsize=1024)
 def _around(api_version: str, kind: str) -> tuple[bytes, bytes]:
-    """What stands before the length of a message, and behind it."""
+    """The bytes before the length of a message, and the bytes after the message."""
     type_meta = tag(_API_VERSION, LENGTH) + delimited(api_version.encode())
     type_meta += tag(_KIND, LENGTH) + delimited(kind.encode())
     head = MAGIC + tag(_TYPE, LENGTH) + delimited(type_meta) + tag(_RAW, LENGTH)
@@ -98,7 +99,7 @@ def _around(api_version: str, kind: str) -> tuple[bytes, bytes]:
 
 
 def _definition(kind: GroupVersionKind, types: Catalog) -> str:
-    """The definition of a kind; nothing when it is not one of Kubernetes' own."""
+    """The definition of a kind; empty when it is not one of Kubernetes' own."""
     package = _UNPUBLISHED.get((kind.group, kind.version))
     if package is not None:
         return f"{package}.{kind.kind}"

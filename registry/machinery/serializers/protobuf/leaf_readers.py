@@ -1,8 +1,7 @@
-"""Leaf readers: what stands on the wire where JSON has text, a number, or anything at all.
+"""Leaf readers: decode protobuf values without fields of their own: texts, numbers, times, quantities, JSON.
 
-Pure. Generated code calls them by their names here, with the content of a field. Must hold: reading gives what
-kube-apiserver's JSON would hold; a zero time is null. What cannot be read
-is Malformed, or a text that cannot be decoded.
+Pure. Generated code calls them by their names here, with the content of a field. Must hold: the result is the value in
+kube-apiserver's JSON; a zero time is null. Wrong bytes raise Malformed or UnicodeDecodeError.
 """
 
 import base64
@@ -33,7 +32,7 @@ text = bytes.decode
 
 
 def blob(content: bytes) -> str:
-    """Bytes, which JSON has in Base64."""
+    """Bytes, which are Base64 in JSON."""
     return base64.b64encode(content).decode()
 
 
@@ -56,7 +55,7 @@ def micro_time(content: bytes) -> str | None:
 
 
 def first(content: bytes) -> str:
-    """The text that a message has alone: a quantity."""
+    """The text of a message with a single text: a quantity."""
     if 1 < len(content) < _LONG and content[0] == _TEXT_TAG and content[1] == len(content) - 2:
         return text(content[2:])
     return text(_part(content, 1))
@@ -69,7 +68,7 @@ def int_or_string(content: bytes) -> int | str:
 
 
 def raw(content: bytes) -> Any:
-    """Any JSON."""
+    """Any JSON value."""
     found = _part(content, 1)
     try:
         return orjson.loads(found) if found else None
@@ -97,7 +96,7 @@ def entry(content: bytes, of_content: Callable[[bytes], T]) -> tuple[str, T]:
 
 
 def or_bool(content: bytes, schema: Read) -> Any:
-    """A schema, or whether everything is allowed."""
+    """A schema, or a bool that allows everything or nothing."""
     allows: Any = False
     for number, integer, part in read_fields(content):
         if number == 1:
@@ -138,12 +137,12 @@ def _moment(content: bytes) -> datetime | None:
 
 
 def _number(content: bytes, wanted: int) -> int:
-    """The number in a field, of which the last one counts."""
+    """The number in a field; the last one counts."""
     return next((integer for number, integer, _ in reversed([*read_fields(content)]) if number == wanted), 0)
 
 
 def _part(content: bytes, wanted: int) -> bytes:
-    """The bytes in a field, of which the last one counts."""
+    """The bytes in a field; the last ones count."""
     return next((part for number, _, part in reversed([*read_fields(content)]) if number == wanted), b"")
 
 
@@ -164,7 +163,7 @@ READERS: Mapping[str, str] = {
     "JSONSchemaPropsOrArray": "or_array({0}, {1})",
     "JSONSchemaPropsOrStringArray": "or_string_array({0}, {1})",
 }
-"""The value of a shape in generated code, from an expression for the content and the reader of the schema."""
+"""Expressions in generated code for the value of a shape, from the content ({0}) and the reader of the schema ({1})."""
 
 USED = {"text": text} | {
     function.__name__: function

@@ -1,7 +1,7 @@
-"""Leaf writers: the octets of what JSON has as text, as a number, or as anything at all.
+"""Leaf writers: encode protobuf values without fields of their own, as octets: texts, numbers, times, JSON.
 
-Pure. Generated code calls them by their names here. Must hold: they give the content of a field, without its tag and
-length; texts in the values are octets.
+Pure. Generated code calls them by their names here. Must hold: the result is the content of a field, without its tag
+and length. Texts in the values are octets.
 """
 
 import base64
@@ -25,7 +25,7 @@ Write = Callable[[Any], str]
 
 @lru_cache(maxsize=4096)
 def time(value: str) -> str:
-    """A moment: objects have few, and many have the same."""
+    """A time; cached, because many objects have the same times."""
     when = datetime.fromisoformat(value)
     return f"\x08{VARINTS[(when - _EPOCH) // _SECOND]}\x10{VARINTS[when.microsecond * _MICRO]}"
 
@@ -42,7 +42,7 @@ def int_or_string(value: int | str) -> str:
 
 
 def raw(value: Any) -> str:
-    """Any JSON. Its UTF-8, read as UTF-8, is the octets again of the texts in it."""
+    """Any JSON value. orjson encodes its octets as UTF-8, and decoding them gives the octets again."""
     return first(orjson.dumps(value).decode())
 
 
@@ -51,7 +51,7 @@ def items(value: Sequence[str]) -> str:
 
 
 def blob(value: str) -> str:
-    """The bytes that JSON has in Base64."""
+    """The bytes of a Base64 text."""
     return of_bytes(base64.b64decode(value))
 
 
@@ -60,7 +60,7 @@ def double(value: float) -> str:
 
 
 def or_bool(value: Any, schema: Write) -> str:
-    """A schema, or whether everything is allowed."""
+    """A schema, or a bool that allows everything or nothing."""
     if isinstance(value, bool):
         return f"\x08{VARINTS[value]}"
     return f"\x08\x01\x12{delimited(schema(value))}"
@@ -97,13 +97,13 @@ WRITERS: Mapping[str, str] = {
     "JSONSchemaPropsOrArray": "or_array({0}, {1})",
     "JSONSchemaPropsOrStringArray": "or_string_array({0}, {1})",
 }
-"""The content of a shape in generated code, from an expression for the value and the writer of the schema."""
+"""Expressions in generated code for the content of a shape, from the value ({0}) and the writer of the schema ({1})."""
 
 ZEROS: Mapping[str, str] = {"Quantity": first("0"), "IntOrString": int_or_string(0)}
-"""What stands for no value where Go has no pointer, when it is not nothing at all."""
+"""The content of a missing value that is no pointer in Go, where it is not empty."""
 
 NEVER_WRITTEN_EMPTY = frozenset({"bytes", "ExtraValue", "Verbs"})
-"""Shapes for which nothing stands where there is no value."""
+"""Shapes that are left out when they have no value."""
 
 USED = {
     function.__name__: function

@@ -1,7 +1,7 @@
-"""Message members: what a message has in it, from the facts of the wire and the properties of the schema.
+"""Message members: the fields of a type's protobuf message, from wire.json and the properties of its schema.
 
-Pure; knows neither bytes nor generated code. Must hold: members come in the order of their numbers. Members that are
-no pointers in Go are written even without a value, so that the bytes are kube-apiserver's.
+Pure; knows neither bytes nor generated code. Must hold: members come in the order of their numbers. Members that are no
+pointers in Go are written even without a value, so that the bytes are kube-apiserver's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ SCALARS = frozenset({"string", "bytes", "bool", "int32", "int64", "double"})
 _SPECIAL = frozenset(
     {"Time", "MicroTime", "Quantity", "IntOrString", "RawExtension", "JSON", "FieldsV1", "ExtraValue", "Verbs"}
 )
-"""Messages for which JSON has no object, by the last word of their names."""
+"""Messages that are not objects in JSON, by the last word of their names."""
 
 
 class WireShape(Struct, frozen=True):
@@ -32,7 +32,7 @@ class WireShape(Struct, frozen=True):
 
 
 class Member(Struct, frozen=True):
-    """A field of a message, and the property that it is. Of a map, `shape` is that of the values."""
+    """A field of a message, with the name of its property. `shape` is that of the values for a map."""
 
     number: int
     name: str
@@ -42,7 +42,7 @@ class Member(Struct, frozen=True):
 
 
 class Embedded(Struct, frozen=True):
-    """A field for an embedded struct, whose members are properties of the struct around it."""
+    """A field for an embedded struct, whose members are properties of the outer struct."""
 
     number: int
     definition: str
@@ -57,7 +57,7 @@ def members_of(definition: str, types: Catalog) -> Sequence[Member | Embedded]:
 
 
 def _members(owner: str, definition: str, names: Mapping[str, str]) -> Iterator[Member | Embedded]:
-    """`owner` has the properties, by their letters in `names`: the struct around embedded ones."""
+    """`owner` is the outermost struct, which has the properties, by their letters in `names`."""
     for name, one in wire.fields(definition).items():
         known = names.get(wire.letters(name))
         if known is not None:

@@ -1,9 +1,9 @@
-"""Messages: Kubernetes' types on the wire, to plain values as JSON has them and back, by generated code.
+"""Messages: encodes and decodes Kubernetes' types in protobuf, with generated code.
 
 A type's functions are made at their first use, from the same facts as its schema (registry/machinery/schema/wire.py).
 They call the functions of the types in it by their names. `printed_writer` and `printed_reader` show the text of one.
 
-Must hold: an unknown field is skipped; what is written are kube-apiserver's bytes.
+Must hold: an unknown field is skipped; the written bytes are kube-apiserver's.
 """
 
 import re
@@ -39,7 +39,7 @@ _TO_READ: Mapping[str, Any] = {
 
 
 class _Functions:
-    """One generated function a type. `known`: what generated code sees besides the functions of other types."""
+    """One generated function a type. `known`: further names for generated code, beside the functions of other types."""
 
     def __init__(self, types: Catalog, source: _Source, known: Mapping[str, Any]) -> None:
         self._types = types
@@ -54,7 +54,7 @@ class _Functions:
         return self._source(_name_of(definition), members_of(definition, self._types), self._name)
 
     def _name(self, definition: str) -> str:
-        """The name of a function, which is there from now on; what stands there first compiles it."""
+        """The name of a function, which can be called from now on; the first call compiles it."""
         name = _name_of(definition)
         if name not in self._names:
             self._names[name] = lambda found: self._compiled(name, definition)(found)
@@ -89,7 +89,7 @@ class Messages:
         return value
 
     def printed_writer(self, definition: str) -> str:
-        """The text of the function that writes a definition's message, for people."""
+        """The text of the function that writes a definition's message, for debugging."""
         return self._writers.printed(definition)
 
     def printed_reader(self, definition: str) -> str:

@@ -1,7 +1,7 @@
-"""Octets: bytes as a text of which each character is one byte (Latin-1), the form in which messages are put together.
+"""Octets: protobuf bytes as a text with one character for each byte (Latin-1), from which messages are joined.
 
 Most texts of an object are ASCII: their characters are their bytes already. So the parts of a message are joined by
-formatting, without encoding each part, and the length of a text is its number of bytes. Pure; knows no message.
+formatting, without encoding each part. The length of a text is its number of bytes. Pure; knows no message.
 
 Must hold: every text was made octets (`of_value`, `value_in`) before it comes into a message.
 """
@@ -16,7 +16,7 @@ _KEPT_BELOW = 1 << 14
 
 
 class _Varints(dict[int, str]):
-    """The octets of numbers as varints; those of up to two bytes are made once."""
+    """The octets of numbers as varints; those of up to two bytes are cached."""
 
     def __missing__(self, number: int) -> str:
         written = varint(int(number)).decode("latin-1")
@@ -29,13 +29,13 @@ VARINTS = _Varints()
 
 
 def of_value(value: Any) -> Any:
-    """A value whose texts are octets. Raises TypeError for text that is no UTF-8."""
+    """A value whose texts are octets. Raises TypeError for text that is not valid Unicode."""
     text = orjson.dumps(value)
     return value if text.isascii() else value_in(text)
 
 
 def value_in(json: bytes) -> Any:
-    """What JSON holds, with texts as octets."""
+    """The value of a JSON text, with texts as octets."""
     return orjson.loads(json if json.isascii() else json.decode("latin-1"))
 
 
@@ -48,5 +48,5 @@ def to_bytes(octets: str) -> bytes:
 
 
 def delimited(octets: str) -> str:
-    """Octets behind their length."""
+    """Octets with their length in front."""
     return VARINTS[len(octets)] + octets

@@ -1,6 +1,7 @@
-"""openapi3: OpenAPI version 3 in protobuf: the messages of gnostic's openapi.v3, as far as documents of this server go.
+"""openapi3: OpenAPI v3 documents in protobuf: gnostic's openapi.v3 messages, as far as this server needs them.
 
-Pure tables. Must hold: what a document has, its message has; numbers are those of the published .proto file.
+Pure tables. Must hold: all parts of this server's documents have fields. Numbers are those of the published .proto
+file.
 """
 
 from collections.abc import Mapping
@@ -40,7 +41,7 @@ def _additional(value: Any) -> bytes:
 
 
 def _default(value: Any) -> bytes:
-    """Only what stands for itself has a place: objects and lists are defaults without a value."""
+    """A default: only bools, texts and numbers have fields; objects and lists are written without a value."""
     if isinstance(value, bool):
         return _default_value({"boolean": value})
     if isinstance(value, str):

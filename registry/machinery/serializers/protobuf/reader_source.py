@@ -1,4 +1,4 @@
-"""Reader source: the Python text of the function that reads one message.
+"""Reader source: generates the Python function that reads one protobuf message.
 
 Pure: from members to text, which messages.py compiles. A loop over the fields, and a branch for each member:
 
@@ -13,8 +13,8 @@ Pure: from members to text, which messages.py compiles. A loop over the fields, 
                 value["containerPort"] = signed(number)
         return value
 
-Must hold: whatever bytes come, the function ends in a value or in Malformed. A field of another wire type than
-its member's has no content: `number` is 0, or `content` is empty.
+Must hold: for any bytes, the function ends with a value or with Malformed. A field of another wire type than its
+member's has no content: `number` is 0, or `content` is empty.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ _LOOP = """def {name}(data):
 
 
 def source(name: str, members: Sequence[Member | Embedded], function_of: FunctionOf) -> str:
-    """The text of a function of this name; those of embedded structs stand in front of it."""
+    """The text of a function of this name; those of embedded structs stand before it."""
     inner = "".join(
         source(f"{name}_{one.number}", one.members, function_of) for one in members if isinstance(one, Embedded)
     )
@@ -89,7 +89,7 @@ def _value(shape: WireShape, function_of: FunctionOf) -> str:
 
 
 def _read(shape: WireShape, function_of: FunctionOf) -> str:
-    """The function that reads the values of a map, which are no numbers."""
+    """The function that reads the values of a map, which are not numbers."""
     if shape.name == "string":
         return "text"
     if not shape.name:

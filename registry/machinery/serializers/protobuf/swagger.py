@@ -1,6 +1,7 @@
-"""swagger: OpenAPI version 2 in protobuf: the messages of gnostic's openapi.v2, as far as documents of this server go.
+"""Swagger: OpenAPI v2 documents in protobuf: gnostic's openapi.v2 messages, as far as this server needs them.
 
-Pure tables. Must hold: what a document has, its message has; numbers are those of the published .proto file.
+Pure tables. Must hold: all parts of this server's documents have fields. Numbers are those of the published .proto
+file.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Writer source: the Python text of the function that writes one message.
+"""Writer source: generates the Python function that writes one protobuf message.
 
 Pure: from members to text, which messages.py compiles. A member is one step, in the order of the numbers:
 
@@ -12,7 +12,7 @@ Pure: from members to text, which messages.py compiles. A member is one step, in
         ...
         return out
 
-Must hold: what a function returns are octets (octets.py), equal to those of the plain walker in the tests.
+Must hold: the results are octets (octets.py), equal to those of the plain writer in the tests.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ _NUMBERS = frozenset({"int32", "int64", "bool"})
 
 
 def source(name: str, members: Sequence[Member | Embedded], function_of: FunctionOf) -> str:
-    """The text of a function of this name; those of embedded structs stand in front of it."""
+    """The text of a function of this name; those of embedded structs stand before it."""
     inner = "".join(
         source(f"{name}_{one.number}", one.members, function_of) for one in members if isinstance(one, Embedded)
     )

@@ -7,7 +7,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.storage.interface import ListOptions, Reader, Resource
@@ -57,12 +57,12 @@ class Params:
         name = reference.get("name")
         if name:
             try:
-                reading = Operation(resource, "get", name)
+                reading = StorageCall(resource, "get", name)
                 return [await interpreted(storage.get(f"{scope}{name}", resource_version=0), reading)]
             except errors.NotFound:
                 return []
         selector = reference.get("selector") or {}
-        listed = await interpreted(storage.get_list(scope, _AT_HAND), Operation(resource, "list"))
+        listed = await interpreted(storage.get_list(scope, _AT_HAND), StorageCall(resource, "list"))
         return [one for one in listed.items if label_selectors.selects(selector, one.labels)]
 
     def _storage(self, mapped: ServedKind) -> Reader:

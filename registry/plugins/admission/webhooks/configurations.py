@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.registry.generic.interpret import Operation, interpreted
+from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -58,7 +58,7 @@ class Configurations:
 
     def __init__(self, storage_for: ReaderFor, kind: Kind) -> None:
         self._storage = storage_for(resource_of(kind))
-        self._listing = Operation(kind.resource, "list")
+        self._listing = StorageCall(kind.resource, "list")
         self._following = Following(self._storage, _webhooks_of, self._changed)
         self._is_followed = False
         self._present: Sequence[AdmissionWebhook] | None = None

@@ -1,4 +1,4 @@
-"""The roles and bindings that are always there: as kube-apiserver makes them, and mended as far as people let it."""
+"""The default roles and bindings: as kube-apiserver creates them, and repaired unless their annotation forbids it."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -34,7 +34,7 @@ async def one(client: OwnClient, place: ResourcePath, name: str) -> Object:
 
 
 async def changed(client: OwnClient, place: ResourcePath, name: str, change: Callable[[Object], None]) -> Object:
-    """An object after somebody has changed it and another server has begun."""
+    """An object after another client has changed it and another server has started."""
 
     def apply(obj: Object) -> bool:
         change(obj)

@@ -1,4 +1,4 @@
-"""Servers that begin together on one empty etcd, and one that begins behind another that was killed on its way."""
+"""Servers that start together on one empty etcd, and one that starts after another was killed during its start."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -17,7 +17,7 @@ SERVICES = ResourcePath("", "v1", "services")
 ADDRESSES = ResourcePath("networking.k8s.io", "v1", "ipaddresses")
 REPLICAS = 5
 LIMIT = 30.0
-"""Seconds, half of what an address without its service is left alone for by the repair."""
+"""Seconds: half of the time for which the repair leaves an address without a service alone."""
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def etcd(etcd_binary: Path) -> Iterator[Member]:
 
 @asynccontextmanager
 async def replicas(etcd: Member, prefix: str, *, count: int) -> AsyncIterator[Sequence[Begun]]:
-    """Servers that have not begun, each with its own connections and caches."""
+    """Servers before their start, each with its own connections and caches."""
     config = StorageConfig(etcd=EtcdConfig(endpoints=[etcd.endpoint]), prefix=prefix)
     async with AsyncExitStack() as stack:
         factories = [await stack.enter_async_context(StorageFactory(config)) for _ in range(count)]
@@ -64,7 +64,7 @@ async def test_an_address_that_a_killed_server_took_holds_up_no_start(etcd: Memb
 
 
 async def remove(etcd: Member, key: bytes) -> None:
-    """Delete an object behind all servers."""
+    """Delete an object without the servers."""
     kv = EtcdKV(EtcdConfig(endpoints=[etcd.endpoint]))
     present = (await kv.get(key)).record
     assert present is not None

@@ -1,4 +1,4 @@
-"""A fresh server's own objects, against those that a fresh kube-apiserver has made."""
+"""A fresh server's own objects, compared with those of a fresh kube-apiserver."""
 
 import asyncio
 import gzip
@@ -43,12 +43,12 @@ SERVICE = (
 
 
 async def well(_registration: Registration) -> str:
-    """Nothing is wrong with any server."""
+    """Every check of a remote server succeeds."""
     return ""
 
 
 class Begun:
-    """What one server stands on; `again` is another server on the same storage."""
+    """The dependencies of one server; `again` is another server on the same storage."""
 
     def __init__(self, factory: StorageFactory, clock: Clock | None = None) -> None:
         self.given = foundation_on(factory, clock=clock)
@@ -73,7 +73,7 @@ async def begun(factory: StorageFactory) -> AsyncIterator[Begun]:
 
 
 def settled(obj: dict[str, Any]) -> dict[str, Any]:
-    """Without what differs from server to server."""
+    """The object without the fields that differ from server to server."""
     metadata = {name: value for name, value in obj["metadata"].items() if name not in VOLATILE}
     status = dict(obj.get("status") or {})
     for condition in status.get("conditions", ()):

@@ -28,7 +28,7 @@ class Refuser(Plugin):
 
 
 class Attempt:
-    """One write through a chain, and what was recorded of it."""
+    """One write through a chain, and its metrics."""
 
     def __init__(self, *plugins: Plugin) -> None:
         self.metrics = AdmissionMetrics()

@@ -1,4 +1,4 @@
-"""Policies: what they say is read, what makes no sense is refused, and the first rule that fits counts."""
+"""Policies: valid ones are read, invalid ones are refused, and the first matching rule counts."""
 
 import re
 from typing import Any

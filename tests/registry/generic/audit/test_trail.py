@@ -1,4 +1,4 @@
-"""Trails: events have what their level allows, and no more."""
+"""Trails: events contain what their level allows, and no more."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ OBJECT = {"kind": "Secret", "metadata": {"name": "s", "managedFields": [{}]}, "d
 
 
 class Told:
-    """Remembers events as they are written."""
+    """Remembers events in their encoded form."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []

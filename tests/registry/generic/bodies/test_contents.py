@@ -1,4 +1,4 @@
-"""What a body says that it is."""
+"""The type that a body states."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ ORDER = ["mutate", "begin", "check", "prepare", "validate by rules", "validate"]
 
 
 class Noting(Plugin):
-    """Notes when admission is asked, and whether the object has its uid then."""
+    """Records the calls of admission, and whether the object has its uid then."""
 
     name = "Noting"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
@@ -35,7 +35,7 @@ class Noting(Plugin):
 
 
 class NotingStrategy(Strategy, frozen=True):
-    """Notes when it prepares and validates; lets updates create."""
+    """Records its calls to prepare and validate; lets updates create."""
 
     notes: list[str] = []
     allows_create_on_update: bool = True
@@ -56,7 +56,7 @@ class NotingStrategy(Strategy, frozen=True):
 
 
 class Nothing:
-    """A transaction that has taken nothing."""
+    """A transaction without allocations."""
 
     async def commit(self) -> None: ...
 

@@ -198,7 +198,7 @@ async def test_the_objects_of_a_collection_are_deleted_by_as_many_workers_as_the
 
 
 class Guarding(Plugin):
-    """Lets one object not be deleted."""
+    """Refuses the deletion of one object."""
 
     name = "Guarding"
     operations = frozenset({Operation.DELETE})

@@ -1,4 +1,4 @@
-"""Scales: views on the replicas of other objects."""
+"""Scales: views of the replicas of other objects."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ COLUMNS: Mapping[GroupKind, Columns] = {
     },
     GroupKind("autoscaling", "Scale"): scale.COLUMNS,
 }
-"""How tables show each kind."""
+"""The table columns of each kind."""
 
 
 def cells_of(group: str, kind: str, obj: Object) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The cells of the kinds that need more than a path."""
+"""The cells of the kinds whose cells are more than the value at a path."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def rules(*hosts: str) -> Object:
 
 
 def metric(kind: str, source: str, target: Object, current: Object | None = None, **names: str) -> Object:
-    """An autoscaler with one metric and, perhaps, what was measured."""
+    """An autoscaler with one metric and, perhaps, its current value."""
     found = [] if current is None else [{"type": kind, source: {"current": current}}]
     return {
         "spec": {"metrics": [{"type": kind, source: {**names, "target": target}}]},

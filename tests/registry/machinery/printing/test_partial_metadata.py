@@ -1,4 +1,4 @@
-"""Metadata by itself: what of it is shown."""
+"""Partial metadata: the parts of the metadata that it shows."""
 
 from typing import Any
 

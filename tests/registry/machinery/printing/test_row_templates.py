@@ -1,4 +1,4 @@
-"""Row templates show at any time what a row that was made at that time would."""
+"""Row templates: at any time, the filled template equals a row that is made at that time."""
 
 import orjson
 import pytest

@@ -1,4 +1,4 @@
-"""Generated code writes and reads what the plain walker does, for every type."""
+"""Generated code writes and reads the same as the plain walker, for every type."""
 
 import contextlib
 from typing import Any

@@ -21,7 +21,7 @@ def there_and_back(value: dict[str, Any], kind: GroupVersionKind) -> dict[str, A
 
 
 def canonical(value: dict[str, Any], kind: GroupVersionKind) -> dict[str, Any]:
-    """Without what has no value: protobuf does not tell it from what is not there."""
+    """A value without null and empty members: protobuf does not distinguish them from missing ones."""
     known = TYPES.type_for(kind.group, kind.version, kind.kind)
     return known.canonical(known.decode(value).obj)
 

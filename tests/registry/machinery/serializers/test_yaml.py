@@ -8,7 +8,7 @@ from aio_apiserver.registry.machinery.serializers import yaml, yaml_limits
 BOMB = b"a: &a [%b]\n" % (b"x," * 9) + b"".join(
     b"%c: &%c [%b]\n" % (char, char, b"*%c," % (char - 1) * 9) for char in b"bcdefghi"
 )
-"""Nine short lines that stand for some hundred million values."""
+"""Nine short lines that expand to some hundred million values."""
 
 
 @pytest.mark.parametrize(

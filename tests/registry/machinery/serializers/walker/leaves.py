@@ -1,4 +1,4 @@
-"""Leaves: what stands on the wire where JSON has text, a number, or anything at all.
+"""Leaves: the protobuf encoding of texts, numbers, times and other JSON values.
 
 Pure. Must hold: reading gives what kube-apiserver's JSON would hold; a zero time is null.
 """
