@@ -1,2 +1,1 @@
-"""The plain walker of protobuf messages: slow, but short enough to check by reading. Generated code must agree
-with it."""
+"""The plain walker of protobuf messages: slow, but short enough to check by reading. Generated code must agree."""
