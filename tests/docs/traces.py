@@ -1,12 +1,14 @@
-"""traces: Which of the product's functions a request calls, in the order of their first calls.
+"""traces: Which of the product's functions a server calls while a request is served, in their order.
 
-A profile function on the server's own thread sees every call there; what worker threads do is not seen.
+A profile function on the server's own thread sees every call there, those of background tasks among them. It sees no
+call on worker threads.
 """
 
 import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from aio_apiserver.testing import Server
@@ -16,22 +18,23 @@ _ROOTS = ("apiserver", "controllers", "registry", "storage")
 
 
 class Trace:
-    """The functions that were called, as (file, qualified name), each once."""
+    """The functions that were called, as (file, qualified name), as often as they were called."""
 
     def __init__(self) -> None:
-        self._codes: dict[types.CodeType, None] = {}
+        self._codes: list[types.CodeType] = []
 
     def hear(self, frame: types.FrameType, event: str, _argument: object) -> None:
         """What sys.setprofile calls."""
         if event == "call":
-            self._codes.setdefault(frame.f_code)
+            self._codes.append(frame.f_code)
 
     @property
     def calls(self) -> list[tuple[str, str]]:
-        """In the order of their first calls."""
+        """In the order of the calls."""
         return [(file, code.co_qualname) for code in self._codes if (file := _product_file(code.co_filename))]
 
 
+@cache
 def _product_file(path: str) -> str:
     """A file of the product by its place in the tree; nothing for all others."""
     if "aio_apiserver" not in path:
