@@ -11,7 +11,7 @@ from aio_apiserver.controllers.endpoints import EndpointsController, EndpointSli
 from aio_apiserver.controllers.finished_jobs import FinishedJobs
 from aio_apiserver.controllers.garbage_collector import GarbageCollector
 from aio_apiserver.controllers.jobs import JobController
-from aio_apiserver.controllers.namespace_contents import RootCertificatePublisher, ServiceAccountController
+from aio_apiserver.controllers.namespace_defaults import RootCertificatePublisher, ServiceAccountController
 from aio_apiserver.controllers.namespaces import NamespaceController
 from aio_apiserver.controllers.pod_garbage import PodGarbageCollector
 from aio_apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController

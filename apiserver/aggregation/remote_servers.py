@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.aggregation.proxy_certificate import ProxyCertificate
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.outgoing import forwarding
+from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.dialer import Dialer, Peer
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, RelayedAnswer, Unreachable
 from aio_apiserver.apiserver.tls import bundles
@@ -46,7 +46,7 @@ class RemoteServers:
     def __init__(self, settings: Settings, resolver: Resolver, certificate: ProxyCertificate) -> None:
         self._settings = settings
         self._certificate = certificate
-        self._forwarding = forwarding.of(settings)
+        self._forwarding = forwarded_headers.of(settings)
         self._resolver = resolver
         self._dialer = Dialer(_CONNECT_SECONDS)
 

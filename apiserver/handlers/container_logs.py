@@ -4,7 +4,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.handlers import relaying
-from aio_apiserver.apiserver.outgoing import forwarding
+from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -24,7 +24,7 @@ async def send(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Stream a log. Raises the StatusError for a refusal of the kubelet."""
-    url = forwarding.url_of(location, "")
+    url = forwarded_headers.url_of(location, "")
     try:
         async with backends.request(location, "GET", url, headers=CIMultiDict()) as answer:
             if answer.status not in _GOOD:

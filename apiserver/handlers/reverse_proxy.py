@@ -12,8 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import relaying, tunnels
-from aio_apiserver.apiserver.outgoing import forwarding
-from aio_apiserver.apiserver.outgoing.forwarding import Relay
+from aio_apiserver.apiserver.outgoing import forwarded_headers
+from aio_apiserver.apiserver.outgoing.forwarded_headers import Relay
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.wire import responses, urls
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -30,12 +30,12 @@ async def send(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Forward a request, and stream the response back. Raises ServiceUnavailable."""
-    if forwarding.is_upgrade(request):
+    if forwarded_headers.is_upgrade(request):
         return await tunnels.pass_on(request, context, location, backends)
     raw_path, _, query = urls.without_authority(request.raw_path).partition("?")
     if not location.path and request.method in _READING:
         return _redirected(context, raw_path, query)
-    url = forwarding.url_of(location, query)
+    url = forwarded_headers.url_of(location, query)
     headers = backends.forwarding.headers_of(request, Relay.PROXY, added=_added(request, location, raw_path))
     body = _body(request) if request.body_exists else None
     try:
@@ -44,7 +44,7 @@ async def send(
                 return responses.raw(context, _NOT_PERMITTED, status=502, content_type=responses.TEXT)
             back = responses.headers(context, "")
             del back[hdrs.CONTENT_TYPE]
-            back.extend(forwarding.headers_back(answer.headers))
+            back.extend(forwarded_headers.headers_back(answer.headers))
             if hdrs.LOCATION in back:
                 back[hdrs.LOCATION] = _under(back[hdrs.LOCATION], location, raw_path)
             response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=back)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from aiohttp import web
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.outgoing import forwarding
+from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.outgoing.upgrades import UpgradeAnswer
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -29,7 +29,7 @@ async def stream(
     request: web.BaseRequest, context: RequestContext, location: Location, backends: RelayClient
 ) -> web.StreamResponse:
     """Forward an upgrade request. Raises BadRequest for a request without an upgrade."""
-    if not forwarding.is_upgrade(request):
+    if not forwarded_headers.is_upgrade(request):
         raise errors.BadRequest("Upgrade request required")
     return await pass_on(request, context, location, backends)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.outgoing import forwarding, guarded
+from aio_apiserver.apiserver.outgoing import forwarded_headers, guarded
 from aio_apiserver.apiserver.outgoing.dialer import Dialer, Peer
 from aio_apiserver.apiserver.outgoing.guarded import Lookup
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient
@@ -22,7 +22,7 @@ class Backends(RelayClient):
     """The connections to the locations that the registry returns."""
 
     def __init__(self, settings: Settings, *, lookup: Lookup = guarded.system_lookup) -> None:
-        super().__init__(Dialer(settings.kubelet_timeout, lookup=lookup), forwarding.of(settings), self._peer)
+        super().__init__(Dialer(settings.kubelet_timeout, lookup=lookup), forwarded_headers.of(settings), self._peer)
         self._settings = settings
         self._kubelets: dict[bool, ssl.SSLContext] = {}
         """The TLS contexts for kubelets, by whether their certificates are verified; made with the first request."""

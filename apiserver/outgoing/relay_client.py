@@ -13,7 +13,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from aio_apiserver.apiserver.outgoing import dial_words, upgrades
 from aio_apiserver.apiserver.outgoing.dialer import UNREACHABLE, Dialer, Peer, Streams
-from aio_apiserver.apiserver.outgoing.forwarding import Forwarding
+from aio_apiserver.apiserver.outgoing.forwarded_headers import Forwarding
 from aio_apiserver.apiserver.outgoing.guarded import NotAllowed
 from aio_apiserver.apiserver.outgoing.upgrades import UpgradeAnswer
 from aio_apiserver.registry.base.errors import BadRequest

@@ -3,7 +3,7 @@
     GET /exec/default/web/main?command=sh HTTP/1.1       head()
     HTTP/1.1 101 Switching Protocols                     read_answer()
 
-It opens and closes no connection. Must hold: the headers that leave the process are those of forwarding.py.
+It opens and closes no connection. Must hold: the headers that leave the process are those of forwarded_headers.py.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from aiohttp import hdrs, web
 from msgspec import Struct
 from multidict import CIMultiDict
 
-from aio_apiserver.apiserver.outgoing import forwarding
+from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.dialer import Streams
-from aio_apiserver.apiserver.outgoing.forwarding import Forwarding, Relay
+from aio_apiserver.apiserver.outgoing.forwarded_headers import Forwarding, Relay
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.locations import Location, Passage
 
@@ -46,7 +46,7 @@ class UpgradeAnswer(Struct, frozen=True):
 
 def head(request: web.BaseRequest, location: Location, rule: Forwarding) -> bytes:
     """The head of the client's request as the backend gets it."""
-    url = forwarding.url_of(location, request.raw_path.partition("?")[2])
+    url = forwarded_headers.url_of(location, request.raw_path.partition("?")[2])
     target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
     relay = Relay.STREAM if location.passage is Passage.STREAM else Relay.UPGRADE
     headers = rule.headers_of(request, relay, added=location.headers)

@@ -24,11 +24,11 @@ from msgspec.structs import replace
 
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
+from aio_apiserver.storage.cacher.cache_lag import Lag
+from aio_apiserver.storage.cacher.catching_up import Feeder
 from aio_apiserver.storage.cacher.continuing import continued
 from aio_apiserver.storage.cacher.fanout import Fanout
-from aio_apiserver.storage.cacher.feeding import Feeder
 from aio_apiserver.storage.cacher.freshness import Freshness
-from aio_apiserver.storage.cacher.lag import Lag
 from aio_apiserver.storage.cacher.pages import page_of
 from aio_apiserver.storage.cacher.progress import Progress
 from aio_apiserver.storage.cacher.readiness import Gate

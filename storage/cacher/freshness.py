@@ -11,7 +11,7 @@ know that, or does not get there in time. The cache cannot know it without relia
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.storage.cacher.lag import Lag
+from aio_apiserver.storage.cacher.cache_lag import Lag
 from aio_apiserver.storage.cacher.pacing import hydrate, within
 from aio_apiserver.storage.cacher.progress import Progress
 from aio_apiserver.storage.cacher.reflector import Reflector

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
+from aio_apiserver.storage.cacher.catching_up import Feeder
 from aio_apiserver.storage.cacher.fanout import Fanout
-from aio_apiserver.storage.cacher.feeding import Feeder
 from aio_apiserver.storage.cacher.freshness import Freshness
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
-from aio_apiserver.storage.cacher.feeding import GRACE_SECONDS, LONGEST_PAUSE
-from aio_apiserver.storage.cacher.time_budget import MAXIMUM
+from aio_apiserver.storage.cacher.catching_up import GRACE_SECONDS, LONGEST_PAUSE
+from aio_apiserver.storage.cacher.slow_watch_budget import MAXIMUM
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, SMALLEST
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired
 from aio_apiserver.storage.interface import WatchEventType, WatchOptions

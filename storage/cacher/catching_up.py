@@ -1,4 +1,4 @@
-"""Feeding: brings watchers up to the fan-out's position, each at the pace of its client.
+"""Catching up: brings watchers up to the fan-out's position, each at the pace of its client.
 
 A watcher starts here with the state, or with the changes that it has missed, in portions. It comes back when its sink
 does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. So a slow
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
 from aio_apiserver.storage.cacher.fanout import Fanout
-from aio_apiserver.storage.cacher.time_budget import TimeBudget
+from aio_apiserver.storage.cacher.slow_watch_budget import TimeBudget
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired, StorageError

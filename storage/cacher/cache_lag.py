@@ -1,4 +1,4 @@
-"""Lag: how far the watch cache is behind the store, in revisions and in seconds.
+"""Cache lag: how far the watch cache is behind the store, in revisions and in seconds.
 
 The cache is behind the revisions that this server has written, or has read past the cache. Their events are on the way:
 

@@ -1,4 +1,4 @@
-"""Namespace contents: makes the service account `default` and the configmap `kube-root-ca.crt` in every namespace."""
+"""Namespace defaults: makes the service account `default` and the configmap `kube-root-ca.crt` in every namespace."""
 
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller

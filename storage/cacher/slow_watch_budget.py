@@ -1,4 +1,4 @@
-"""TimeBudget: patience with slow watch clients, shared by all watchers of a resource, and refilled over time.
+"""Slow watch budget: patience with slow watch clients, shared by all watchers of a resource, and refilled over time.
 
 One slow watcher in quiet times may take it all. When many are slow at once, most of them get none.
 """

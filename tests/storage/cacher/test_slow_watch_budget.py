@@ -2,7 +2,7 @@
 
 import pytest
 
-from aio_apiserver.storage.cacher.time_budget import MAXIMUM, REFILL_PER_SECOND, TimeBudget
+from aio_apiserver.storage.cacher.slow_watch_budget import MAXIMUM, REFILL_PER_SECOND, TimeBudget
 from aio_apiserver.storage.clock import ManualClock
 
 
