@@ -1,4 +1,4 @@
-"""Forwarded headers: decides which headers of a request are forwarded to kubelets, pods, services and aggregated servers.
+"""Forwarded headers: decides which request headers go on to kubelets, pods, services and aggregated servers.
 
 Pure. Each header has a class, and each kind of relay forwards some classes:
 

@@ -1,7 +1,7 @@
 """CacheWatcher: one client's watch on the cache, and the revision that it has reached.
 
-The feeder (catching_up.py) delivers to it until it has reached the fan-out's position. Then it is a member of a group and
-gets the group's batches (fanout.py). A slow watcher goes back to the feeder.
+The feeder (catching_up.py) delivers to it until it has reached the fan-out's position. Then it is a member of a group
+and gets the group's batches (fanout.py). A slow watcher goes back to the feeder.
 
 Must hold: the sink has been given everything up to `revision`. While the watcher is in a group, the fan-out's position
 holds instead.
