@@ -41,7 +41,7 @@ async def states() -> Sequence[Figure]:
 
 def _states() -> Sequence[Figure]:
     with Server() as server, server.client() as client:
-        server.load(*map(_config_map, range(_OBJECTS)))
+        server.apply(*map(_config_map, range(_OBJECTS)))
         client.request("GET", _CONFIG_MAPS)
         full = server.snapshot()
 

@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.bench.object_states import ObjectStates
 from aio_apiserver.apiserver.bench.request_record import RequestRecord
+from aio_apiserver.apiserver.bench.request_selectors import ResourceNames
 from aio_apiserver.apiserver.bench.testing_endpoints import BenchEndpoints
 from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -33,7 +34,8 @@ class Bench:
         self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[FaultRule]
     ) -> None:
         self.faults = ActiveFaults()
-        self.requests = RequestRecord(clock)
+        self.resources = ResourceNames(served)
+        self.requests = RequestRecord(clock, self.resources)
         self.clock = clock
         self.moving = ClockSteps(clock, storage)
         self.states = ObjectStates(served, clock.patience)
@@ -50,21 +52,34 @@ class Bench:
         if self._storage.is_in_memory:
             self._clean = self._storage.snapshot()
         for rule in self._rules:
-            await self.inject(rule)
+            await self._activate(rule)
 
     async def begin_with_controllers(self, is_idle: IsIdle) -> None:
         """Called when the controllers have started. Their first objects belong to the state of a new server, too."""
         self._has_controllers = True
         self.moving.is_idle = is_idle
         if self._clean is not None:
-            await self.keep()
+            await self.set_baseline()
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether the store can be reset. The one in memory can."""
+        return self._storage.is_in_memory
 
     def prefixes(self) -> Mapping[str, Handler]:
         """The handlers of the bench by path prefix."""
         return {PREFIX: BenchEndpoints(self).handle}
 
     async def inject(self, rule: FaultRule) -> ActiveFault:
-        """Activate a rule. A stale read without a version gets the present one. Raises ValueError."""
+        """Activate a rule. Raises ValueError, also for a resource that the server does not serve."""
+        self.resources.check(rule.resource)
+        return await self._activate(rule)
+
+    async def _activate(self, rule: FaultRule) -> ActiveFault:
+        """Activate a rule. A stale read without a version gets the present one.
+
+        The resources of a rule from a file may come later, with their definitions.
+        """
         if rule.fault is Fault.STALE and rule.version is None:
             rule = rule.model_copy(update={"version": await self._storage.current_revision()})
         return self.faults.add(rule)
@@ -100,7 +115,7 @@ class Bench:
             revision = await self._put_back(clean)
         return revision
 
-    async def keep(self) -> None:
+    async def set_baseline(self) -> None:
         """Make the present state the one of a new server, once the controllers have settled."""
         await self._let_controllers_settle()
         self._clean = self._storage.snapshot()

@@ -25,7 +25,8 @@ from aio_apiserver.registry.generic.rest import MODIFIED
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import WatchSink
 
-_REASONS = {500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
+_INTERNAL_ERROR = 500
+_REASONS = {_INTERNAL_ERROR: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
 
 
 class FaultFilter:
@@ -59,7 +60,7 @@ class FaultFilter:
     ) -> StatusError | None:
         """Apply latency and cuts. Returns the error of the request, if a rule has one. Raises ConnectionResetError."""
         await self._clock.patience.sleep(
-            sum(active.rule.seconds for active in met if active.rule.fault is Fault.LATENCY)
+            sum(active.rule.delay or 0 for active in met if active.rule.fault is Fault.LATENCY)
         )
         if _has(met, Fault.CUT_BEFORE):
             raise _cut(request)
@@ -110,7 +111,7 @@ def _failure(active: ActiveFault, context: RequestContext) -> StatusError | None
     if rule.fault is Fault.CONFLICT:
         return errors.Conflict(GroupResource(info.group, info.resource), info.name, why=MODIFIED)
     if rule.fault is Fault.THROTTLE:
-        seconds = max(round(rule.seconds), 1)
+        seconds = max(round(rule.retry_after or 0), 1)
         return errors.TooManyRequests("Too many requests, please try again later.", retry_after_seconds=seconds)
     if rule.fault is Fault.GONE:
         return errors.Expired(watch_faults.TOO_OLD)
@@ -122,6 +123,7 @@ class _Broken(StatusError):
 
     def __init__(self, active: ActiveFault) -> None:
         rule = active.rule
-        super().__init__(f"injected fault {active.mark}", details=Details(retry_after_seconds=round(rule.seconds)))
-        self.code = rule.code
-        self.reason = _REASONS.get(rule.code, "")
+        details = Details(retry_after_seconds=round(rule.retry_after or 0))
+        super().__init__(f"injected fault {active.mark}", details=details)
+        self.code = rule.code or _INTERNAL_ERROR
+        self.reason = _REASONS.get(self.code, "")

@@ -5,7 +5,7 @@ Pure. A rule without a verb, a resource ... matches all of them. Patterns are th
     fault: throttle          # 429 with Retry-After
     verb: [create, patch]
     resource: deployments.apps
-    seconds: 2
+    retry_after: 2
     count: 3                 # three times, then no more
 
 Must hold: an invalid rule is refused when it is made.
@@ -15,10 +15,14 @@ from collections.abc import Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, Self
+from typing import Annotated, Any, Literal, NoReturn, Self, TypedDict
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from aio_apiserver.apiserver.bench import request_selectors
+from aio_apiserver.apiserver.bench.request_selectors import fits_resource, resource_name
+from aio_apiserver.apiserver.config.suggestions import did_you_mean
+from aio_apiserver.apiserver.config.validation_errors import describe
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.registry.machinery.serializers import yaml
 
@@ -27,13 +31,13 @@ class Fault(Enum):
     """The kinds of faults."""
 
     LATENCY = "latency"
-    """The response comes `seconds` later."""
+    """The response comes `delay` seconds later."""
     CONFLICT = "conflict"
     """409: another client has changed the object."""
     THROTTLE = "throttle"
-    """429, with `seconds` as Retry-After."""
+    """429, with `retry_after` seconds."""
     ERROR = "error"
-    """The `code`, a 5xx, with `seconds` as Retry-After if given."""
+    """The `code`, a 5xx, with `retry_after` seconds if given."""
     CUT_BEFORE = "cut-before"
     """The connection breaks before the request is executed."""
     CUT_AFTER = "cut-after"
@@ -47,18 +51,25 @@ class Fault(Enum):
     DUPLICATE = "duplicate"
     """Events of a watch come twice."""
     DELAY = "delay"
-    """Events of a watch, and all after them, come `seconds` later."""
+    """Events of a watch, and all after them, come `delay` seconds later."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"there is no fault {value!r}; there are {', '.join(one.value for one in cls)}")
+        names = [one.value for one in cls]
+        raise ValueError(f"there is no fault {value!r}{did_you_mean(str(value), names)}; there are {', '.join(names)}")
 
 
 OF_WATCHES = frozenset({Fault.GONE, Fault.CUT_WATCH, Fault.DUPLICATE, Fault.DELAY})
 """The faults of watch events."""
 _OF_WATCHES_ALONE = OF_WATCHES - {Fault.GONE}
 _READING = frozenset({"get", "list"})
-_TIMED = frozenset({Fault.LATENCY, Fault.DELAY})
+_OPTIONS = {
+    "delay": frozenset({Fault.LATENCY, Fault.DELAY}),
+    "retry_after": frozenset({Fault.THROTTLE, Fault.ERROR}),
+    "code": frozenset({Fault.ERROR}),
+    "version": frozenset({Fault.STALE}),
+}
+"""Options, and the faults that have them."""
 
 
 def _many(value: Any) -> Any:
@@ -88,16 +99,19 @@ class FaultRule(BaseModel):
     probability: Annotated[float, Field(ge=0, le=1)] = 1.0
     after: Annotated[int, Field(ge=0)] = 0
     count: Annotated[int, Field(ge=1)] | None = None
-    seconds: Annotated[float, Field(ge=0)] = 0.0
-    code: Annotated[int, Field(ge=500, le=599)] = 500
+    delay: Annotated[float, Field(gt=0)] | None = None
+    retry_after: Annotated[float, Field(ge=0)] | None = None
+    code: Annotated[int, Field(ge=500, le=599)] | None = None
     version: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.fault in _TIMED and not self.seconds:
-            raise ValueError(f"{self.fault.value} needs seconds")
-        if self.version is not None and self.fault is not Fault.STALE:
-            raise ValueError("only stale reads have a version")
+        if self.fault in _OPTIONS["delay"] and self.delay is None:
+            raise ValueError(f"{self.fault.value} needs a delay in seconds")
+        for option, faults in _OPTIONS.items():
+            if getattr(self, option) is not None and self.fault not in faults:
+                raise ValueError(f"{self.fault.value} has no {option}")
+        request_selectors.check_verbs(self.verb)
         return self
 
     def is_for(self, info: RequestInfo, user: str) -> bool:
@@ -105,7 +119,7 @@ class FaultRule(BaseModel):
         return (
             info.is_resource
             and self._fits_verb(info.verb)
-            and (not self.resource or any(name in self.resource for name in _names(info)))
+            and (not self.resource or _fits_resource(self.resource, info))
             and _fits(self.namespace, info.namespace)
             and _fits(self.name, info.name)
             and _fits(self.user, user)
@@ -121,6 +135,51 @@ class FaultRule(BaseModel):
 
 _RULES: TypeAdapter[list[FaultRule]] = TypeAdapter(list[FaultRule])
 
+FaultName = Literal[
+    "latency",
+    "conflict",
+    "throttle",
+    "error",
+    "cut-before",
+    "cut-after",
+    "gone",
+    "stale",
+    "cut-watch",
+    "duplicate",
+    "delay",
+]
+"""The values of Fault, for type checkers."""
+
+
+class FaultFields(TypedDict, total=False):
+    """The fields of a FaultRule, for type checkers. A list of patterns needs one that fits."""
+
+    id: str
+    verb: str | Sequence[str]
+    resource: str | Sequence[str]
+    namespace: str | Sequence[str]
+    name: str | Sequence[str]
+    user: str | Sequence[str]
+    probability: float
+    after: int
+    count: int | None
+    delay: float
+    retry_after: float
+    code: int
+    version: int
+
+
+def rule(fault: Fault | FaultName, fields: FaultFields) -> FaultRule:
+    """A rule. Raises ValueError with the field that is wrong."""
+    try:
+        return FaultRule(fault=Fault(fault), **_as_tuples(fields))
+    except ValidationError as exc:
+        raise ValueError(describe(exc, FaultRule.model_fields)) from None
+
+
+def _as_tuples(fields: FaultFields) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
 
 def read(path: Path) -> Sequence[FaultRule]:
     """The rules of a file: a list in YAML or JSON. Raises OSError, ValueError."""
@@ -134,16 +193,15 @@ def parse(text: bytes, where: str) -> Sequence[FaultRule]:
         if document.startswith(b"["):
             return _RULES.validate_json(document)
         return [FaultRule.model_validate_json(document)]
+    except ValidationError as exc:
+        raise ValueError(f"{where}: {describe(exc, FaultRule.model_fields)}") from exc
     except ValueError as exc:
         raise ValueError(f"{where}: {exc}") from exc
 
 
-def _names(info: RequestInfo) -> Sequence[str]:
-    """The names by which a rule may call the resource of a request. A subresource has its resource in its name."""
-    full = f"{info.resource}.{info.group}" if info.group else info.resource
-    if info.subresource:
-        return (f"{info.resource}/{info.subresource}", f"{full}/{info.subresource}")
-    return (info.resource, full)
+def _fits_resource(patterns: Sequence[str], info: RequestInfo) -> bool:
+    name = resource_name(info.group, info.resource, info.subresource)
+    return any(fits_resource(pattern, name) for pattern in patterns)
 
 
 def _fits(patterns: Sequence[str], text: str) -> bool:

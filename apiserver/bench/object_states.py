@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from aio_apiserver.apiserver.bench.request_selectors import ResourceNames
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store.store import Store
@@ -64,10 +65,10 @@ class ObjectStates:
         plural, _, group = resource.partition(".")
         versions = self._served.told_groups.get(group, {}).values()
         found = next((paths[plural] for paths in versions if plural in paths), None)
+        if found is None:
+            ResourceNames(self._served).check([resource])
         if found is None or not isinstance(found.storage, Store):
-            raise ValueError(
-                f"there is no resource {resource!r}: it is PLURAL.GROUP, as in `pods` or `deployments.apps`"
-            )
+            raise ValueError(f"there are no objects of {resource!r}: it is PLURAL.GROUP, as in `deployments.apps`")
         return found
 
 

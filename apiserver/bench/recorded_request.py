@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.apiserver.bench.request_selectors import resource_name
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import yaml
 
@@ -58,10 +59,13 @@ class RecordedRequest(Struct):
         """The request as a line."""
         if not self.resource:
             return f"{self.verb} {self.path.partition('?')[0]}"
-        resource = f"{self.resource}.{self.group}" if self.group else self.resource
-        kind = f"{resource}/{self.subresource}" if self.subresource else resource
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.verb} {kind} {place}".rstrip()
+        return f"{self.verb} {self.full_resource} {place}".rstrip()
+
+    @property
+    def full_resource(self) -> str:
+        """The name by which tests select the resource: `deployments.apps/status`. Empty for other paths."""
+        return resource_name(self.group, self.resource, self.subresource) if self.resource else ""
 
     @property
     def body(self) -> Any:

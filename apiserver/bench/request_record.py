@@ -9,16 +9,19 @@ the headers, User-Agent and Content-Type are kept. Credentials are not.
 
 import asyncio
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from threading import Condition
+from typing import TypedDict, Unpack, cast
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.bench import request_list
+from aio_apiserver.apiserver.bench import request_list, request_selectors
 from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
 from aio_apiserver.apiserver.bench.request_list import RequestList
+from aio_apiserver.apiserver.bench.request_selectors import ResourceNames, fits_resource
+from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.errors import StatusError
@@ -31,15 +34,42 @@ _SECONDS = 10.0
 Pattern = str | int | Collection[str | int]
 """A value, with `*` in text; or several, of which one has to match."""
 
-FIELDS = frozenset(RecordedRequest.__struct_fields__) - {"number", "at", "data", "_body"} | {"line"}
-"""The fields that requests are selected by."""
+
+class RequestFields(TypedDict, total=False):
+    """The fields by which tests select requests. All that are given have to match.
+
+    verb: get, list, watch, create, update, patch, delete, deletecollection; for other paths the method in lower case.
+    resource: `pods`, `deployments.apps`, `deployments.apps/status`, `pods/*`.
+    """
+
+    verb: Pattern
+    resource: Pattern
+    namespace: Pattern
+    name: Pattern
+    user: Pattern
+    user_agent: Pattern
+    method: Pattern
+    path: Pattern
+    content_type: Pattern
+    status: Pattern
+    fault: Pattern
+    line: Pattern
+
+
+_CHECKS: Mapping[str, Callable[[Collection[str]], None]] = {
+    "verb": request_selectors.check_verbs,
+    "method": request_selectors.check_methods,
+    "status": request_selectors.check_statuses,
+}
+"""Fields whose values are known. The record itself checks resources."""
 
 
 class RequestRecord:
     """The record of one server, oldest first."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, resources: ResourceNames) -> None:
         self._clock = clock
+        self._resources = resources
         self._seen: deque[RecordedRequest] = deque(maxlen=_KEPT)
         self._with_body: deque[RecordedRequest] = deque()
         self._bytes = 0
@@ -51,30 +81,31 @@ class RequestRecord:
         """The number of requests so far."""
         return self._count
 
-    def matching(self, *, since: int = 0, **patterns: Pattern) -> RequestList:
-        """The requests after number `since` whose fields match: verb, resource, name, user, status, line ...
+    def matching(self, *, since: int = 0, **patterns: Unpack[RequestFields]) -> RequestList:
+        """The requests after number `since` whose fields match.
 
-        Raises TypeError for an unknown field.
+        Raises TypeError for an unknown field, ValueError for a verb, resource, method or status that cannot be.
         """
-        return self.selected(patterns, since=since)
+        return self.selected(cast("Mapping[str, Pattern]", patterns), since=since)
 
     def selected(self, patterns: Mapping[str, Pattern], *, since: int = 0) -> RequestList:
         """The same as `matching`, with the patterns in a mapping."""
-        if unknown := sorted(patterns.keys() - FIELDS):
-            raise TypeError(f"requests have no {', '.join(unknown)}; they have {', '.join(sorted(FIELDS))}")
-        wanted = {field: _texts(pattern) for field, pattern in patterns.items()}
+        wanted = self._checked(patterns)
         return RequestList(one for one in self._since(since) if _fits(one, wanted))
 
     @contextmanager
-    def recorded(self, **patterns: Pattern) -> Iterator[RequestList]:
+    def recorded(self, **patterns: Unpack[RequestFields]) -> Iterator[RequestList]:
         """The matching requests that are made while the context is open. The list is filled at its end."""
+        self._checked(cast("Mapping[str, Pattern]", patterns))
         since, made = self._count, RequestList()
         try:
             yield made
         finally:
             made.extend(self.matching(since=since, **patterns))
 
-    def assert_made(self, *, count: int | None = None, since: int = 0, **patterns: Pattern) -> RequestList:
+    def assert_made(
+        self, *, count: int | None = None, since: int = 0, **patterns: Unpack[RequestFields]
+    ) -> RequestList:
         """Fail unless there are matching requests: `count` of them, or any. Returns them."""
         made = self.matching(since=since, **patterns)
         if len(made) == count or (count is None and made):
@@ -82,11 +113,13 @@ class RequestRecord:
         wanted = "at least one" if count is None else str(count)
         raise AssertionError(self._told(f"{len(made)} requests fit {_shown(patterns)}, expected {wanted}", made, since))
 
-    def assert_none(self, *, since: int = 0, **patterns: Pattern) -> None:
+    def assert_none(self, *, since: int = 0, **patterns: Unpack[RequestFields]) -> None:
         """Fail if there are matching requests."""
         self.assert_made(count=0, since=since, **patterns)
 
-    def wait_for(self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern) -> RequestList:
+    def wait_for(
+        self, *, count: int = 1, since: int = 0, timeout: float = _SECONDS, **patterns: Unpack[RequestFields]
+    ) -> RequestList:
         """Wait for `count` matching requests that have a response. A watch counts when it has begun.
 
         Raises AssertionError when time is over.
@@ -98,16 +131,16 @@ class RequestRecord:
             return len(made) >= count
 
         with self._changed:
-            if self._changed.wait_for(is_enough, within):
+            if self._changed.wait_for(is_enough, timeout):
                 return made
-        what = f"{len(made)} requests fit {_shown(patterns)}, expected {count} within {within:g} s"
+        what = f"{len(made)} requests fit {_shown(patterns)}, expected {count} within {timeout:g} s"
         raise AssertionError(self._told(what, made, since))
 
     async def wait_for_async(
-        self, *, count: int = 1, since: int = 0, within: float = _SECONDS, **patterns: Pattern
+        self, *, count: int = 1, since: int = 0, timeout: float = _SECONDS, **patterns: Unpack[RequestFields]
     ) -> RequestList:
         """The same, for tests whose event loop must run meanwhile."""
-        return await asyncio.to_thread(self.wait_for, count=count, since=since, within=within, **patterns)
+        return await asyncio.to_thread(self.wait_for, count=count, since=since, timeout=timeout, **patterns)
 
     def clear(self) -> None:
         """Delete the record. The numbering goes on."""
@@ -130,6 +163,18 @@ class RequestRecord:
             return response
 
         return recorded
+
+    def _checked(self, patterns: Mapping[str, Pattern]) -> Mapping[str, Collection[str]]:
+        """The patterns as texts. Raises TypeError, ValueError."""
+        wanted = {field: _texts(pattern) for field, pattern in patterns.items()}
+        for field, texts in wanted.items():
+            if field not in RequestFields.__annotations__:
+                raise TypeError(_unknown(field))
+            if field in _CHECKS:
+                _CHECKS[field](texts)
+        if "resource" in wanted:
+            self._resources.check(wanted["resource"], also={one.full_resource for one in tuple(self._seen)})
+        return wanted
 
     def _since(self, number: int) -> list[RecordedRequest]:
         return [one for one in tuple(self._seen) if one.number > number]
@@ -185,11 +230,21 @@ def _texts(pattern: Pattern) -> Collection[str]:
 
 
 def _fits(one: RecordedRequest, wanted: Mapping[str, Collection[str]]) -> bool:
-    return all(
-        any(fnmatchcase(str(getattr(one, field)), pattern) for pattern in patterns)
-        for field, patterns in wanted.items()
-    )
+    return all(any(_fits_field(one, field, pattern) for pattern in patterns) for field, patterns in wanted.items())
 
 
-def _shown(patterns: Mapping[str, Pattern]) -> str:
+def _fits_field(one: RecordedRequest, field: str, pattern: str) -> bool:
+    if field == "resource":
+        return fits_resource(pattern, one.full_resource)
+    return fnmatchcase(str(getattr(one, field)), pattern)
+
+
+def _unknown(field: str) -> str:
+    if field in ("group", "subresource"):
+        return f"requests are not selected by {field}: it is a part of `resource`, as in `deployments.apps/status`"
+    known = RequestFields.__annotations__
+    return f"requests have no {field}" + (did_you_mean(field, known) or f"; they have {', '.join(known)}")
+
+
+def _shown(patterns: RequestFields) -> str:
     return ", ".join(f"{field}={pattern!r}" for field, pattern in patterns.items()) or "anything"

@@ -32,10 +32,17 @@ def seconds_of(given: Duration) -> float:
 def epoch_of(given: Moment) -> float:
     """The seconds since 1970 of a moment. Raises ValueError."""
     if isinstance(given, str):
-        given = datetime.fromisoformat(given)
+        given = _parsed(given)
     if isinstance(given, datetime):
         return (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
     return float(given)
+
+
+def _parsed(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no moment: write RFC 3339, as in 2030-01-01T00:00:00Z") from None
 
 
 class ServerClock:

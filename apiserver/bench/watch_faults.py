@@ -97,7 +97,7 @@ class FaultyStream:
                 self._end_by(active)
                 return
             log(active, self._context)
-            seconds += active.rule.seconds
+            seconds += active.rule.delay or 0
             times += active.rule.fault is Fault.DUPLICATE
         for _ in range(times):
             self._later(seconds, partial(self._stream.deliver, WatchBatch([event])))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 from pydantic.alias_generators import to_camel
 
+from aio_apiserver.apiserver.config import validation_errors
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.encryption import strict_yaml
 
@@ -45,9 +46,4 @@ def load(data: bytes, path: Path, model: type[M], *, kind: str, versions: tuple[
     try:
         return model.model_validate(content)
     except pydantic.ValidationError as exc:
-        raise ValueError(f"{path}: {'; '.join(map(_told, exc.errors(include_url=False)))}") from exc
-
-
-def _told(error: Any) -> str:
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
-    return f"{place.lstrip('.')}: {error['msg'].removeprefix('Value error, ')}"
+        raise ValueError(f"{path}: {validation_errors.describe(exc)}") from exc

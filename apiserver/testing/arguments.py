@@ -4,12 +4,15 @@ Pure. Must hold: a flag that takes several values also takes a single one. The e
 flags.
 """
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.config.suggestions import did_you_mean
+from aio_apiserver.apiserver.config.validation_errors import describe
 
 _DEFAULTS: Mapping[str, Any] = {
     "storage_backend": "memory",
@@ -26,9 +29,7 @@ def check(given: Mapping[str, Any]) -> None:
     """Raise TypeError for a name that is no flag."""
     for name in given:
         if name not in Settings.model_fields:
-            alike = difflib.get_close_matches(name, Settings.model_fields, n=3)
-            hint = f": did you mean {' or '.join(alike)}?" if alike else ""
-            raise TypeError(f"the server has no flag {name}{hint}")
+            raise TypeError(f"the server has no flag {name}{did_you_mean(name, Settings.model_fields)}")
 
 
 def settings_of(given: Mapping[str, Any], directory: Path) -> Settings:
@@ -36,7 +37,10 @@ def settings_of(given: Mapping[str, Any], directory: Path) -> Settings:
     values = {"data_dir": directory, **_DEFAULTS, **{name: _several(name, value) for name, value in given.items()}}
     if not values.get("controllers"):
         values.setdefault("disable_admission_plugins", _WITHOUT_CONTROLLERS)
-    return Settings(**values)
+    try:
+        return Settings(**values)
+    except ValidationError as exc:
+        raise ValueError(describe(exc)) from None
 
 
 def _several(name: str, value: Any) -> Any:

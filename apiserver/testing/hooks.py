@@ -16,6 +16,7 @@ import orjson
 from aiohttp import web
 from msgspec import Struct
 
+from aio_apiserver.apiserver.bench.request_selectors import ResourceNames
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.reviews import Object
 from aio_apiserver.apiserver.tls.certificates import Pki
@@ -41,6 +42,7 @@ class HookHost(Struct, frozen=True):
     settle: Callable[[], Coroutine[Any, Any, None]]
     client: Callable[[], BlockingClient]
     pki: Pki
+    resources: ResourceNames
 
 
 class HookAddress(NamedTuple):

@@ -29,12 +29,17 @@ Source = Path | str | Manifest
 """A file or folder, a text of YAML documents, or an object."""
 
 
+def sources_of(given: Source | Sequence[Source]) -> Sequence[Source]:
+    """One source, or several."""
+    return (given,) if isinstance(given, str | Path | dict) else tuple(given)
+
+
 class _Found(NamedTuple):
     obj: Manifest
     where: str
 
 
-def load(client: BlockingClient, sources: Iterable[Source]) -> Sequence[Manifest]:
+def apply(client: BlockingClient, sources: Iterable[Source]) -> Sequence[Manifest]:
     """Apply all objects. Returns them as stored. Raises OSError, ValueError, Refused."""
     found = [one for source in sources for one in _objects_of(source)]
     found.sort(key=lambda one: _FIRST.index(one.obj["kind"]) if one.obj["kind"] in _FIRST else len(_FIRST))

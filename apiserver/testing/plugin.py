@@ -68,7 +68,12 @@ def apiserver_session(
     if existing:
         from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
 
-        yield ExistingCluster(Path(existing))
+        cluster = ExistingCluster(Path(existing))
+        try:
+            cluster.check()
+        except pytest.UsageError as exc:
+            pytest.exit(str(exc), returncode=pytest.ExitCode.USAGE_ERROR)
+        yield cluster
         return
     from aio_apiserver.apiserver.testing.server import Server
 
@@ -145,4 +150,4 @@ def _settings(flags: list[str]) -> dict[str, Any]:
         parsed = parse([f"--{flag}" for flag in flags], command_line.flags(), {})
         return command_line.settings_of(parsed).model_dump(exclude_unset=True)
     except UsageError as exc:
-        raise pytest.UsageError(f"apiserver_flags: {exc}") from exc
+        pytest.exit(f"apiserver_flags: {exc}", returncode=pytest.ExitCode.USAGE_ERROR)

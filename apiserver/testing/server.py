@@ -13,17 +13,18 @@ but their keys. After stop no thread, no socket and no file is left.
 import asyncio
 import ssl
 import weakref
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
+from aio_apiserver.apiserver.bench import fault_rules
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
+from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultFields, FaultName
 from aio_apiserver.apiserver.bench.faults import ActiveFault
 from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
@@ -35,6 +36,7 @@ from aio_apiserver.apiserver.testing.client_libraries import Clients
 from aio_apiserver.apiserver.testing.folders import Folder
 from aio_apiserver.apiserver.testing.hooks import HookHost
 from aio_apiserver.apiserver.testing.manifests import Manifest, Source
+from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.apiserver.testing.server_thread import ServerThread
 from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
@@ -54,18 +56,18 @@ class Server(Waiting):
     def __init__(
         self,
         *,
-        manifests: Sequence[Source] = (),
+        manifests: Source | Sequence[Source] = (),
         snapshot: Snapshot | None = None,
         time: Moment | None = None,
-        **settings: Any,
+        **settings: Unpack[ServerSettings],
     ) -> None:
         arguments.check(settings)
-        self._manifests = manifests
+        self._manifests = loading.sources_of(manifests)
         self._snapshot = snapshot
         self._new_clock: Callable[[], MovableClock] = partial(
             MovableClock, epoch_of(time) if time is not None else None
         )
-        self._given = settings
+        self._given: Mapping[str, Any] = {**settings}
         self._folder: Folder | None = None
         self._background: ServerThread | None = None
         self._running: Running | None = None
@@ -169,10 +171,10 @@ class Server(Waiting):
 
     # # State
 
-    def load(self, *sources: Source) -> Sequence[Manifest]:
+    def apply(self, *sources: Source) -> Sequence[Manifest]:
         """Apply objects: files, folders, texts of YAML, objects. Raises OSError, ValueError."""
         with self.client() as client:
-            return loading.load(client, sources)
+            return loading.apply(client, sources)
 
     def snapshot(self) -> Snapshot:
         """A snapshot of the whole present state."""
@@ -183,15 +185,17 @@ class Server(Waiting):
 
         With `expires` open watches also end with 410 Expired, so that clients list again.
         """
+        if not isinstance(snapshot, Snapshot):
+            raise TypeError(f"restore takes the result of snapshot(), not {snapshot!r}")
         self._call(self._bench.restore(snapshot, expires=expires))
 
     def reset(self) -> None:
         """Reset state, faults, clock and the record of requests to the start."""
         self._call(self._bench.reset())
 
-    def keep(self) -> None:
+    def set_baseline(self) -> None:
         """Make the present state the one that `reset` returns to."""
-        self._call(self._bench.keep())
+        self._call(self._bench.set_baseline())
 
     def fork(self) -> "Server":
         """Another server, not started, with the same settings and state."""
@@ -214,7 +218,7 @@ class Server(Waiting):
         return self._bench.requests
 
     @contextmanager
-    def fault(self, fault: Fault | str, **where: Any) -> Iterator[ActiveFault]:
+    def fault(self, fault: Fault | FaultName, **where: Unpack[FaultFields]) -> Iterator[ActiveFault]:
         """Inject a fault while the context is open: `with server.fault("throttle", verb="patch", count=2):`.
 
         `injected` of the yielded object counts how often the fault was injected.
@@ -225,15 +229,15 @@ class Server(Waiting):
         finally:
             self._call(self._bench.withdraw(active))
 
-    def inject(self, fault: Fault | str, **where: Any) -> ActiveFault:
+    def inject(self, fault: Fault | FaultName, **where: Unpack[FaultFields]) -> ActiveFault:
         """Inject a fault until `reset`, or until its count is reached. Raises ValueError."""
-        return self._call(self._bench.inject(FaultRule(fault=Fault(fault), **where)))
+        return self._call(self._bench.inject(fault_rules.rule(fault, where)))
 
     @property
     def webhooks(self) -> Webhooks:
         """Functions of a test as webhooks."""
         if self._webhooks is None:
-            host = HookHost(self._call, self._bench.catch_up, self.client, self._live.pki)
+            host = HookHost(self._call, self._bench.catch_up, self.client, self._live.pki, self._bench.resources)
             self._webhooks = Webhooks(host)
         return self._webhooks
 
@@ -271,10 +275,13 @@ class Server(Waiting):
             raise RuntimeError("the server was started already")
         self._folder = Folder()
         directory = self._folder.path
+        try:
+            settings = arguments.settings_of(self._given, directory)
+        except ValueError:
+            self._folder.close()
+            raise
         pki.put(directory / "pki")
-        self._background = ServerThread(
-            arguments.settings_of(self._given, directory), self._new_clock(), self._snapshot
-        )
+        self._background = ServerThread(settings, self._new_clock(), self._snapshot)
         self._finalizer = weakref.finalize(self, _end, self._background, self._folder)
         self._background.start()
         return self._background.started
@@ -283,8 +290,9 @@ class Server(Waiting):
         self._running = running
         pki.take(running.settings.pki_dir)
         if self._manifests:
-            self.load(*self._manifests)
-            self.keep()
+            self.apply(*self._manifests)
+            if self._bench.can_restore:
+                self.set_baseline()
 
     def _clean_up(self, background: ServerThread) -> None:
         self._background = self._running = None

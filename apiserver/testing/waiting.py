@@ -51,27 +51,27 @@ class Waiting:
         until: Until | None = None,
         *,
         namespace: str = "default",
-        within: float = _SECONDS,
+        timeout: float = _SECONDS,
     ) -> Object:
         """Wait until the object exists and is as expected. Raises AssertionError when time is over.
 
         resource: `pods`, `deployments.apps`. namespace: ignored for cluster-scoped resources.
         """
         question = _Question(resource, namespace, name, until)
-        found, is_there = self._wait(question, question.fits, within=within)
+        found, is_there = self._wait(question, question.fits, timeout=timeout)
         if is_there:
             assert found is not None
             return found
-        raise AssertionError(f"{question} is not as it should be after {within:g} s{question.why(found)}")
+        raise AssertionError(f"{question} is not as it should be after {timeout:g} s{question.why(found)}")
 
     def wait_until_gone(
-        self, resource: str, name: str, *, namespace: str = "default", within: float = _SECONDS
+        self, resource: str, name: str, *, namespace: str = "default", timeout: float = _SECONDS
     ) -> None:
         """Wait until there is no such object. Raises AssertionError when time is over."""
         question = _Question(resource, namespace, name, None)
-        found, is_gone = self._wait(question, lambda obj: obj is None, within=within)
+        found, is_gone = self._wait(question, lambda obj: obj is None, timeout=timeout)
         if not is_gone:
-            raise AssertionError(f"{question} is still there after {within:g} s\n{_text(found)}")
+            raise AssertionError(f"{question} is still there after {timeout:g} s\n{_text(found)}")
 
     async def wait_for_async(
         self,
@@ -80,23 +80,23 @@ class Waiting:
         until: Until | None = None,
         *,
         namespace: str = "default",
-        within: float = _SECONDS,
+        timeout: float = _SECONDS,
     ) -> Object:
         """The same as `wait_for`, for tests whose event loop must run meanwhile. `until` runs in a thread."""
-        return await asyncio.to_thread(self.wait_for, resource, name, until, namespace=namespace, within=within)
+        return await asyncio.to_thread(self.wait_for, resource, name, until, namespace=namespace, timeout=timeout)
 
     async def wait_until_gone_async(
-        self, resource: str, name: str, *, namespace: str = "default", within: float = _SECONDS
+        self, resource: str, name: str, *, namespace: str = "default", timeout: float = _SECONDS
     ) -> None:
         """The same as `wait_until_gone`, for tests whose event loop must run meanwhile."""
-        await asyncio.to_thread(self.wait_until_gone, resource, name, namespace=namespace, within=within)
+        await asyncio.to_thread(self.wait_until_gone, resource, name, namespace=namespace, timeout=timeout)
 
-    def _wait(self, question: "_Question", fits: Judge, *, within: float) -> tuple[Object | None, bool]:
+    def _wait(self, question: "_Question", fits: Judge, *, timeout: float) -> tuple[Object | None, bool]:
         """The last state, and whether it fits."""
         states: queue.SimpleQueue[Object | None] = queue.SimpleQueue()
         showing = self._bench.states.shown(question.resource, question.namespace, question.name, show=states.put)
         self._call(showing.__aenter__())
-        ends, last = time.monotonic() + within, None
+        ends, last = time.monotonic() + timeout, None
         try:
             while True:
                 last = states.get(timeout=max(ends - time.monotonic(), 0))

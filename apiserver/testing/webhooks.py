@@ -14,8 +14,9 @@ import base64
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
+from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.testing import hooks, reviews
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.apiserver.testing.hooks import Answer, Call, Hook, HookAddress, HookHost, HookRegistration
@@ -27,6 +28,25 @@ _MERGE = "application/merge-patch+json"
 _DOMAIN = "testing.apiserver"
 _GONE = 404
 _CREATE_UPDATE = ("CREATE", "UPDATE")
+_OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT", "*")
+
+
+class WebhookFields(TypedDict, total=False):
+    """More fields of a webhook, as in the API."""
+
+    failurePolicy: Literal["Fail", "Ignore"]
+    matchPolicy: Literal["Exact", "Equivalent"]
+    namespaceSelector: Object
+    objectSelector: Object
+    matchConditions: Sequence[Object]
+    sideEffects: Literal["None", "NoneOnDryRun"]
+    timeoutSeconds: int
+
+
+class MutatingWebhookFields(WebhookFields, total=False):
+    """More fields of a mutating webhook."""
+
+    reinvocationPolicy: Literal["Never", "IfNeeded"]
 
 
 class Webhooks:
@@ -42,7 +62,7 @@ class Webhooks:
         *resources: str,
         operations: Sequence[str] = _CREATE_UPDATE,
         name: str = "",
-        **webhook: Any,
+        **webhook: Unpack[MutatingWebhookFields],
     ) -> Hook:
         """Register a function as a mutating webhook.
 
@@ -50,6 +70,7 @@ class Webhooks:
         `pods`, `deployments.apps`, `pods/status`. webhook: more fields, as in the API: failurePolicy="Ignore",
         namespaceSelector={...}.
         """
+        _check(webhook, MutatingWebhookFields)
         entry = {"reinvocationPolicy": "Never", **webhook}
         return self._admission("Mutating", function, reviews.mutated, resources, operations, name, entry)
 
@@ -59,12 +80,13 @@ class Webhooks:
         *resources: str,
         operations: Sequence[str] = _CREATE_UPDATE,
         name: str = "",
-        **webhook: Any,
+        **webhook: Unpack[WebhookFields],
     ) -> Hook:
         """Register a function as a validating webhook.
 
         It gets a Review, and denies with `deny`, or by returning False or a reason. The rest is as for `mutating`.
         """
+        _check(webhook, WebhookFields)
         return self._admission("Validating", function, reviews.allowed, resources, operations, name, webhook)
 
     def conversion(self, definition: str, function: Call) -> Hook:
@@ -93,6 +115,9 @@ class Webhooks:
             raise TypeError(f"the first argument of a webhook is its function, not {function!r}")
         if not resources:
             raise ValueError("a webhook needs resources: `pods`, `deployments.apps`, `*`")
+        self._host.resources.check(resources)
+        if unknown := [one for one in operations if one not in _OPERATIONS]:
+            raise ValueError(f"there is no operation {unknown[0]!r}{did_you_mean(unknown[0], _OPERATIONS)}")
         named = name or self._free_name(function)
         entry = {
             "name": named,
@@ -118,6 +143,12 @@ class Webhooks:
         while (name := f"{plain}-{number}.{_DOMAIN}" if number > 1 else f"{plain}.{_DOMAIN}") in taken:
             number += 1
         return name
+
+
+def _check(given: Mapping[str, Any], fields: type[WebhookFields]) -> None:
+    for name in given:
+        if name not in fields.__annotations__:
+            raise TypeError(f"a webhook has no field {name}{did_you_mean(name, fields.__annotations__)}")
 
 
 class _Configuration:

@@ -151,7 +151,7 @@ async def test_nobody_is_not_greeted(apiserver: Server, greet: Greet, cluster: C
 
 async def test_an_expired_watch_begins_again(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
     async with operating(apiserver):
-        apiserver.inject("gone", verb="watch", resource="greetings", count=1)
+        apiserver.inject("gone", verb="watch", resource="greetings.example.com", count=1)
         greet("one", "world")
 
         assert await until(lambda: cluster.text("one")) == "Hello, world!"
@@ -169,7 +169,7 @@ async def test_a_failed_write_is_repeated(apiserver: Server, greet: Greet, clust
 
 async def test_a_write_on_a_broken_connection_is_repeated(apiserver: Server, greet: Greet, cluster: Cluster) -> None:
     async with operating(apiserver):
-        with apiserver.fault("cut-before", verb="patch", resource="greetings", count=1) as fault:
+        with apiserver.fault("cut-before", verb="patch", resource="greetings.example.com", count=1) as fault:
             greet("one", "world")
             text = await until(lambda: cluster.text("one"))
 

@@ -95,7 +95,7 @@ async def test_it_watches_again_after_a_broken_connection(operator: Operator, ap
     async with running(operator):
         greet("one", "world")
         await wait_for(apiserver, {"one": "Hello, world!"})
-        apiserver.inject("cut-watch", resource="greetings", count=1)
+        apiserver.inject("cut-watch", resource="greetings.example.com", count=1)
         greet("two", "world")
 
         await wait_for(apiserver, {"one": "Hello, world!", "two": "Hello, world!"})

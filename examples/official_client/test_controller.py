@@ -62,7 +62,7 @@ def test_an_up_to_date_status_is_not_written(controller: Controller, apiserver: 
     controller.resync()
     controller.resync()
 
-    assert len(apiserver.requests.matching(verb="patch", resource="greetings", subresource="status")) == 1
+    assert len(apiserver.requests.matching(verb="patch", resource="greetings.example.com/status")) == 1
 
 
 def test_a_changed_config_map_is_repaired(controller: Controller, api: client.ApiClient, greet: Greet) -> None:
@@ -100,7 +100,7 @@ def test_a_failure_is_not_hidden(controller: Controller, apiserver: Server, gree
 def test_it_lists_again_after_an_expired_watch(
     controller: Controller, api: client.ApiClient, apiserver: Server, greet: Greet
 ) -> None:
-    apiserver.inject("gone", verb="watch", resource="greetings", count=2)
+    apiserver.inject("gone", verb="watch", resource="greetings.example.com", count=2)
     written, stop = threading.Event(), threading.Event()
     sync = controller.sync
     controller.sync = lambda greeting: (sync(greeting), written.set())  # type: ignore[assignment, func-returns-value]
@@ -110,6 +110,6 @@ def test_it_lists_again_after_an_expired_watch(
 
     assert written.wait(5)
     stop.set()
-    apiserver.inject("gone", verb="watch", resource="greetings")
+    apiserver.inject("gone", verb="watch", resource="greetings.example.com")
     thread.join()
     assert texts(api) == {"one": "Hello, world!"}

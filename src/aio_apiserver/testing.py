@@ -8,27 +8,59 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench.fault_rules import Fault as Fault
+    from aio_apiserver.apiserver.bench.faults import ActiveFault as ActiveFault
+    from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest as RecordedRequest
+    from aio_apiserver.apiserver.bench.request_list import RequestList as RequestList
+    from aio_apiserver.apiserver.bench.request_record import RequestRecord as RequestRecord
+    from aio_apiserver.apiserver.bench.server_clock import ServerClock as ServerClock
     from aio_apiserver.apiserver.testing import golden
     from aio_apiserver.apiserver.testing.client import Refused as Refused
+    from aio_apiserver.apiserver.testing.hooks import Hook as Hook
     from aio_apiserver.apiserver.testing.reviews import Denied as Denied
     from aio_apiserver.apiserver.testing.reviews import Review as Review
     from aio_apiserver.apiserver.testing.server import Server as Server
+    from aio_apiserver.apiserver.testing.users import User as User
+    from aio_apiserver.storage.kv.snapshot import Snapshot as Snapshot
 
 _PLACES = {
-    "Denied": ("reviews", "Denied"),
-    "Refused": ("client", "Refused"),
-    "Review": ("reviews", "Review"),
-    "Server": ("server", "Server"),
-    "golden": ("golden", None),
+    "ActiveFault": "apiserver.bench.faults",
+    "Denied": "apiserver.testing.reviews",
+    "Fault": "apiserver.bench.fault_rules",
+    "Hook": "apiserver.testing.hooks",
+    "RecordedRequest": "apiserver.bench.recorded_request",
+    "Refused": "apiserver.testing.client",
+    "RequestList": "apiserver.bench.request_list",
+    "RequestRecord": "apiserver.bench.request_record",
+    "Review": "apiserver.testing.reviews",
+    "Server": "apiserver.testing.server",
+    "ServerClock": "apiserver.bench.server_clock",
+    "Snapshot": "storage.kv.snapshot",
+    "User": "apiserver.testing.users",
+    "golden": "apiserver.testing",
 }
-"""The module of each name, and its name there; None: the module itself."""
+"""The module of each name."""
 
-__all__ = ["Denied", "Refused", "Review", "Server", "golden"]
+__all__ = [
+    "ActiveFault",
+    "Denied",
+    "Fault",
+    "Hook",
+    "RecordedRequest",
+    "Refused",
+    "RequestList",
+    "RequestRecord",
+    "Review",
+    "Server",
+    "ServerClock",
+    "Snapshot",
+    "User",
+    "golden",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, attribute = _PLACES[name]
-    loaded = import_module(f"aio_apiserver.apiserver.testing.{module}")
-    return loaded if attribute is None else getattr(loaded, attribute)
+    place = f"aio_apiserver.{_PLACES[name]}"
+    return import_module(f"{place}.{name}") if name == "golden" else getattr(import_module(place), name)

@@ -24,7 +24,7 @@ def shared_cluster() -> Iterator[Server]:
     """A simulated cluster whose clock begins at 2030-01-01."""
     with Server(time=START, controllers=("*",), simulate=True) as server:
         server.clock.advance(1)
-        server.keep()
+        server.set_baseline()
         yield server
 
 

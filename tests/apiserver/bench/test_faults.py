@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from aio_apiserver.apiserver.bench import fault_rules
-from aio_apiserver.apiserver.bench.fault_rules import FaultRule
+from aio_apiserver.apiserver.bench.fault_rules import FaultName, FaultRule
 from aio_apiserver.apiserver.bench.faults import ActiveFaults
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
@@ -25,7 +25,9 @@ def rule(**values: Any) -> FaultRule:
 
 
 @pytest.mark.parametrize(("fault", "status"), [("conflict", 409), ("throttle", 429), ("error", 500), ("gone", 410)])
-def test_a_request_is_answered_with_the_fault(server: Server, client: BlockingClient, fault: str, status: int) -> None:
+def test_a_request_is_answered_with_the_fault(
+    server: Server, client: BlockingClient, fault: FaultName, status: int
+) -> None:
     make(client, "one")
 
     with server.fault(fault, verb="get", resource="configmaps") as injected, pytest.raises(Refused) as refusal:
@@ -63,7 +65,7 @@ def test_a_connection_that_is_cut_after_has_changed_something(server: Server, cl
 def test_latency_delays_the_answer(server: Server, client: BlockingClient) -> None:
     began = time.monotonic()
 
-    with server.fault("latency", seconds=0.05):
+    with server.fault("latency", delay=0.05):
         names(client)
 
     assert time.monotonic() - began >= 0.05
@@ -93,7 +95,7 @@ def test_events_come_twice(server: Server, client: BlockingClient) -> None:
 
 
 def test_delayed_events_stay_in_their_order(server: Server, client: BlockingClient) -> None:
-    with server.fault("delay", seconds=0.05, count=1) as injected, watching(server, version_of(client)) as said:
+    with server.fault("delay", delay=0.05, count=1) as injected, watching(server, version_of(client)) as said:
         make(client, "first")
         make(client, "second")
 
@@ -135,7 +137,7 @@ def test_faults_are_injected_and_withdrawn_over_http(client: BlockingClient) -> 
 
 def test_a_server_begins_with_the_faults_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "faults.yaml"
-    path.write_text("- {fault: throttle, verb: [list], resource: configmaps, seconds: 3}\n")
+    path.write_text("- {fault: throttle, verb: [list], resource: configmaps, retry_after: 3}\n")
 
     with Server(testing_faults=path) as server, server.client() as client, pytest.raises(Refused) as refusal:
         names(client)
@@ -147,7 +149,7 @@ def test_a_server_begins_with_the_faults_of_a_file(tmp_path: Path) -> None:
     "where",
     [
         {"verb": "patch"},
-        {"resource": "deployments"},
+        {"resource": "*.apps"},
         {"resource": "deployments.apps", "namespace": "team-*"},
         {"name": "web", "user": "system:serviceaccount:*"},
     ],
@@ -178,7 +180,7 @@ def test_chance_can_be_repeated() -> None:
 
 
 def test_rules_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValidationError, match="latency needs seconds"):
+    with pytest.raises(ValidationError, match="latency needs a delay"):
         rule(fault="latency")
     with pytest.raises(ValueError, match="the body"):
         fault_rules.parse(b"- {fault: nothing}", "the body")

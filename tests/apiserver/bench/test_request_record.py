@@ -1,3 +1,4 @@
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -5,6 +6,7 @@ import pytest
 
 from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
 from aio_apiserver.apiserver.bench.request_list import RequestList, explain
+from aio_apiserver.apiserver.bench.request_record import RequestFields
 from aio_apiserver.apiserver.testing import golden
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.registry.machinery import media_types, schema
@@ -119,12 +121,49 @@ async def test_what_an_operator_will_do_is_waited_for(server: Server, client: Bl
 
     assert await server.requests.wait_for_async(verb="create") == ["create configmaps default/web"]
     with pytest.raises(AssertionError, match=r"0 requests fit verb='patch', expected 1 within 0\.01 s"):
-        server.requests.wait_for(verb="patch", within=0.01)
+        server.requests.wait_for(verb="patch", timeout=0.01)
 
 
 def test_fields_that_requests_do_not_have_are_refused(server: Server) -> None:
-    with pytest.raises(TypeError, match="requests have no colour; they have content_type"):
-        server.requests.matching(colour="blue")
+    with pytest.raises(TypeError, match="requests have no colour; they have verb, resource"):
+        server.requests.selected({"colour": "blue"})
+    with pytest.raises(TypeError, match="not selected by group: it is a part of `resource`"):
+        server.requests.selected({"group": "apps"})
+
+
+@pytest.mark.parametrize(
+    ("patterns", "complaint"),
+    [
+        ({"verb": "DELETE"}, "no request has the verb 'DELETE': did you mean delete"),
+        ({"verb": ["get", "lst"]}, "no request has the verb 'lst': did you mean"),
+        ({"resource": "deployments"}, "there is no resource 'deployments': did you mean deployments.apps"),
+        ({"resource": "deployments.app"}, "there is no resource 'deployments.app': did you mean deployments.apps"),
+        ({"resource": "configmaps/status"}, "there is no resource 'configmaps/status'"),
+        ({"resource": "greetings.example.com"}, "there is no resource 'greetings.example.com'"),
+        ({"method": "get"}, "no request has the method 'get': did you mean GET"),
+        ({"status": 40}, "no request has the status '40'"),
+    ],
+)
+def test_an_assertion_that_cannot_fail_is_refused(server: Server, patterns: RequestFields, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        server.requests.assert_none(**patterns)
+    with pytest.raises(ValueError, match=complaint), server.requests.recorded(**patterns):
+        pass
+
+
+def test_resources_are_selected_without_their_subresources(server: Server, client: BlockingClient) -> None:
+    deployments = "/apis/apps/v1/namespaces/default/deployments"
+    for path in (deployments, f"{deployments}/web/status", "/api/v1/pods", "/apis/apps/v1/deploys"):
+        with suppress(Refused):
+            client.request("GET", path)
+
+    def lines(*resource: str) -> list[str]:
+        return server.requests.matching(resource=resource).lines
+
+    assert lines("deployments.apps") == ["list deployments.apps default/"]
+    assert lines("deployments.apps/*") == ["get deployments.apps/status default/web"]
+    assert lines("*.apps", "pods") == ["list deployments.apps default/", "list pods", "list deploys.apps"]
+    assert lines("deploys.apps") == ["list deploys.apps"], "a request for a resource that is not served"
 
 
 def test_a_difference_says_what_came_too_much_and_what_is_missing() -> None:

@@ -34,6 +34,7 @@ async def test_kr8s_asyncio(server: Server, client: BlockingClient) -> None:
     await (await Kr8sMap(MAP, api=api)).create()
 
     assert names(client) == ["one"]
+    assert api._session is not None
     await api._session.aclose()
 
 

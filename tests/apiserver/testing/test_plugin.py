@@ -2,12 +2,22 @@ from importlib.metadata import entry_points
 
 import pytest
 
+from aio_apiserver.testing import Server
+
 IS_INSTALLED = bool(entry_points(group="pytest11", name="apiserver"))
 PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.apiserver.testing.plugin")
 OBJECT = """
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: given}
+"""
+
+USING = """
+def test_reaches_it(apiserver):
+    assert apiserver.url == "URL"
+
+def test_needs_its_own(apiserver):
+    apiserver.fault("conflict")
 """
 
 pytest_plugins = ["pytester"]
@@ -50,7 +60,7 @@ def test_a_failure_shows_what_was_asked_of_the_server(pytester: pytest.Pytester)
         pytester,
         """
         def test_fails(apiserver):
-            with apiserver.client() as client, apiserver.fault("latency", seconds=0.01):
+            with apiserver.client() as client, apiserver.fault("latency", delay=0.01):
                 client.request("GET", "/api/v1/pods")
             assert False
         """,
@@ -97,26 +107,45 @@ def test_a_run_is_compared_with_its_recording(pytester: pytest.Pytester) -> None
 
 
 def test_a_cluster_that_is_there_takes_the_place_of_the_server(pytester: pytest.Pytester) -> None:
-    kubeconfig = pytester.path / "existing.kubeconfig"
-    kubeconfig.write_text(
-        "current-context: a\n"
-        "contexts: [{name: a, context: {cluster: b, user: c}}]\n"
-        "clusters: [{name: b, cluster: {server: 'https://there:6443'}}]\n"
-    )
-
-    result = run(
-        pytester,
-        """
-        def test_reaches_it(apiserver):
-            assert apiserver.url == "https://there:6443"
-
-        def test_needs_its_own(apiserver):
-            apiserver.fault("conflict")
-        """,
-        f"--apiserver-existing={kubeconfig}",
-    )
+    with Server() as server:
+        result = run(pytester, USING.replace("URL", server.url), f"--apiserver-existing={server.kubeconfig}")
 
     result.assert_outcomes(passed=1, skipped=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "*No such file or directory*"),
+        ("kind: Config", "*no cluster to use: KeyError*"),
+        (
+            "current-context: a\n"
+            "contexts: [{name: a, context: {cluster: b, user: c}}]\n"
+            "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n",
+            "*Connection refused*",
+        ),
+    ],
+    ids=["no file", "no kubeconfig", "no server"],
+)
+def test_a_run_ends_when_the_existing_cluster_cannot_be_used(
+    pytester: pytest.Pytester, text: str | None, why: str
+) -> None:
+    kubeconfig = pytester.path / "existing.kubeconfig"
+    if text is not None:
+        kubeconfig.write_text(text)
+
+    result = run(pytester, USING, f"--apiserver-existing={kubeconfig}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["*apiserver_existing: *existing.kubeconfig: no cluster to use: *"])
+    result.stdout.fnmatch_lines([why])
+
+
+def test_a_run_ends_with_one_message_for_wrong_flags(pytester: pytest.Pytester) -> None:
+    result = run(pytester, USING, "--apiserver-flags=colour=blue")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["*apiserver_flags: unknown flag: --colour*"])
 
 
 def test_a_run_that_uses_no_server_loads_none(pytester: pytest.Pytester) -> None:

@@ -58,7 +58,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def crowd(shared: Server) -> Snapshot:
     """Many objects that the test does not look at."""
-    shared.load(*({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{n}"}} for n in range(MANY)))
+    shared.apply(*({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{n}"}} for n in range(MANY)))
     return shared.snapshot()
 
 
@@ -107,7 +107,7 @@ def test_rights_are_those_of_the_state(
 
 def test_definitions_are_those_of_the_state(server: Server, client: BlockingClient, back: Back) -> None:
     without = server.snapshot()
-    server.load(DEFINITION)
+    server.apply(DEFINITION)
     defined = server.snapshot()
 
     back(without)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_manifests_are_there_from_the_start_and_after_a_reset(tmp_path: Path) ->
 
 def test_a_manifest_that_cannot_be_put_is_named(server: Server) -> None:
     with pytest.raises(ValueError, match="the given object: Widget nobody"):
-        server.load({"apiVersion": "v1", "kind": "Widget", "metadata": {"name": "nobody"}})
+        server.apply({"apiVersion": "v1", "kind": "Widget", "metadata": {"name": "nobody"}})
 
 
 def test_a_fork_begins_with_the_state_and_goes_its_own_way(server: Server) -> None:
@@ -153,6 +154,11 @@ def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def misused(call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """Call without the eyes of the type checker."""
+    return call(*given, **named)
+
+
 def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
     with Server(authorization_mode="RBAC", controllers="-*") as server:
         assert server.user("jane").name == "jane"
@@ -161,11 +167,42 @@ def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
 @pytest.mark.parametrize(
     ("mistake", "told"),
     [
-        (lambda _: Server(autorization_mode="RBAC"), "no flag autorization_mode: did you mean authorization_mode"),
-        (lambda _: Server(colour="blue"), "no flag colour$"),
-        (lambda server: server.inject("trottle"), "no fault 'trottle'; there are latency, conflict, throttle"),
         (
-            lambda server: server.load({"kind": "Foo", "apiVersion": "v1", "metadata": {"name": "a"}}),
+            lambda _: misused(Server, autorization_mode="RBAC"),
+            "no flag autorization_mode: did you mean authorization_mode",
+        ),
+        (lambda _: misused(Server, colour="blue"), "no flag colour$"),
+        (lambda _: Server(secure_port=99999).start(), "^secure_port: Input should be less than or equal to 65535$"),
+        (lambda server: server.inject("trottle"), "no fault 'trottle': did you mean throttle"),
+        (lambda server: server.inject("gone", verbs="get"), "there is no field 'verbs': did you mean verb"),
+        (lambda server: server.inject("gone", verb="PATCH"), "no request has the verb 'PATCH': did you mean patch"),
+        (
+            lambda server: server.inject("gone", resource="deploymnts.apps"),
+            "no resource 'deploymnts.apps': did you mean deployments.apps",
+        ),
+        (
+            lambda server: server.inject("gone", resource="deployments"),
+            "no resource 'deployments': did you mean deployments.apps",
+        ),
+        (lambda server: server.inject("throttle", delay=1), "throttle has no delay"),
+        (lambda server: server.inject("latency"), "latency needs a delay"),
+        (lambda server: server.restore("x"), "restore takes the result of snapshot"),
+        (lambda server: server.clock.set("tomorrow"), "'tomorrow' is no moment: write RFC 3339"),
+        (lambda server: server.wait_for("deployments", "web"), "did you mean deployments.apps"),
+        (
+            lambda server: server.webhooks.validating(print, "podz"),
+            "no resource 'podz': did you mean pods",
+        ),
+        (
+            lambda server: server.webhooks.validating(print, "pods", failurepolicy="Ignore"),
+            "a webhook has no field failurepolicy: did you mean failurePolicy",
+        ),
+        (
+            lambda server: server.webhooks.validating(print, "pods", operations=["Create"]),
+            "no operation 'Create': did you mean CREATE",
+        ),
+        (
+            lambda server: server.apply({"kind": "Foo", "apiVersion": "v1", "metadata": {"name": "a"}}),
             "/api/v1 has no kind Foo",
         ),
         (lambda server: server.webhooks.mutating("pods", print), "the first argument of a webhook is its function"),

@@ -102,7 +102,7 @@ def manifests_of_many() -> list[dict[str, Any]]:
 
 def test_a_great_restore_ends_the_watches_that_would_be_told_most(server: Server, client: BlockingClient) -> None:
     snapshot = server.snapshot()
-    server.load(*manifests_of_many())
+    server.apply(*manifests_of_many())
     version = version_of(client)
 
     with watching(server, version) as said:

@@ -60,11 +60,11 @@ def test_a_wait_that_fails_shows_the_last_state(server: Server, client: Blocking
     make(client, "web", colour="red")
 
     with pytest.raises(AssertionError, match=r"after 0 s: it must be blue\n(.*\n)*  colour: red"):
-        server.wait_for("configmaps", "web", must_be_blue, within=0)
+        server.wait_for("configmaps", "web", must_be_blue, timeout=0)
     with pytest.raises(AssertionError, match="configmaps default/web is still there"):
-        server.wait_until_gone("configmaps", "web", within=0)
+        server.wait_until_gone("configmaps", "web", timeout=0)
     with pytest.raises(AssertionError, match="it is not there"):
-        server.wait_for("configmaps", "other", within=0)
+        server.wait_for("configmaps", "other", timeout=0)
     with pytest.raises(ValueError, match="there is no resource 'deployments'"):
         server.wait_for("deployments", "web")
 
@@ -73,11 +73,11 @@ def test_a_server_settles_when_its_controllers_have_done_everything(cluster: Ser
     labels = {"app": "web"}
     template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
     spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
-    cluster.load({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
+    cluster.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
 
     cluster.settle()
 
-    assert cluster.wait_for("deployments.apps", "web", within=0)["status"]["readyReplicas"] == 3
+    assert cluster.wait_for("deployments.apps", "web", timeout=0)["status"]["readyReplicas"] == 3
 
 
 def test_a_server_settles_over_http(client: BlockingClient) -> None:

@@ -184,7 +184,7 @@ def convert(obj: dict[str, Any], version: str) -> None:
 
 
 def test_a_function_converts_custom_resources(server: Server, client: BlockingClient) -> None:
-    server.load(DEFINITION)
+    server.apply(DEFINITION)
     client.request("POST", WIDGETS.format("v1"), {"apiVersion": "example.com/v1", "kind": "Widget", **named("one")})
 
     with server.webhooks.conversion("widgets.example.com", convert):
@@ -196,7 +196,7 @@ def test_a_function_converts_custom_resources(server: Server, client: BlockingCl
 
 
 def test_a_conversion_that_fails_fails_the_test(server: Server, client: BlockingClient) -> None:
-    server.load(DEFINITION)
+    server.apply(DEFINITION)
     client.request("POST", WIDGETS.format("v1"), {"apiVersion": "example.com/v1", "kind": "Widget", **named("one")})
 
     def broken(_obj: dict[str, Any], _version: str) -> None:

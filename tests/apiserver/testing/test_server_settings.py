@@ -1,0 +1,11 @@
+from aio_apiserver import testing
+from tests.apiserver.testing import settings_source
+
+
+def test_editors_see_every_flag_of_the_server() -> None:
+    """On failure: python -m tests.apiserver.testing.settings_source > apiserver/testing/server_settings.py"""
+    assert settings_source.TARGET.read_text() == settings_source.text()
+
+
+def test_every_public_name_of_the_test_bench_can_be_imported() -> None:
+    assert [name for name in testing.__all__ if getattr(testing, name, None) is None] == []
