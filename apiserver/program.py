@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 
-from aio_apiserver.apiserver import loops, server
+from aio_apiserver.apiserver import loops, server, start_errors
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
@@ -32,7 +32,7 @@ async def _serve(settings: Settings) -> int:
     try:
         running = await server.start(settings)
     except (OSError, ValueError, StorageError) as exc:
-        logger.error("cannot start: %s", exc)
+        logger.error("cannot start: %s", start_errors.explain(exc, settings))
         return 1
     gc.freeze()  # exempts all objects of the start from later collections
     gc.enable()

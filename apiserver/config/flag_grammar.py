@@ -12,6 +12,7 @@ from enum import Enum
 
 from msgspec import Struct, field
 
+from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
 
@@ -115,7 +116,7 @@ class _Reader:
         flag = self._flags.get(name)
         kind = flag.kind if flag else self._unused.get(name)
         if kind is None:
-            raise UsageError(f"unknown flag: --{given}")
+            raise UsageError(f"unknown flag: --{given}{did_you_mean(name, [*self._flags, *self._unused])}")
         if not has_value:
             text = "true" if kind is FlagType.BOOL else self._argument_of(f"--{given}")
         self._take(name, text)

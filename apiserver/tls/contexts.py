@@ -68,10 +68,20 @@ def _context(settings: Settings, pki: Pki) -> ssl.SSLContext:
     _limit_ciphers(tls, settings.tls_cipher_suites)
     tls.verify_mode = ssl.CERT_OPTIONAL
     tls.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | _NO_CHECK_TIME
-    tls.load_cert_chain(*_shown(settings, pki))
+    _load(tls, *_shown(settings, pki))
     for bundle in (*user_bundles(settings, pki), *proxy_bundles(settings)):
         tls.load_verify_locations(cafile=bundle)
     return tls
+
+
+def _load(tls: ssl.SSLContext, certificate: Path, key: Path) -> None:
+    """Raises OSError with the name of the file, ValueError."""
+    for file in (certificate, key):
+        file.open("rb").close()  # the error of load_cert_chain names no file
+    try:
+        tls.load_cert_chain(certificate, key)
+    except ssl.SSLError as exc:
+        raise ValueError(f"{certificate} and {key} are no certificate with its key: {exc.reason or exc}") from exc
 
 
 def files(settings: Settings, pki: Pki) -> Sequence[Path]:
