@@ -1,5 +1,5 @@
 # Every target calls the script of its name: bash and Python are all that is needed.
-.PHONY: venv run test check bench soak
+.PHONY: venv run test check bench soak docs
 
-venv run test check bench soak:
+venv run test check bench soak docs:
 	@scripts/$@
