@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location, Passage
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration
-from aio_apiserver.registry.groups.apiregistration.resolving import Resolver, Unresolved
+from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver, Unresolved
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0

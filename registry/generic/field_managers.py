@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base.text_caches import remember_short
 from aio_apiserver.registry.generic import rest
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType

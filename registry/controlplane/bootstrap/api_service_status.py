@@ -17,7 +17,7 @@ from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.apiregistration import registrations
 from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
-from aio_apiserver.registry.groups.apiregistration.resolving import SERVICE_NAME
+from aio_apiserver.registry.groups.apiregistration.service_resolver import SERVICE_NAME
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 

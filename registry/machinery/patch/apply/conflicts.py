@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.patch.apply import elements, fields
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.managed import Owner
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Owner
 
 
 class FieldConflict(NamedTuple):

@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery.patch.apply import compare, contents, fiel
 from aio_apiserver.registry.machinery.patch.apply.compare import Comparison
 from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts, FieldConflict
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.managed import Managed, Owned, Owner
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Managed, Owned, Owner
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Shape, ShapeError
 

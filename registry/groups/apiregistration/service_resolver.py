@@ -1,4 +1,4 @@
-"""Resolving: finds the address of a service: its cluster IP, or one of its endpoints.
+"""Service resolver: finds the address of a service: its cluster IP, or one of its endpoints.
 
 Endpoints are used with --enable-aggregator-routing.
 """

@@ -1,4 +1,4 @@
-"""Managed: metadata.managedFields: the fields of each manager, and the time of its last write.
+"""Managed fields: the entries of metadata.managedFields: the fields of each manager, and the time of its last write.
 
 Pure. Must hold: a list with an invalid entry raises ValueError as a whole. Entries are written in kube-apiserver's
 order: applies before updates, then by time.

@@ -1,6 +1,4 @@
-"""Inner form: parts of a definition as errors print them: kube-apiserver's internal types with Go's names and order.
-Pure.
-"""
+"""Internal types: the parts of a CustomResourceDefinition as errors print them, with Go's names and order. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Remembering: caches by text, for texts that clients send again and again.
+"""Text caches: caches by text, for texts that clients send again and again.
 
 Must hold: a text of a client is kept only when it is short, so that a full cache is small whatever clients send.
 """

@@ -1,4 +1,4 @@
-"""Reviewed: converts the spec of an access review to Attributes for the authorizer.
+"""Review attributes: converts the spec of an access review to Attributes for the authorizer.
 
 Pure. Must hold: requirements that cannot be parsed are left out and reported. The review then covers more objects than
 requested, never fewer.
