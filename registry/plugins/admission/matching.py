@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.forms import present
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
@@ -149,7 +149,7 @@ class Matcher:
     """Matches writes. `namespaces` is the storage of namespaces."""
 
     def __init__(self, namespaces: Reader, types: Catalog) -> None:
-        self._namespaces: Lookup[Object] = Lookup(namespaces, _NAMESPACES, lambda obj: obj)
+        self._namespaces = Lookup(namespaces, _NAMESPACES, as_stored)
         self._types = types
 
     async def namespace(self, name: str) -> Object:

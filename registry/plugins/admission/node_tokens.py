@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -34,10 +34,6 @@ _SUCCESSORS = {
 """The CSI drivers that replace in-tree volume plugins."""
 
 
-def _as_it_is(obj: Object) -> Object:
-    return obj
-
-
 class NodeObjects:
     """Cached lookups of the objects that decide about a kubelet's request."""
 
@@ -51,7 +47,7 @@ class NodeObjects:
 
     @staticmethod
     def _cached(given: Foundation, kind: Kind) -> Lookup[Object]:
-        return Lookup(given.storage_for(resource_of(kind)), kind.resource, _as_it_is)
+        return Lookup(given.storage_for(resource_of(kind)), kind.resource, as_stored)
 
     async def pod(self, namespace: str, name: str) -> Object:
         """A pod. Raises NotFound."""

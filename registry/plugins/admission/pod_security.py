@@ -16,8 +16,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import joined
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -28,7 +27,7 @@ from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, NamespacePolicy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import ListOptions, Reader
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.yielding import in_turns
 
@@ -99,7 +98,7 @@ class PodSecurity(Plugin):
         metrics: PodSecurityMetrics,
     ) -> None:
         self._namespaces = Lookup(namespaces, _NAMESPACES, self._labelled)
-        self._pods = pods
+        self._pods = Lookup(pods, PODS, as_stored)
         self._clock = clock
         self._configuration = configuration
         self._metrics = metrics
@@ -237,13 +236,10 @@ class PodSecurity(Plugin):
 
     async def _pods_of(self, namespace: str) -> list[Object]:
         """The pods of a namespace, first one pod of each controller."""
-        listing = self._pods.get_list(f"{namespace}/", ListOptions(resource_version=0))
-        items = (await interpreted(listing, StorageCall(PODS, "list"))).items
         first: list[Object] = []
         others: list[Object] = []
         seen: set[str] = set()
-        async for item in in_turns(items):
-            pod = item.decode()
+        async for pod in self._pods.scan(f"{namespace}/"):
             if pod["spec"].get("runtimeClassName") in self._configuration.runtime_classes:
                 continue
             controller = _controller(pod)

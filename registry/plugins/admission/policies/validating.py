@@ -57,7 +57,7 @@ class ValidatingAdmissionPolicy(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._source = Source(given.storage_for, VALIDATINGADMISSIONPOLICIES, VALIDATINGADMISSIONPOLICYBINDINGS)
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
-        self._params = Params(given.storage_for, given.kinds)
+        self._params = Params(given)
         self._access = given.authorizer
         self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
