@@ -92,8 +92,8 @@ class RemoteServers:
             async with asyncio.timeout(seconds):
                 location = await self.location(registration, path)
                 url = f"https://{location.authority}{path}"
-                asked = CIMultiDict({**AGGREGATOR, **headers})
-                async with self.of(registration).request(location, hdrs.METH_GET, url, headers=asked) as answer:
+                sent_headers = CIMultiDict({**AGGREGATOR, **headers})
+                async with self.of(registration).request(location, hdrs.METH_GET, url, headers=sent_headers) as answer:
                     return Document(answer.status, dict(answer.headers), await _read(answer))
         except TimeoutError as exc:
             raise Unreachable("context deadline exceeded") from exc

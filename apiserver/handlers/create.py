@@ -23,6 +23,6 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     obj = given.obj
     audit_objects.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
-    asked = write_request(request, context, served, size=len(body.text), empties=given.empties)
-    created = await served.storage.create(asked, obj, options, name=context.info.name)
+    write = write_request(request, context, served, size=len(body.text), empties=given.empties)
+    created = await served.storage.create(write, obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

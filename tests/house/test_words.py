@@ -51,3 +51,7 @@ def test_examples_and_tables_are_no_sentences() -> None:
     text = "Parts: one.\n\n    server A   put, compact\n\n>>> 1 + 1\n2\n\nname   a row of a table"
 
     assert list(words.sentences(text)) == ["one."]
+
+
+def test_names_are_no_dialect() -> None:
+    assert list(words.dialect()) == []

@@ -31,12 +31,12 @@ def policy_hooks(environment: Environment) -> Hooks:
         if subresource or not kind or is_same or MASTERS in request.user.groups:
             return ()
         found = await resources(kind)
-        asked = Attributes(request.user, "get", found.group, found.version, found.plural, namespace="*", name="*")
-        if await _may(authorizer, asked):
+        attributes = Attributes(request.user, "get", found.group, found.version, found.plural, namespace="*", name="*")
+        if await _may(authorizer, attributes):
             return ()
         what = f"(kind={kind.get('kind', '')}, apiVersion={kind.get('apiVersion', '')})"
-        who = _shown(request.user)
-        why = f'user {who} must have "get" permission on all objects of the referenced paramKind {what}'
+        subject = _user_text(request.user)
+        why = f'user {subject} must have "get" permission on all objects of the referenced paramKind {what}'
         return [field.forbidden(_KIND, why)]
 
     return Hooks(check=check)
@@ -69,14 +69,16 @@ def _binding_hooks(environment: Environment, policy_kind: Kind) -> Hooks:
         param_kind = await _newest(param_kinds, policy_name)
         found = await resources(param_kind or {})
         namespace = reference.get("namespace") or ""
-        asked = Attributes(request.user, verb, found.group, found.version, found.plural, namespace=namespace, name=name)
-        if await _may(environment.authorizer, asked):
+        attributes = Attributes(
+            request.user, verb, found.group, found.version, found.plural, namespace=namespace, name=name
+        )
+        if await _may(environment.authorizer, attributes):
             return ()
-        who = f'user {_shown(request.user)} does not have "{verb}" permission'
-        why = f"{who} on the object referenced by paramRef"
+        subject = f'user {_user_text(request.user)} does not have "{verb}" permission'
+        why = f"{subject} on the object referenced by paramRef"
         if param_kind is None:
             what = f"unable to get policy {policy_name} to determine minimum required permissions"
-            why = f"{what} and {who} for all groups, versions and resources"
+            why = f"{what} and {subject} for all groups, versions and resources"
         return [field.forbidden(_REF, why)]
 
     return Hooks(check=check)
@@ -118,11 +120,11 @@ async def _newest(param_kinds: Lookup[Object], policy: str) -> Object | None:
         return None
 
 
-async def _may(authorizer: Authorizer, asked: Attributes) -> bool:
-    return (await authorizer.authorize(asked)).is_allowed
+async def _may(authorizer: Authorizer, attributes: Attributes) -> bool:
+    return (await authorizer.authorize(attributes)).is_allowed
 
 
-def _shown(user: UserInfo) -> str:
+def _user_text(user: UserInfo) -> str:
     """A user as Go prints the struct."""
     parts = (user.name, user.uid, text.value_text(list(user.groups)), text.value_text(dict(user.extra)))
     return f"&{{{' '.join(parts)}}}"

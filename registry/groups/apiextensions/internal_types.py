@@ -135,7 +135,7 @@ _COLUMN: Sequence[tuple[str, str, Show]] = (
 
 def schema(value: Mapping[str, Any]) -> dict[str, Any]:
     """A JSONSchemaProps."""
-    return _shown(value, _SCHEMA)
+    return _struct(value, _SCHEMA)
 
 
 def set_members(value: Mapping[str, Any]) -> list[str]:
@@ -150,12 +150,12 @@ def _is_set(value: Any, show: Show) -> bool:
 
 def rule(value: Mapping[str, Any]) -> dict[str, Any]:
     """A ValidationRule."""
-    return _shown(value, _RULE)
+    return _struct(value, _RULE)
 
 
 def versions(value: Sequence[Mapping[str, Any]] | None) -> Any:
     """A list of CustomResourceDefinitionVersions, without the parts that all versions share."""
-    return None if value is None else [_shown(one, _VERSION) for one in value]
+    return None if value is None else [_struct(one, _VERSION) for one in value]
 
 
 def _validation(value: Any) -> Any:
@@ -174,7 +174,7 @@ def _subresources(value: Any) -> Any:
             ("StatusReplicasPath", "statusReplicasPath", _text),
             ("LabelSelectorPath", "labelSelectorPath", _plain),
         )
-        shown = _shown(scale, names)
+        shown = _struct(scale, names)
     return {"Status": {} if status is not None else None, "Scale": shown}
 
 
@@ -189,7 +189,7 @@ _VERSION: Sequence[tuple[str, str, Show]] = (
     (
         "AdditionalPrinterColumns",
         "additionalPrinterColumns",
-        lambda value: [_shown(one, _COLUMN) for one in value] if value else None,
+        lambda value: [_struct(one, _COLUMN) for one in value] if value else None,
     ),
     (
         "SelectableFields",
@@ -199,5 +199,5 @@ _VERSION: Sequence[tuple[str, str, Show]] = (
 )
 
 
-def _shown(value: Mapping[str, Any], members: Sequence[tuple[str, str, Show]]) -> dict[str, Any]:
+def _struct(value: Mapping[str, Any], members: Sequence[tuple[str, str, Show]]) -> dict[str, Any]:
     return {inner: show(value.get(name)) for inner, name, show in members}

@@ -82,7 +82,9 @@ def _non_resource_rule(rule: NonResourceRule) -> Object:
 
 def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     authorizer = given.authorizer
-    about_self, about_others = (partial(_decide, authorizer, who) for who in (_requesting_user, _named_user))
+    about_self, about_others = (
+        partial(_decide, authorizer, user_from) for user_from in (_requesting_user, _named_user)
+    )
     served = (
         ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local)),
         ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self)),

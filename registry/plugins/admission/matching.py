@@ -175,11 +175,11 @@ class Matcher:
         if not _selects_object(criteria.object_selector, attributes):
             return None
         forms = self.forms(attributes)
-        if criteria.excluded and _wanted(criteria.excluded, attributes, forms, is_exact=criteria.is_exact):
+        if criteria.excluded and _matching_form(criteria.excluded, attributes, forms, is_exact=criteria.is_exact):
             return None
         form: AdmissionForm | None = forms[0]
         if criteria.rules is not None:
-            form = _wanted(criteria.rules, attributes, forms, is_exact=criteria.is_exact)
+            form = _matching_form(criteria.rules, attributes, forms, is_exact=criteria.is_exact)
         if form is None or not await self._selects_namespace(criteria.namespace_selector, attributes):
             return None
         return form
@@ -194,7 +194,7 @@ class Matcher:
         return _selects(selector, await self.namespace(attributes.namespace))
 
 
-def _wanted(
+def _matching_form(
     rules: Sequence[RuleWithOperations], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
 ) -> AdmissionForm | None:
     """The form that a rule matches: first the form of the request, then other forms in the order of the rules."""

@@ -172,8 +172,8 @@ class PodSecurity(Plugin):
             return
         requested = _requested(attributes)
         if labelled.errors:
-            told = joined(list(map(str, labelled.errors)))
-            attributes.annotate(_ERROR, f"Failed to parse policy: {told}")
+            messages = joined(list(map(str, labelled.errors)))
+            attributes.annotate(_ERROR, f"Failed to parse policy: {messages}")
             self._metrics.failed(requested, is_fatal=False)
         if is_pod:
             attributes.annotate(_ENFORCED, str(policy.enforce))
@@ -212,12 +212,12 @@ class PodSecurity(Plugin):
         """The warning that the labels of an exempt namespace have no effect; empty when they would demand nothing."""
         if policy.is_privileged or policy.is_like(self._configuration.defaults):
             return ""
-        said = [
+        levels = [
             f"{mode}={standard}"
             for mode, standard in (("enforce", policy.enforce), ("audit", policy.audit), ("warn", policy.warn))
             if standard.level != PRIVILEGED and {f"{PREFIX}{mode}", f"{PREFIX}{mode}-version"} & labels.keys()
         ]
-        demands = ", ".join(said)
+        demands = ", ".join(levels)
         return f"namespace {quote(name)} is exempt from Pod Security, and the policy ({demands}) will be ignored"
 
     async def _violations(self, namespace: str, standard: Standard) -> list[str]:
@@ -232,7 +232,7 @@ class PodSecurity(Plugin):
                 names.setdefault(checks.reasons(found), []).append(pod["metadata"]["name"])
             if self._clock.monotonic() > ends:
                 break
-        return list(_told(namespace, standard, names, checked=checked, total=len(pods)))
+        return list(_warnings(namespace, standard, names, checked=checked, total=len(pods)))
 
     async def _pods_of(self, namespace: str) -> list[Object]:
         """The pods of a namespace, first one pod of each controller."""
@@ -255,7 +255,7 @@ def _requested(attributes: Attributes) -> Requested:
     return attributes.operation.value.lower(), what, attributes.subresource
 
 
-def _told(
+def _warnings(
     namespace: str, standard: Standard, names: Mapping[str, Sequence[str]], *, checked: int, total: int
 ) -> Iterator[str]:
     if checked < total:
@@ -264,10 +264,10 @@ def _told(
     if names:
         level = f"the new PodSecurity enforce level {quote(str(standard))}"
         yield f"existing pods in namespace {quote(namespace)} violate {level}"
-    yield from sorted(f"{_who(pods)}: {reason}" for reason, pods in names.items())
+    yield from sorted(f"{_pod_names(pods)}: {reason}" for reason, pods in names.items())
 
 
-def _who(pods: Sequence[str]) -> str:
+def _pod_names(pods: Sequence[str]) -> str:
     others = len(pods) - 1
     if not others:
         return pods[0]

@@ -56,7 +56,7 @@ class Repair:
 
     async def _repair_ports(self, services: Sequence[Object]) -> None:
         held = {port for service in services for port in port_plans.all_of(service["spec"]) if port}
-        unheld = (await self._node_ports.present()).taken() - held
+        unheld = (await self._node_ports.present()).ports() - held
         self._unheld = Counter({port: self._unheld[port] + 1 for port in unheld})
         freed = {port for port, rounds in self._unheld.items() if rounds >= _ROUNDS}
 

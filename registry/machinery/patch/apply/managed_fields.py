@@ -89,7 +89,7 @@ def _is_time(value: Any) -> bool:
     return True
 
 
-def known(entries: Sequence[Entry]) -> dict[Owner, Owned]:
+def owners(entries: Sequence[Entry]) -> dict[Owner, Owned]:
     """The managers of entries that this server has written."""
     return {
         _owner(entry): Owned(entry["apiVersion"], entry.get("fieldsV1") or fields.NOTHING, entry.get("time") or "")

@@ -96,11 +96,11 @@ class FieldManager(Struct, frozen=True):
 
     def _tracked(self, live: Object | None, new: Object, given: Any, manager: str, empties: Empties) -> Sequence[Entry]:
         present = _entries(live)
-        known = self._known(present, given)
+        known = self._owners_before(present, given)
         if not known:
             return [] if live is not None else self._created(new, manager, empties)
-        before = self._shown(live)
-        after = self.form.shown(new, empties)
+        before = self._versioned(live)
+        after = self.form.printed(new, empties)
         is_same = before.value == after.value and (not given or given == present)
         if is_same and self.ask is None and self._are_served(known):
             return present
@@ -108,7 +108,7 @@ class FieldManager(Struct, frozen=True):
         self._own(left, mine, manager)
         return managed_fields.written(managed_fields.capped(left))
 
-    def _known(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
+    def _owners_before(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
         """The managed fields before the write: those in the client's object if they are valid, else those of the live
         object.
         """
@@ -121,11 +121,11 @@ class FieldManager(Struct, frozen=True):
                 known = {}
             if known:
                 return known
-        return managed_fields.known(present)
+        return managed_fields.owners(present)
 
     def _created(self, new: Object, manager: str, empties: Empties) -> Sequence[Entry]:
         """The entries of a created object; a shortcut with the same result."""
-        created = self.form.created_fields(self.form.shown(new, empties).value)
+        created = self.form.created_fields(self.form.printed(new, empties).value)
         left: dict[Owner, Owned] = {}
         self._own(left, self.resets.kept(created), manager)
         return managed_fields.written(left)
@@ -149,8 +149,8 @@ class FieldManager(Struct, frozen=True):
         Raises ApplyConflict, BadRequest, and StatusError when the configuration does not fit the type.
         """
         self._check_kind(config)
-        before, wanted = self._shown(live), self.form.versioned(config)
-        known = managed_fields.known(_entries(live)) or self._before_first_apply(before)
+        before, wanted = self._versioned(live), self.form.versioned(config)
+        known = managed_fields.owners(_entries(live)) or self._before_first_apply(before)
         self._check(config, before)
         owner = managed_fields.applier(manager, self.subresource)
         try:
@@ -207,7 +207,7 @@ class FieldManager(Struct, frozen=True):
         if mine and owned:
             left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
 
-    def _shown(self, live: Object | None) -> Versioned:
+    def _versioned(self, live: Object | None) -> Versioned:
         return self.form.nothing if live is None else self.form.stored(live)
 
     def _hub(self, applied: Versioned, config: Object, empties: list[Empty] | None) -> Object:

@@ -24,7 +24,7 @@ def entries_of_scale(parent: Sequence[Entry], paths: Paths) -> list[dict[str, An
     return managed_fields.written(
         {
             owner: Owned(API_VERSION, mine, owned.time)
-            for owner, owned in managed_fields.known(parent).items()
+            for owner, owned in managed_fields.owners(parent).items()
             if (path := paths.get(owned.api_version)) and fields.has(owned.fields, path)
         }
     )
@@ -34,7 +34,7 @@ def entries_of_parent(
     scale: Sequence[Entry], parent: Sequence[Entry], paths: Paths, api_version: str
 ) -> list[dict[str, Any]]:
     """The managedFields of an object after a write of its Scale in `api_version`."""
-    before, scaled = managed_fields.known(parent), managed_fields.known(scale)
+    before, scaled = managed_fields.owners(parent), managed_fields.owners(scale)
     here = paths[api_version]
     assert here is not None, "only a version with a Scale serves one"
     replicas = fields.of_paths([here])

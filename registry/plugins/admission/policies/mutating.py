@@ -153,7 +153,7 @@ class MutatingAdmissionPolicy(Plugin):
     async def _current(self, invocation: _Invocation, work: _Round) -> Object:
         obj = work.write.attributes.obj
         assert obj is not None
-        return await invocation.form.shown(obj)
+        return await invocation.form.versioned(obj)
 
     async def _change(self, invocation: _Invocation, work: _Round) -> bool:
         """Apply the mutations of a policy. Returns whether they have changed the object."""

@@ -59,7 +59,7 @@ def test_applies_come_before_updates_and_then_the_older_before_the_newer() -> No
     assert [(one["manager"], one.get("time", ""), one.get("subresource", "")) for one in written] == [
         (owner.manager, time, owner.subresource) for owner, time in owners
     ]
-    assert managed_fields.known(written) == managed_fields.read(written)
+    assert managed_fields.owners(written) == managed_fields.read(written)
 
 
 def _updaters(count: int, version: str = "v1") -> dict[Owner, Owned]:
