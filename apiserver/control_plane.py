@@ -44,6 +44,7 @@ def foundation_of(
     return Foundation(
         storage_for=storage.storage_for,
         writable_storage_for=storage.storage_for,
+        custom_storage=storage.opened,
         clock=clock,
         types=schema.builtin(),
         config=config,

@@ -56,7 +56,7 @@ def enabled(given: Sequence[str]) -> Sequence[str]:
 
 
 def _is_enabled(name: str, given: Sequence[str]) -> bool:
-    for said in given:
-        if said.removeprefix("-") == name:
-            return said == name
+    for stated in given:
+        if stated.removeprefix("-") == name:
+            return stated == name
     return EVERYTHING in given

@@ -56,12 +56,12 @@ class RootCertificatePublisher(Controller):
             return None
         present = self._config_maps.get(f"{key}/{_ROOT_CA}")
         if present is None:
-            await self.client.create(CONFIG_MAPS, self._wanted(), namespace=key)
+            await self.client.create(CONFIG_MAPS, self._config_map(), namespace=key)
         elif not self._is_right(present):
             await self.client.change(CONFIG_MAPS, present, self._mend)
         return None
 
-    def _wanted(self) -> Object:
+    def _config_map(self) -> Object:
         metadata = {"name": _ROOT_CA, "annotations": {_DESCRIPTION: _WHAT_FOR}}
         return {"metadata": metadata, "data": {"ca.crt": self.desk.authority}}
 

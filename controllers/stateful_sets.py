@@ -45,17 +45,17 @@ class StatefulSetController(RevisionKeeper):
 
     async def _ensure_claim(self, owner: Object, pod: Object, claim: Object) -> None:
         namespace = owner["metadata"]["namespace"]
-        whose = f"Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"
+        subject = f"Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"
         name = claim["metadata"]["name"]
         try:
             await self.client.create(PERSISTENT_VOLUME_CLAIMS, claim, namespace=namespace)
         except AlreadyExists:
             return
         except StatusError as exc:
-            text = f"Create Claim {name} for {whose} failed error: {exc}"
+            text = f"Create Claim {name} for {subject} failed error: {exc}"
             self.say(owner, "FailedCreate", text, is_warning=True)
             raise
-        self.say(owner, "SuccessfulCreate", f"Create Claim {name} {whose} success")
+        self.say(owner, "SuccessfulCreate", f"Create Claim {name} {subject} success")
 
     def event_text(self, verb: str, owner: Object, pod: Object, failure: str) -> tuple[str, str]:
         done = f"{verb.title()} Pod {pod['metadata']['name']} in StatefulSet {owner['metadata']['name']}"

@@ -46,7 +46,7 @@ class Authenticators:
         self._out = out
         self._issuer = issuer
         self._config = _config_of(settings)
-        self._known_tokens = Replaceable(self._known(pki))
+        self._known_tokens = Replaceable(self._static_tokens(pki))
         self._of_file = Replaceable([tokens for tokens, _ in self._issuers(self._config)])
         is_open = (
             settings.anonymous_auth if self._config is None else self._config.is_open_to_all(settings.anonymous_auth)
@@ -64,7 +64,7 @@ class Authenticators:
 
     def renew(self, pki: Pki) -> None:
         """Accept the administrator's tokens of now. Raises OSError, ValueError."""
-        self._known_tokens.replace(self._known(pki))
+        self._known_tokens.replace(self._static_tokens(pki))
 
     def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
         """The files that are reloaded."""
@@ -120,7 +120,7 @@ class Authenticators:
             )
             yield RemoteTokens(ask, version, audiences, seconds, clock)
 
-    def _known(self, pki: Pki) -> Sequence[TokenAuthenticator]:
+    def _static_tokens(self, pki: Pki) -> Sequence[TokenAuthenticator]:
         """Users by bearer token: those of the token file, and the administrator. Raises OSError, ValueError."""
         users: dict[str, UserInfo] = {}
         path = self._settings.token_auth_file

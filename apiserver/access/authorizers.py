@@ -164,7 +164,7 @@ class Authorizers:
 
     def _remote(self, name: str, webhook: FileWebhook, remote: RemoteSettings, *, applies: Applies = _always) -> Modes:
         calls = self._metrics.webhook(name)
-        ask = self._out.webhooks.asker(webhook, counted=calls.told)
+        ask = self._out.webhooks.asker(webhook, counted=calls.called_once)
         authorizer = RemoteAuthorizer(ask, remote, self._clock, applies=applies, failed_open=calls.failed_open)
         return Modes("Webhook", name, authorizer)
 

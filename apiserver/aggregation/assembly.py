@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
-from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.storage.clock import Clock
 

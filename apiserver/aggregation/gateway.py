@@ -15,12 +15,12 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
-from aio_apiserver.registry.groups.apiregistration.resolving import Resolver
+from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.aggregation.exploring import Explorer
+    from aio_apiserver.apiserver.aggregation.remote_discovery import Explorer
     from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 
 _OPENAPI3 = "/openapi/v3/"
@@ -107,7 +107,7 @@ class Gateway:
 
     def _note_change(self) -> None:
         if self._explorer is None and self._registrations.by_version:
-            from aio_apiserver.apiserver.aggregation.exploring import Explorer
+            from aio_apiserver.apiserver.aggregation.remote_discovery import Explorer
 
             self._explorer = Explorer(self._registrations, self._servers, self.versions, self._patience)
             self._tasks.spawn(self._explorer.run(), name="explore remote servers")

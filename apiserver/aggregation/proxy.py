@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration
-from aio_apiserver.registry.groups.apiregistration.resolving import Unresolved
+from aio_apiserver.registry.groups.apiregistration.service_resolver import Unresolved
 
 UNAVAILABLE = "service unavailable\n"
 _DISCOVERY_SECONDS = 5.0

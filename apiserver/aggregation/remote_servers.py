@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location, Passage
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration
-from aio_apiserver.registry.groups.apiregistration.resolving import Resolver, Unresolved
+from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver, Unresolved
 
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0
@@ -92,8 +92,8 @@ class RemoteServers:
             async with asyncio.timeout(seconds):
                 location = await self.location(registration, path)
                 url = f"https://{location.authority}{path}"
-                asked = CIMultiDict({**AGGREGATOR, **headers})
-                async with self.of(registration).request(location, hdrs.METH_GET, url, headers=asked) as answer:
+                sent_headers = CIMultiDict({**AGGREGATOR, **headers})
+                async with self.of(registration).request(location, hdrs.METH_GET, url, headers=sent_headers) as answer:
                     return Document(answer.status, dict(answer.headers), await _read(answer))
         except TimeoutError as exc:
             raise Unreachable("context deadline exceeded") from exc

@@ -39,13 +39,13 @@ class FailureReports(Struct, frozen=True):
 
     def tell(self, plugin: str, failure: str, events: Sequence[Event]) -> None:
         self.metrics.failed(plugin, len(events))
-        told = "\n".join(map(lines.text, events))
+        payload = "\n".join(map(lines.text, events))
         logger.error(
             "Error in audit plugin '%s' affecting %d audit events: %s\nImpacted events:\n%s",
             plugin,
             len(events),
             failure,
-            told,
+            payload,
         )
 
 

@@ -108,7 +108,7 @@ class LogFile:
     def _old_name(self) -> Path:
         """A name that no file has."""
         moment = datetime.fromtimestamp(self._clock.now(), UTC)
-        while (path := self._path.with_name(f"{self._path.stem}-{_shown(moment)}{self._path.suffix}")).exists():
+        while (path := self._path.with_name(f"{self._path.stem}-{_timestamp(moment)}{self._path.suffix}")).exists():
             moment += timedelta(milliseconds=1)
         return path
 
@@ -119,7 +119,7 @@ class LogFile:
             logger.error("cannot remove or compress old files of %s: %s", self._path, exc)
 
 
-def _shown(moment: datetime) -> str:
+def _timestamp(moment: datetime) -> str:
     return moment.strftime(_TIME)[:-3]
 
 

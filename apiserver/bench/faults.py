@@ -76,11 +76,11 @@ class ActiveFaults:
 
     def of_request(self, info: RequestInfo, user: str) -> Iterator[ActiveFault]:
         """The faults for a new request. Each is counted."""
-        return self._taken(info, user, is_event=False)
+        return self._matching(info, user, is_event=False)
 
     def of_event(self, info: RequestInfo, user: str) -> Iterator[ActiveFault]:
         """The faults for a watch event. Each is counted."""
-        return self._taken(info, user, is_event=True)
+        return self._matching(info, user, is_event=True)
 
     def cutting(self, info: RequestInfo, user: str) -> ActiveFault | None:
         """The fault that ends a watch at once, without an event. It is counted."""
@@ -93,7 +93,7 @@ class ActiveFaults:
         """Whether a rule may match a watch."""
         return bool(self._active) and bool(self._fitting(info, user))
 
-    def _taken(self, info: RequestInfo, user: str, *, is_event: bool) -> Iterator[ActiveFault]:
+    def _matching(self, info: RequestInfo, user: str, *, is_event: bool) -> Iterator[ActiveFault]:
         is_watch = info.verb == "watch"
         for active in self._fitting(info, user):
             if (is_watch and active.rule.fault in OF_WATCHES) is is_event and self._happens(active):

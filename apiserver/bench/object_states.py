@@ -34,11 +34,11 @@ class ObjectStates:
         self._patience = patience
 
     @asynccontextmanager
-    async def shown(self, resource: str, namespace: str, name: str, *, show: Show) -> AsyncIterator[None]:
+    async def watched(self, resource: str, namespace: str, name: str, *, show: Show) -> AsyncIterator[None]:
         """Show an object, and every change of it, while the context is open. Raises ValueError."""
         served = self._find(resource)
         key = f"{namespace}/{name}" if served.kind.is_namespaced else name
-        sink = _Sink(key, lambda stored: show(_seen(served, stored)))
+        sink = _Sink(key, lambda stored: show(_versioned(served, stored)))
         tasks = Tasks()
         tasks.spawn(self._follow(served.storage.storage, sink), name=f"show {resource} {key}")
         try:
@@ -116,5 +116,5 @@ class _Sink:
             self._show(present)
 
 
-def _seen(served: Served[Any], stored: StoredObject | None) -> Object | None:
+def _versioned(served: Served[Any], stored: StoredObject | None) -> Object | None:
     return served.view.versioned(stored.decode()) if stored is not None else None

@@ -80,7 +80,7 @@ class RecordedRequest(Struct):
         if self.verb == "create" and not self.name and isinstance(self.body, dict):
             self.name = _name_in(self.body)
 
-    def shown(self) -> Mapping[str, Any]:
+    def as_json(self) -> Mapping[str, Any]:
         """The request as JSON."""
         hidden = ("data", "_body")
         facts = {name: getattr(self, name) for name in self.__struct_fields__ if name not in hidden}
@@ -112,15 +112,15 @@ def _from_protobuf(data: bytes) -> Any:
     from aio_apiserver.registry.machinery import schema
     from aio_apiserver.registry.machinery.serializers import protobuf
 
-    return _said(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
+    return _without_unset(protobuf.to_value(data, schema.builtin(), GroupVersionKind("", "v1", "")))
 
 
-def _said(value: Any) -> Any:
+def _without_unset(value: Any) -> Any:
     """A value without the empty strings and parts that Go's encoder writes for unset fields."""
     if isinstance(value, dict):
-        parts = {name: _said(part) for name, part in value.items()}
+        parts = {name: _without_unset(part) for name, part in value.items()}
         return {name: part for name, part in parts.items() if part not in ("", None, {}, [])}
-    return [_said(one) for one in value] if isinstance(value, list) else value
+    return [_without_unset(one) for one in value] if isinstance(value, list) else value
 
 
 _READERS = {

@@ -111,7 +111,9 @@ class RequestRecord:
         if len(made) == count or (count is None and made):
             return made
         wanted = "at least one" if count is None else str(count)
-        raise AssertionError(self._told(f"{len(made)} requests fit {_shown(patterns)}, expected {wanted}", made, since))
+        raise AssertionError(
+            self._report(f"{len(made)} requests fit {_pattern_text(patterns)}, expected {wanted}", made, since)
+        )
 
     def assert_none(self, *, since: int = 0, **patterns: Unpack[RequestFields]) -> None:
         """Fail if there are matching requests."""
@@ -133,8 +135,8 @@ class RequestRecord:
         with self._changed:
             if self._changed.wait_for(is_enough, timeout):
                 return made
-        what = f"{len(made)} requests fit {_shown(patterns)}, expected {count} within {timeout:g} s"
-        raise AssertionError(self._told(what, made, since))
+        what = f"{len(made)} requests fit {_pattern_text(patterns)}, expected {count} within {timeout:g} s"
+        raise AssertionError(self._report(what, made, since))
 
     async def wait_for_async(
         self, *, count: int = 1, since: int = 0, timeout: float = _SECONDS, **patterns: Unpack[RequestFields]
@@ -179,7 +181,7 @@ class RequestRecord:
     def _since(self, number: int) -> list[RecordedRequest]:
         return [one for one in tuple(self._seen) if one.number > number]
 
-    def _told(self, what: str, made: RequestList, since: int) -> str:
+    def _report(self, what: str, made: RequestList, since: int) -> str:
         """A message for people: what is wrong, and all requests."""
         numbers = {one.number for one in made}
         return "\n".join([what, *request_list.table(self._since(since), numbers)])
@@ -246,5 +248,5 @@ def _unknown(field: str) -> str:
     return f"requests have no {field}" + (did_you_mean(field, known) or f"; they have {', '.join(known)}")
 
 
-def _shown(patterns: RequestFields) -> str:
+def _pattern_text(patterns: RequestFields) -> str:
     return ", ".join(f"{field}={pattern!r}" for field, pattern in patterns.items()) or "anything"

@@ -42,7 +42,7 @@ _Do = Callable[[web.BaseRequest, RequestContext, Sequence[str]], Awaitable[Answe
 
 
 @contextmanager
-def _known(name: str) -> Iterator[None]:
+def _or_not_found(name: str) -> Iterator[None]:
     try:
         yield
     except KeyError:
@@ -98,7 +98,7 @@ class BenchEndpoints:
         return {}
 
     async def _remove(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
-        with _known(parts[1]):
+        with _or_not_found(parts[1]):
             removed = self._bench.faults.remove(parts[1])
         return {**removed.rule.model_dump(mode="json"), "injected": removed.injected}
 
@@ -107,12 +107,12 @@ class BenchEndpoints:
         return {"objects": len(made), "revision": made.revision}
 
     async def _forget(self, _request: web.BaseRequest, _context: RequestContext, parts: Sequence[str]) -> Answer:
-        with _known(parts[1]):
+        with _or_not_found(parts[1]):
             del self._bench.snapshots[parts[1]]
         return {}
 
     async def _restore(self, _request: web.BaseRequest, context: RequestContext, parts: Sequence[str]) -> Answer:
-        with _known(parts[1]):
+        with _or_not_found(parts[1]):
             wanted = self._bench.snapshots[parts[1]]
         expires = bool(parameters.flag(context.query, "expires"))
         return {"revision": await self._bench.restore(wanted, expires=expires)}
@@ -146,4 +146,4 @@ class BenchEndpoints:
 
     async def _requests(self, _request: web.BaseRequest, context: RequestContext, _parts: Sequence[str]) -> Answer:
         patterns = {name: values[0] for name, values in context.query.items() if values}
-        return {"requests": [one.shown() for one in self._bench.requests.selected(patterns)]}
+        return {"requests": [one.as_json() for one in self._bench.requests.selected(patterns)]}

@@ -34,7 +34,7 @@ def flags() -> list[Flag]:
 def _flag_of(name: str, field: FieldInfo) -> Flag:
     about: Any = field.json_schema_extra
     kind = _kind_of(field)
-    default = about["shown"] or _shown(field.default, kind)
+    default = about["shown"] or _default_text(field.default, kind)
     return Flag(name.replace("_", "-"), kind, about["group"], field.description or "", default, about["shorthand"])
 
 
@@ -51,7 +51,7 @@ def _kind_of(field: FieldInfo) -> FlagType:
     return FlagType.LIST if str(field.annotation).startswith("tuple") else FlagType.STRING
 
 
-def _shown(default: Any, kind: FlagType) -> str:
+def _default_text(default: Any, kind: FlagType) -> str:
     """A default as --help shows it; empty for empty, zero and false values."""
     if default in (None, "", 0, False, (), {}):
         return ""

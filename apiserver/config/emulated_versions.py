@@ -15,16 +15,16 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 def parse(texts: Sequence[str]) -> Version:
     """The emulated version; this server's own without a flag. Raises ValueError."""
-    said: dict[str, str] = {}
+    stated: dict[str, str] = {}
     for text in texts:
         component, found, version = text.rpartition("=")
         component, version = component.strip() if found else _COMPONENT, version.strip()
-        if component in said:
-            raise ValueError(f"duplicate version flag, {component}={said[component]} and {component}={version}")
+        if component in stated:
+            raise ValueError(f"duplicate version flag, {component}={stated[component]} and {component}={version}")
         if component != _COMPONENT:
             raise ValueError(f"component not registered: {component}")
-        said[component] = version
-    return _checked(said[_COMPONENT]) if said else NEWEST
+        stated[component] = version
+    return _checked(stated[_COMPONENT]) if stated else NEWEST
 
 
 def _checked(text: str) -> Version:

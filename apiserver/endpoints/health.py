@@ -170,8 +170,8 @@ def _single(check: Check) -> Handler:
 def _all(name: str, checks: Sequence[Check]) -> Handler:
     async def answer(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         excluded = set(context.query.get("exclude", ()))
-        asked = [check for check in checks if not {check.name, check.group} & excluded]
-        problems = {check.name: await check.probe() for check in asked}
+        requested = [check for check in checks if not {check.name, check.group} & excluded]
+        problems = {check.name: await check.probe() for check in requested}
         failed = {check: problem for check, problem in problems.items() if problem}
         if not failed and "verbose" not in context.query:
             return responses.text(context, "ok")

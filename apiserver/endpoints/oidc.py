@@ -56,7 +56,7 @@ class OIDCDocuments:
         """The public keys."""
         _check(request, _JWKS)
         keys = await self._issuer.keys.get()
-        body = orjson.dumps({"keys": [key.shown() for key in keys.verifying]})
+        body = orjson.dumps({"keys": [key.as_jwk() for key in keys.verifying]})
         return _cached(responses.raw(context, body, content_type=_JWKS))
 
     async def _algorithms(self) -> list[str]:

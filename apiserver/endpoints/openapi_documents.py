@@ -32,7 +32,7 @@ from aio_apiserver.storage.worker_thread import STORE
 _ALL = ""
 
 
-class _Made(Struct):
+class _MadeDocument(Struct):
     """A document, and the key of the sources from which it was made. Protobuf is made from JSON, at the first request
     for it.
     """
@@ -50,7 +50,7 @@ class OpenAPIDocuments:
         self._remote = remote
         self._types = types
         self._clock = clock
-        self._made: dict[str, _Made] = {}
+        self._made: dict[str, _MadeDocument] = {}
         self._swagger = Swagger(title=TITLE, version=types.minor)
         self._index: tuple[Mapping[str, DocumentSource], int, Content] | None = None
         self._making = asyncio.Lock()
@@ -88,10 +88,10 @@ class OpenAPIDocuments:
             made = self._made.get(_ALL)
             if made is None or made.key != key:
                 content = await worker_thread.run(partial(self._version2, list(sources.values())), STORE)
-                made = self._made[_ALL] = _Made(key, content)
+                made = self._made[_ALL] = _MadeDocument(key, content)
         return await self._form(made, swagger_messages.dump, is_protobuf=is_protobuf)
 
-    async def _make(self, sources: Collection[DocumentSource]) -> Mapping[str, _Made]:
+    async def _make(self, sources: Collection[DocumentSource]) -> Mapping[str, _MadeDocument]:
         """The version 3 documents of these sources. Missing and outdated ones are made."""
         async with self._making:
             missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
@@ -104,7 +104,9 @@ class OpenAPIDocuments:
         published = self._sources()
         self._made = {path: made for path, made in self._made.items() if path in published or path == _ALL}
 
-    async def _form(self, made: _Made, dump: Callable[[Mapping[str, Any]], bytes], *, is_protobuf: bool) -> Content:
+    async def _form(
+        self, made: _MadeDocument, dump: Callable[[Mapping[str, Any]], bytes], *, is_protobuf: bool
+    ) -> Content:
         if not is_protobuf:
             return made.json
         async with self._making:
@@ -112,11 +114,13 @@ class OpenAPIDocuments:
                 made.protobuf = await worker_thread.run(partial(_as_protobuf, made.json, dump), STORE)
         return made.protobuf
 
-    def _version3(self, sources: Iterable[DocumentSource]) -> dict[str, _Made]:
+    def _version3(self, sources: Iterable[DocumentSource]) -> dict[str, _MadeDocument]:
         definitions = PublishedDefinitions(self._types.definitions)
         made = self._clock.now()
         return {
-            source.path: _Made(source.key, contents.of(orjson.dumps(version3.document(source, definitions)), made=made))
+            source.path: _MadeDocument(
+                source.key, contents.of(orjson.dumps(version3.document(source, definitions)), made=made)
+            )
             for source in sources
         }
 

@@ -1,7 +1,7 @@
 """Remote versions: the discovery and OpenAPI documents of versions that aggregated servers answer.
 
-Plain data: aggregation/exploring.py fills it, discovery and OpenAPI read it. Must hold: `generation` changes with each
-change of the data.
+Plain data: aggregation/remote_discovery.py fills it, discovery and OpenAPI read it. Must hold: `generation` changes
+with each change of the data.
 """
 
 from collections.abc import Mapping

@@ -67,7 +67,7 @@ def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version 
 
 def flagz(settings: Settings) -> Handler:
     """The flags of the process."""
-    flags = {name.replace("_", "-"): _shown(getattr(settings, name)) for name in Settings.model_fields}
+    flags = {name.replace("_", "-"): _flag_text(getattr(settings, name)) for name in Settings.model_fields}
 
     def text(delimiter: str) -> str:
         return "".join(f"{name}{delimiter}{flags[name]}\n" for name in sorted(flags))
@@ -75,7 +75,7 @@ def flagz(settings: Settings) -> Handler:
     return _page("Flagz", lambda: {"flags": dict(flags)}, text)
 
 
-def _shown(value: Any) -> str:
+def _flag_text(value: Any) -> str:
     """The value of a flag in Go's format."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -48,8 +48,8 @@ def with_fairness(
         if not is_watch and info.is_long_running:
             return await handler(request, context)
         path = "" if info.is_resource else info.path
-        asked = verb, path, info.group, info.namespace, info.resource, info.subresource
-        lane = fairness.lane_of(context.user, asked)
+        classified = verb, path, info.group, info.namespace, info.resource, info.subresource
+        lane = fairness.lane_of(context.user, classified)
         context = replace(context, flow=lane.flow)
         work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
         now = clock.monotonic()

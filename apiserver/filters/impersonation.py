@@ -43,7 +43,7 @@ def with_impersonation(
 
     async def _as_wanted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         try:
-            wanted = _wanted(request)
+            wanted = _requested_user(request)
         except errors.BadRequest as mistake:
             return _refused(request, context, mistake)
         if wanted is None:
@@ -68,7 +68,7 @@ def _refused(request: web.BaseRequest, context: RequestContext, why: errors.Stat
     return response
 
 
-def _wanted(request: web.BaseRequest) -> UserInfo | None:
+def _requested_user(request: web.BaseRequest) -> UserInfo | None:
     """The user that the headers name; None without one. Raises BadRequest for groups, uid or extras without a name."""
     headers = request.headers
     groups = tuple(headers.getall(_GROUP, ()))

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.handlers import output, recorded
+from aio_apiserver.apiserver.handlers import audit_objects, output
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -21,8 +21,8 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     check_create(options)
     given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     obj = given.obj
-    recorded.sent(context, served, obj)
+    audit_objects.sent(context, served, obj)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
-    asked = write_request(request, context, served, size=len(body.text), empties=given.empties)
-    created = await served.storage.create(asked, obj, options, name=context.info.name)
+    write = write_request(request, context, served, size=len(body.text), empties=given.empties)
+    created = await served.storage.create(write, obj, options, name=context.info.name)
     return await output.respond_object(request, context, served, created, chosen, status=201)

@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.handlers import recorded
+from aio_apiserver.apiserver.handlers import audit_objects
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.bodies import delete_options
@@ -18,5 +18,5 @@ async def read(request: web.BaseRequest, context: RequestContext, served: Served
     if not body.text:
         return parameters.delete_options(context.query)
     decoded = await delete_options.decode(body, served.types)
-    recorded.sent_options(context, decoded)
+    audit_objects.sent_options(context, decoded)
     return delete_options_of(decoded)

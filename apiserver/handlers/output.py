@@ -1,7 +1,7 @@
 """Output: writes objects and lists as a response in the negotiated format.
 
 Plain JSON is a short path: a prefix, the stored JSON, a newline. Protobuf and lists as tables or partial metadata are
-joined from the cached encodings of each object (encoded.py). YAML and indented JSON decode the object first.
+joined from the cached encodings of each object (object_encoders.py). YAML and indented JSON decode the object first.
 
 Must hold: plain JSON is written without decoding. A large body is compressed, and YAML encoded, in a worker thread,
 when the client accepts that format.
@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers import encoded, recorded, transforms
-from aio_apiserver.apiserver.handlers.encoded import ListParts
+from aio_apiserver.apiserver.handlers import audit_objects, object_encoders, transforms
+from aio_apiserver.apiserver.handlers.object_encoders import ListParts
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -67,10 +67,10 @@ async def respond_object(
     """Write one object. A dict has its type already; a StoredObject gets it here."""
     if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
-        recorded.answered_json(context, body)
+        audit_objects.answered_json(context, body)
         return await _respond(request, context, body, media_type=media_types.JSON, status=status)
     if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
-        body = encoded.message(served, found)
+        body = object_encoders.message(served, found)
         return await _respond(request, context, body, media_type=media_types.PROTOBUF, status=status)
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
@@ -90,7 +90,7 @@ async def respond_list(
     if transform is not None:
         return await _respond_transformed(request, context, served, result, chosen, transform)
     if _is_message(context, chosen):
-        message = await encoded.message_list(served, metadata, result.items)
+        message = await object_encoders.message_list(served, metadata, result.items)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF)
     items = served.view.list_items(result.items)
     if served.is_custom:
@@ -111,10 +111,10 @@ async def _respond_transformed(
 ) -> web.StreamResponse:
     metadata = list_metadata(result)
     if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
-        message = await encoded.partial_message_list(served, transform.api_version, metadata, result.items)
+        message = await object_encoders.partial_message_list(served, transform.api_version, metadata, result.items)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF)
     if _is_compact(request, context, chosen):
-        parts = await encoded.transformed_list(transform, served, metadata, result.items)
+        parts = await object_encoders.transformed_list(transform, served, metadata, result.items)
         if parts is not None:
             return await _respond_parts(request, context, parts)
     value = await transforms.many(transform, served, metadata, result.items)
@@ -125,7 +125,7 @@ async def _respond_parts(request: web.BaseRequest, context: RequestContext, part
     """A list as JSON."""
     body = JSONList(*parts, content_type=media_types.JSON)
     if context.trail is not None and context.trail.has_response:
-        recorded.answered_json(context, body.joined())
+        audit_objects.answered_json(context, body.joined())
     if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
         return await _respond(request, context, body.joined(), media_type=media_types.JSON)
     return responses.raw(context, body, content_type=media_types.JSON)

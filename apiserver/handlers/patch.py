@@ -5,7 +5,7 @@ Must hold: the media type is checked first.
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers import output, recorded
+from aio_apiserver.apiserver.handlers import audit_objects, output
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -26,11 +26,11 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = parameters.patch_options(context.query)
     is_apply = isinstance(kind, Apply)
     check_patch(options, is_apply=is_apply)
-    await recorded.sent_patch(context, body)
+    await audit_objects.sent_patch(context, body)
     patch = Patch(body, options.field_validation, context.warnings.add)
-    asked, name = write_request(request, context, served, size=len(body)), context.info.name
-    updated = patching.updated(kind, patch, served, asked, name, options=options)
-    result = await served.storage.update(asked, name, updated, _update_options(options), force_create=is_apply)
+    write, name = write_request(request, context, served, size=len(body)), context.info.name
+    updated = patching.updated(kind, patch, served, write, name, options=options)
+    result = await served.storage.update(write, name, updated, _update_options(options), force_create=is_apply)
     status = 201 if result.is_created else 200
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 

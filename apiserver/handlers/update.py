@@ -3,7 +3,7 @@
 from aiohttp import web
 from msgspec import Struct
 
-from aio_apiserver.apiserver.handlers import output, recorded
+from aio_apiserver.apiserver.handlers import audit_objects, output
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -26,13 +26,13 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     check_update(options)
     given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     obj, name = given.obj, context.info.name
-    recorded.sent(context, served, obj)
-    asked = write_request(request, context, served, size=len(body.text))
-    identity.settle(obj, asked, served.kind, name)
+    audit_objects.sent(context, served, obj)
+    write = write_request(request, context, served, size=len(body.text))
+    identity.settle(obj, write, served.kind, name)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")
     updated = UpdatedObject(_Replacement(given).make, Preconditions(uid=uid) if uid else None)
-    result = await served.storage.update(asked, name, updated, options)
+    result = await served.storage.update(write, name, updated, options)
     status = 201 if result.is_created else 200
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 

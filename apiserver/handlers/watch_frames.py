@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from aio_apiserver.apiserver.handlers import encoded, transforms, watch_messages
+from aio_apiserver.apiserver.handlers import object_encoders, transforms, watch_messages
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.watch_framing import Wire
@@ -83,14 +83,14 @@ def _message_frames(served: Served[Any], wire: Wire) -> Encoder:
 
     def message(event: WatchEvent) -> bytes:
         if event.object is not None:
-            return watch_messages.of_message(event.type.value, encoded.message(served, event.object))
+            return watch_messages.of_message(event.type.value, object_encoders.message(served, event.object))
         return _message(served, wire, event, typed(view.object_kind, view.empty(_bookmark(event))))
 
     return lambda events: wire.framed(map(message, events))
 
 
 def _partial_frames(served: Served[Any], wire: Wire, api_version: str) -> Encoder:
-    view, encode = served.view, encoded.partial_of(served, api_version)
+    view, encode = served.view, object_encoders.partial_of(served, api_version)
 
     def message(event: WatchEvent) -> bytes:
         if event.object is None:
@@ -102,7 +102,7 @@ def _partial_frames(served: Served[Any], wire: Wire, api_version: str) -> Encode
             )
         if wire.media_type == media_types.PROTOBUF:
             return watch_messages.of_message(
-                event.type.value, encoded.partial_message(served, api_version, event.object)
+                event.type.value, object_encoders.partial_message(served, api_version, event.object)
             )
         return _line(event, event.object.encoded(encode))
 
@@ -119,7 +119,7 @@ def _table_frames(served: Served[Any], wire: Wire, transform: Transform, *, has_
     def message(event: WatchEvent, definitions: Sequence[Object] | None) -> bytes:
         if event.object is None:
             return _message(served, wire, event, bookmark(event, definitions))
-        return _line(event, encoded.table_of_one(transform, served, event.object, definitions))
+        return _line(event, object_encoders.table_of_one(transform, served, event.object, definitions))
 
     def bookmark(event: WatchEvent, definitions: Sequence[Object] | None) -> Object:
         obj = served.view.empty(_bookmark(event))

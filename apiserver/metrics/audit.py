@@ -40,7 +40,7 @@ class AuditMetrics:
 
     def decided(self, level: Level) -> None:
         """The audit level of a request."""
-        self._levels.of(level.shown).add()
+        self._levels.of(level.text).add()
 
     def rejected(self) -> None:
         """A request was refused because its event could not be recorded."""

@@ -16,7 +16,7 @@ class HealthMetrics:
             labels=("name", "type"),
             stability=Stability.STABLE,
         )
-        self._asked = metric_families.counter(
+        self._checks = metric_families.counter(
             "kubernetes_healthchecks_total",
             "Results of health checks.",
             labels=("name", "status", "type"),
@@ -25,9 +25,9 @@ class HealthMetrics:
 
     def families(self) -> Iterable[AnyFamily]:
         """All families of this module."""
-        return self._well, self._asked
+        return self._well, self._checks
 
     def checked(self, name: str, endpoint: str, *, is_well: bool) -> None:
         """A check was made for an endpoint."""
         self._well.of(name, endpoint).set(is_well)
-        self._asked.of(name, "success" if is_well else "error", endpoint).add()
+        self._checks.of(name, "success" if is_well else "error", endpoint).add()

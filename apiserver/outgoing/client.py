@@ -84,11 +84,13 @@ class HTTPSClient:
 
     async def post(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
         """The response to a POST, of any status; retried as Retry-After says. Raises NoAnswer."""
-        return await _within(seconds, f"Post {_shown(request)}", self._post_with_retries(request))
+        return await _within(seconds, f"Post {_url_text(request)}", self._post_with_retries(request))
 
     async def get(self, request: HTTPSRequest, *, seconds: float) -> HTTPSAnswer:
         """The response to a GET, of any status. Raises NoAnswer."""
-        return await _within(seconds, f"Get {_shown(request)}", self._exchange(hdrs.METH_GET, request, _Connection()))
+        return await _within(
+            seconds, f"Get {_url_text(request)}", self._exchange(hdrs.METH_GET, request, _Connection())
+        )
 
     async def _post_with_retries(self, request: HTTPSRequest) -> HTTPSAnswer:
         for _ in range(_MOST_RETRIES):
@@ -135,8 +137,8 @@ class HTTPSClient:
         return self._session
 
 
-def _shown(request: HTTPSRequest) -> str:
-    return quote(webhook_words.shown(request.url))
+def _url_text(request: HTTPSRequest) -> str:
+    return quote(webhook_words.redacted(request.url))
 
 
 async def _within(seconds: float, what: str, answering: Awaitable[HTTPSAnswer]) -> HTTPSAnswer:

@@ -78,7 +78,7 @@ class WebhookTrust:
         self._directory = directory
         self._clock = clock
         self._certificates = self._read()
-        self._context = self._made(self._certificates)
+        self._context = self._tls_context(self._certificates)
         self._read_at = clock.monotonic()
 
     def context(self) -> ssl.SSLContext:
@@ -93,7 +93,7 @@ class WebhookTrust:
         try:
             certificates = self._read()
             if certificates != self._certificates:
-                self._context = self._made(certificates)
+                self._context = self._tls_context(certificates)
                 self._certificates = certificates
         except (OSError, ValueError) as exc:
             logger.error("cannot reload the certificates for %s: %s", self._cluster.get("server"), exc)
@@ -102,7 +102,7 @@ class WebhookTrust:
         authority = webhook_credentials.data_of(self._cluster, "certificate-authority", self._directory)
         return _Certificates(authority, webhook_credentials.credential_of(self._user, self._directory).certificate)
 
-    def _made(self, certificates: _Certificates) -> ssl.SSLContext:
+    def _tls_context(self, certificates: _Certificates) -> ssl.SSLContext:
         tls = bundles.trusting(certificates.authority)
         if self._cluster.get("insecure-skip-tls-verify"):
             tls.check_hostname = False

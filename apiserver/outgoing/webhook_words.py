@@ -32,7 +32,7 @@ _ITS_OWN_WORDS = frozenset({403, 415})
 _UNKNOWN = "unknown"
 
 
-def shown(url: str) -> str:
+def redacted(url: str) -> str:
     """A URL for messages: its password is hidden."""
     head, at, tail = url.partition("@")
     scheme, slashes, user = head.partition("://")

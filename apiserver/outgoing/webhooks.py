@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.outgoing.webhook_credentials import WebhookCredenti
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, ServiceResolver, WebhookTarget
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
-from aio_apiserver.registry.plugins.authorization.authorization_metrics import Told
+from aio_apiserver.registry.plugins.authorization.authorization_metrics import Called
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -82,7 +82,7 @@ class WebhookClient:
         """A function that sends reviews to the webhook of a kubeconfig file. Raises OSError, ValueError."""
         return self.asker(self.read(file), first_pause=first_pause)
 
-    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, counted: Told = _uncounted) -> Ask:
+    def asker(self, webhook: FileWebhook, *, first_pause: float = FIRST_PAUSE, counted: Called = _uncounted) -> Ask:
         """A function that sends reviews to a webhook, with retries. `counted` counts each call."""
 
         async def ask(review: Object) -> Object:
@@ -143,7 +143,7 @@ async def _posted(client: HTTPSClient, request: HTTPSRequest, seconds: float) ->
 
 
 @contextmanager
-def _timed(counted: Told, clock: Clock) -> Iterator[None]:
+def _timed(counted: Called, clock: Clock) -> Iterator[None]:
     """Count a call with its result and duration."""
     began, result = clock.monotonic(), "error"
     try:

@@ -65,11 +65,11 @@ def run(arguments: Sequence[str]) -> int:
     if not settings.etcd_servers:
         raise UsageError("rotate needs --etcd-servers: an embedded store shares nothing")
     try:
-        told = asyncio.run(rotate(settings, name, SystemClock(), finish=finish))
+        message = asyncio.run(rotate(settings, name, SystemClock(), finish=finish))
     except (RotationRefused, StorageError, InvalidKeyRing, OSError, ValueError) as exc:
         sys.stderr.write(f"Error: {exc}\n")
         return 1
-    sys.stdout.write(f"{told}\n")
+    sys.stdout.write(f"{message}\n")
     return 0
 
 

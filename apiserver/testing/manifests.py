@@ -34,7 +34,7 @@ def sources_of(given: Source | Sequence[Source]) -> Sequence[Source]:
     return (given,) if isinstance(given, str | Path | dict) else tuple(given)
 
 
-class _Found(NamedTuple):
+class _ManifestPart(NamedTuple):
     obj: Manifest
     where: str
 
@@ -54,7 +54,7 @@ class _Loader:
         self._client = client
         self._resources: dict[str, dict[str, tuple[str, bool]]] = {}
 
-    def put(self, one: _Found) -> Manifest:
+    def put(self, one: _ManifestPart) -> Manifest:
         obj = one.obj
         try:
             name = quote(obj["metadata"]["name"], safe="")
@@ -95,7 +95,7 @@ class _Loader:
         raise TimeoutError("it is not established")
 
 
-def _objects_of(source: Source) -> Iterator[_Found]:
+def _objects_of(source: Source) -> Iterator[_ManifestPart]:
     if isinstance(source, dict):
         yield from _flat(source, "the given object")
     elif isinstance(source, str) and "\n" in source:
@@ -112,7 +112,7 @@ def _files(path: Path) -> Sequence[Path]:
     return [path]
 
 
-def _documents(text: str, where: str) -> Iterator[_Found]:
+def _documents(text: str, where: str) -> Iterator[_ManifestPart]:
     try:
         for document in yaml.load_all(text, Loader=_LOADER):
             if document is not None:
@@ -121,7 +121,7 @@ def _documents(text: str, where: str) -> Iterator[_Found]:
         raise ValueError(f"{where}: {exc}") from exc
 
 
-def _flat(document: Any, where: str) -> Iterator[_Found]:
+def _flat(document: Any, where: str) -> Iterator[_ManifestPart]:
     """An object, or the objects of a list."""
     if not isinstance(document, dict) or "kind" not in document or "apiVersion" not in document:
         raise ValueError(f"{where}: a document is no Kubernetes object")
@@ -129,4 +129,4 @@ def _flat(document: Any, where: str) -> Iterator[_Found]:
         for item in document["items"]:
             yield from _flat(item, where)
     else:
-        yield _Found(document, where)
+        yield _ManifestPart(document, where)

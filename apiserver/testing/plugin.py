@@ -122,8 +122,8 @@ def apiserver_golden(request: pytest.FixtureRequest, apiserver: "Server | Existi
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Show requests as lines in a failing comparison."""
     found = sys.modules.get("aio_apiserver.apiserver.bench.request_list")
-    told: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
-    return told
+    lines: list[str] | None = found.explain(left, right) if found is not None and op == "==" else None
+    return lines
 
 
 @pytest.hookimpl(wrapper=True)

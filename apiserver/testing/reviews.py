@@ -137,12 +137,12 @@ def _patched(review: Review, patch: Sequence[Any]) -> Object:
 
 
 def _answer(review: Review, **response: Any) -> Object:
-    told = {"uid": review.request["uid"], **response}
+    response_with_uid = {"uid": review.request["uid"], **response}
     if review.warnings:
-        told["warnings"] = review.warnings
+        response_with_uid["warnings"] = review.warnings
     if review.annotations:
-        told["auditAnnotations"] = review.annotations
-    return {"apiVersion": ADMISSION, "kind": _REVIEW, "response": told}
+        response_with_uid["auditAnnotations"] = review.annotations
+    return {"apiVersion": ADMISSION, "kind": _REVIEW, "response": response_with_uid}
 
 
 def _conversion(response: Object) -> Object:

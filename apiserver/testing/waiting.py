@@ -94,7 +94,7 @@ class Waiting:
     def _wait(self, question: "_Question", fits: Judge, *, timeout: float) -> tuple[Object | None, bool]:
         """The last state, and whether it fits."""
         states: queue.SimpleQueue[Object | None] = queue.SimpleQueue()
-        showing = self._bench.states.shown(question.resource, question.namespace, question.name, show=states.put)
+        showing = self._bench.states.watched(question.resource, question.namespace, question.name, show=states.put)
         self._call(showing.__aenter__())
         ends, last = time.monotonic() + timeout, None
         try:

@@ -221,7 +221,7 @@ def _reviewing(function: Call, answer: Callable[[Review, Any], Object]) -> Answe
             if hooks.is_ours(failure):
                 raise
             hook.failed(failure)
-            return reviews.denied(review, Denied(_told(function, failure), code=500, reason="InternalError"))
+            return reviews.denied(review, Denied(_failure_message(function, failure), code=500, reason="InternalError"))
 
     return reviewed
 
@@ -242,11 +242,11 @@ def _converting(function: Call) -> Answer:
             if hooks.is_ours(failure):
                 raise
             hook.failed(failure)
-            return reviews.not_converted(request, _told(function, failure))
+            return reviews.not_converted(request, _failure_message(function, failure))
 
     return converted
 
 
-def _told(function: Call, failure: BaseException) -> str:
+def _failure_message(function: Call, failure: BaseException) -> str:
     """The message for the client. The test itself raises the exception with its traceback."""
     return f"{getattr(function, '__name__', 'the function')} raised {type(failure).__name__}: {failure}"

@@ -68,7 +68,7 @@ def _context(settings: Settings, pki: Pki) -> ssl.SSLContext:
     _limit_ciphers(tls, settings.tls_cipher_suites)
     tls.verify_mode = ssl.CERT_OPTIONAL
     tls.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | _NO_CHECK_TIME
-    _load(tls, *_shown(settings, pki))
+    _load(tls, *_serving_files(settings, pki))
     for bundle in (*user_bundles(settings, pki), *proxy_bundles(settings)):
         tls.load_verify_locations(cafile=bundle)
     return tls
@@ -86,10 +86,10 @@ def _load(tls: ssl.SSLContext, certificate: Path, key: Path) -> None:
 
 def files(settings: Settings, pki: Pki) -> Sequence[Path]:
     """All files of the TLS of the secure port."""
-    return [*_shown(settings, pki), *user_bundles(settings, pki), *proxy_bundles(settings)]
+    return [*_serving_files(settings, pki), *user_bundles(settings, pki), *proxy_bundles(settings)]
 
 
-def _shown(settings: Settings, pki: Pki) -> tuple[Path, Path]:
+def _serving_files(settings: Settings, pki: Pki) -> tuple[Path, Path]:
     """The server's certificate and its key."""
     return settings.tls_cert_file or pki.server.certificate, settings.tls_private_key_file or pki.server.key
 

@@ -36,7 +36,7 @@ class Reloaded(Struct):
     paths: Sequence[Path]
     take_over: Callable[[Contents], Awaitable[None]]
     contents: Contents
-    told: Callable[[Contents | None], None] = field(default=_ignore)
+    changed: Callable[[Contents | None], None] = field(default=_ignore)
 
     async def check(self) -> None:
         """Read the files, and apply them when they have changed."""
@@ -47,7 +47,7 @@ class Reloaded(Struct):
             await self._take_over(contents)
         except (OSError, ValueError) as exc:
             logger.error("cannot reload the %s, nothing changes: %s", self.name, exc)
-            self.told(None)
+            self.changed(None)
 
     async def _take_over(self, contents: Contents) -> None:
         try:
@@ -57,7 +57,7 @@ class Reloaded(Struct):
             raise
         self.contents = contents
         logger.info("reloaded the %s", self.name)
-        self.told(contents)
+        self.changed(contents)
 
 
 def read(paths: Sequence[Path]) -> Contents:

@@ -9,7 +9,7 @@ without an Accept header gets JSON.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base.text_caches import remember_short
 from aio_apiserver.registry.machinery import media_types
 
 META_GROUP = "meta.k8s.io"

@@ -42,7 +42,7 @@ def reference(obj: Object, api_version: str, kind: str, field_path: str = "") ->
     return about
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class EventReport(Struct, frozen=True, kw_only=True):
     """An event before correlation. `action`: for series of events.k8s.io; `host`: the node that reports it."""
 
     about: Object
@@ -54,28 +54,28 @@ class Said(Struct, frozen=True, kw_only=True):
     action: str = ""
 
 
-def make(said: Said, *, now: float) -> Object:
+def make(report: EventReport, *, now: float) -> Object:
     """The Event object for the first occurrence."""
-    namespace = said.about.get("namespace") or "default"
+    namespace = report.about.get("namespace") or "default"
     event = {
-        "metadata": {"name": _name(said.about["name"], now), "namespace": namespace},
-        "involvedObject": said.about,
-        "type": said.type,
-        "reason": said.reason,
-        "message": said.message,
-        "reportingComponent": said.component,
-        "reportingInstance": said.host,
+        "metadata": {"name": _name(report.about["name"], now), "namespace": namespace},
+        "involvedObject": report.about,
+        "type": report.type,
+        "reason": report.reason,
+        "message": report.message,
+        "reportingComponent": report.component,
+        "reportingInstance": report.host,
     }
-    if said.action:
-        return {**event, "eventTime": _precise(now), "action": said.action, "source": {}}
-    source = {"component": said.component, "host": said.host} if said.host else {"component": said.component}
+    if report.action:
+        return {**event, "eventTime": _precise(now), "action": report.action, "source": {}}
+    source = {"component": report.component, "host": report.host} if report.host else {"component": report.component}
     return {**event, "source": source, "firstTimestamp": _time(now), "lastTimestamp": _time(now), "count": 1}
 
 
-def repeat(event: Object, said: Said, *, now: float) -> None:
+def repeat(event: Object, report: EventReport, *, now: float) -> None:
     """Count one more occurrence in an Event object."""
-    event["message"] = said.message
-    if said.action:
+    event["message"] = report.message
+    if report.action:
         count = (event.get("series") or {}).get("count", 1)
         event["series"] = {"count": count + 1, "lastObservedTime": _precise(now)}
     else:
@@ -91,26 +91,26 @@ class Correlator:
         self._texts: _Memory[tuple[float, set[str]]] = _Memory()
         self._budgets: _Memory[tuple[float, float]] = _Memory()
 
-    def hear(self, said: Said, *, now: float) -> tuple[Said, str] | None:
+    def hear(self, report: EventReport, *, now: float) -> tuple[EventReport, str] | None:
         """The event to write, and the name of the earlier Event object, if any; None when the rate limit drops it."""
-        if not self._has_budget(said, now):
+        if not self._has_budget(report, now):
             return None
-        kind, text = _kind(said), said.message
+        kind, text = _kind(report), report.message
         since, texts = self._texts.get(kind) or (now, set())
         if now - since > _SIMILAR_SECONDS:
             since, texts = now, set()
         texts = {*texts, text} if len(texts) <= _MOST_SIMILAR else texts
         self._texts.put(kind, (since, texts))
         if len(texts) > _MOST_SIMILAR:
-            return structs.replace(said, message=_COMBINED + text), self._names.get((kind, "")) or ""
-        return said, self._names.get((kind, text)) or ""
+            return structs.replace(report, message=_COMBINED + text), self._names.get((kind, "")) or ""
+        return report, self._names.get((kind, text)) or ""
 
-    def wrote(self, said: Said, name: str) -> None:
+    def wrote(self, report: EventReport, name: str) -> None:
         """Remember the name of a written Event object."""
-        self._names.put((_kind(said), "" if said.message.startswith(_COMBINED) else said.message), name)
+        self._names.put((_kind(report), "" if report.message.startswith(_COMBINED) else report.message), name)
 
-    def _has_budget(self, said: Said, now: float) -> bool:
-        key = said.about.get("uid"), said.about["name"]
+    def _has_budget(self, report: EventReport, now: float) -> bool:
+        key = report.about.get("uid"), report.about["name"]
         left, since = self._budgets.get(key) or (_BURST, now)
         left = min(_BURST, left + (now - since) / _REFILL_SECONDS)
         self._budgets.put(key, (left - 1 if left >= 1 else left, now))
@@ -133,10 +133,10 @@ class _Memory(Generic[V]):
             self._entries.popitem(last=False)
 
 
-def _kind(said: Said) -> tuple[object, ...]:
+def _kind(report: EventReport) -> tuple[object, ...]:
     """The parts that similar events share: all but the message."""
-    about = tuple(sorted((name, value) for name, value in said.about.items() if name != "resourceVersion"))
-    return about, said.type, said.reason
+    about = tuple(sorted((name, value) for name, value in report.about.items() if name != "resourceVersion"))
+    return about, report.type, report.reason
 
 
 def _name(name: str, now: float) -> str:

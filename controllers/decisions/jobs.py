@@ -145,9 +145,9 @@ def outcome(found: Count, *, now: float) -> JobOutcome | None:
     """The end of a job; None while it goes on. An earlier report wins."""
     job, status = found.job, found.status
     for kind, target in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
-        said = conditions.find(status, target)
-        if said is not None and said["status"] == "True":
-            return JobOutcome(kind, said.get("reason", ""), said.get("message", ""))
+        condition = conditions.find(status, target)
+        if condition is not None and condition["status"] == "True":
+            return JobOutcome(kind, condition.get("reason", ""), condition.get("message", ""))
     if found.why_failed:
         return JobOutcome("Failed", "PodFailurePolicy", found.why_failed)
     if found.failures > _backoff_limit(job) or _restarts_too_often(found):

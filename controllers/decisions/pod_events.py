@@ -31,8 +31,8 @@ def between(pod: Object, before: Object, after: Object) -> Sequence[PodEvent]:
             pod,
             container,
             f"spec.{member}{{{container['name']}}}",
-            _shown(before, statuses, container),
-            _shown(after, statuses, container),
+            _container_status(before, statuses, container),
+            _container_status(after, statuses, container),
         )
     ]
 
@@ -47,7 +47,7 @@ def ending(pod: Object) -> Sequence[PodEvent]:
     ]
 
 
-def _shown(status: Object, member: str, container: Object) -> Object:
+def _container_status(status: Object, member: str, container: Object) -> Object:
     return next((one for one in status.get(member) or () if one["name"] == container["name"]), {})
 
 

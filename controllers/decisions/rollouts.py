@@ -193,9 +193,9 @@ def _shares(deployment: Object, active: Sequence[Object]) -> Sizes:
 
 def is_scaling(deployment: Object, sets: Iterable[Object]) -> bool:
     """Whether the replicas of the deployment differ from the annotation of a replica set."""
-    heard = [(one["metadata"].get("annotations") or {}).get(DESIRED) for one in sets if replicas(one) > 0]
+    desired = [(one["metadata"].get("annotations") or {}).get(DESIRED) for one in sets if replicas(one) > 0]
     wanted = str(replicas(deployment))
-    return any(text is not None and text != wanted for text in heard)
+    return any(text is not None and text != wanted for text in desired)
 
 
 def mark_sizes(deployment: Object, one: Object) -> None:

@@ -173,8 +173,8 @@ class ControllerClient(Struct, frozen=True):
         if self.limiter is not None:
             await self.limiter.wait()
         resource, _, subresource = place.path.partition("/")
-        asked = ResourceRequest(verb, place.group, place.version, namespace, resource, subresource, name)
-        async with self.flow.seat(self.user, asked):
+        requested = ResourceRequest(verb, place.group, place.version, namespace, resource, subresource, name)
+        async with self.flow.seat(self.user, requested):
             yield InProcessClient(self._storage_at, self.user, self.manager)
 
     def _storage_at(self, path: ResourcePath) -> Any:

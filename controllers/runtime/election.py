@@ -72,7 +72,7 @@ class Election:
 
     async def _try(self) -> bool:
         """Acquire or renew the lease. Returns whether this server holds it."""
-        asked = self._patience.monotonic()
+        sent_at = self._patience.monotonic()
         try:
             holds = await self._take()
         except (errors.StatusError, StorageError) as exc:
@@ -80,7 +80,7 @@ class Election:
             return False
         self.has_tried = True
         if holds:
-            self._renewed_at = asked
+            self._renewed_at = sent_at
         return holds
 
     async def _take(self) -> bool:

@@ -62,15 +62,15 @@ class FlowControl:
         return FlowControl(self._fairness, self._in_flight, self._clock)
 
     @asynccontextmanager
-    async def seat(self, user: UserInfo, asked: ResourceRequest) -> AsyncIterator[None]:
+    async def seat(self, user: UserInfo, requested: ResourceRequest) -> AsyncIterator[None]:
         """Hold a seat. Raises TooManyRequests."""
         async with self._next:
             await asyncio.sleep(0)
         if self._fairness is None:
             yield
             return
-        ticket = await self._ticket(self._fairness, ControllerRequest(user, asked))
-        running = self._in_flight.reading if asked.verb in _READING else self._in_flight.changing
+        ticket = await self._ticket(self._fairness, ControllerRequest(user, requested))
+        running = self._in_flight.reading if requested.verb in _READING else self._in_flight.changing
         running.change(1, ticket.started)
         try:
             yield
@@ -79,11 +79,11 @@ class FlowControl:
 
     async def _ticket(self, fairness: Fairness, request: ControllerRequest) -> Ticket:
         """The ticket of a running request. Raises TooManyRequests."""
-        asked = request.info
-        question = asked.verb, "", asked.group, asked.namespace, asked.resource, asked.subresource
+        requested = request.info
+        question = requested.verb, "", requested.group, requested.namespace, requested.resource, requested.subresource
         for _ in range(_MOST_TRIES):
             lane = fairness.lane_of(request.user, question)
-            ticket = Ticket(lane, _work(fairness, lane, asked), self._clock.monotonic(), request)
+            ticket = Ticket(lane, _work(fairness, lane, requested), self._clock.monotonic(), request)
             is_served = fairness.enter(ticket)
             if is_served and ticket.decision is not None:
                 is_served = await fairness.wait(ticket, ticket.arrived + _LONGEST_WAIT_SECONDS)
@@ -93,11 +93,11 @@ class FlowControl:
         raise errors.TooManyRequests(_TOO_MANY)
 
 
-def _work(fairness: Fairness, lane: Lane, asked: ResourceRequest) -> Work:
-    resource = asked.group, asked.resource
-    if asked.verb == "get":
+def _work(fairness: Fairness, lane: Lane, requested: ResourceRequest) -> Work:
+    resource = requested.group, requested.resource
+    if requested.verb == "get":
         return ONE_SEAT
-    if asked.verb == "list":
+    if requested.verb == "list":
         return fairness.estimator.of_list(lane, resource, "", {})
-    written = WatchScope(*resource, asked.namespace, asked.name)
-    return fairness.estimator.of_write(lane, written, asked.subresource)
+    written = WatchScope(*resource, requested.namespace, requested.name)
+    return fairness.estimator.of_write(lane, written, requested.subresource)

@@ -17,25 +17,25 @@ class QueueMeasures:
         self.waited = Histogram(SECONDS)
         self.worked = Histogram(SECONDS)
         self._patience = patience
-        self._said: dict[str, float] = {}
-        self._taken: dict[str, float] = {}
+        self._added: dict[str, float] = {}
+        self._started: dict[str, float] = {}
 
     def added(self, key: str) -> None:
         """A key was added that was not waiting."""
         self.adds += 1
-        self._said[key] = self._patience.monotonic()
+        self._added[key] = self._patience.monotonic()
 
-    def taken(self, key: str) -> None:
+    def started(self, key: str) -> None:
         now = self._patience.monotonic()
-        self.waited.observe(now - self._said.pop(key, now))
-        self._taken[key] = now
+        self.waited.observe(now - self._added.pop(key, now))
+        self._started[key] = now
 
     def done(self, key: str) -> None:
         now = self._patience.monotonic()
-        self.worked.observe(now - self._taken.pop(key, now))
+        self.worked.observe(now - self._started.pop(key, now))
 
     @property
     def unfinished(self) -> list[float]:
         """The seconds of unfinished work so far, by worker."""
         now = self._patience.monotonic()
-        return [now - began for began in self._taken.values()]
+        return [now - began for began in self._started.values()]

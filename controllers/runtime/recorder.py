@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 from aio_apiserver.controllers.decisions import events
-from aio_apiserver.controllers.decisions.events import Correlator, Said
+from aio_apiserver.controllers.decisions.events import Correlator, EventReport
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import EVENTS
 from aio_apiserver.registry.base import errors
@@ -30,7 +30,7 @@ class Recorder:
         self._tasks = tasks
         self._component = component
         self._correlator = Correlator()
-        self._waiting: deque[Said] = deque()
+        self._waiting: deque[EventReport] = deque()
         self._is_writing = False
 
     @property
@@ -44,7 +44,7 @@ class Recorder:
         """Record an event about an object, which `events.reference` describes."""
         kind = events.WARNING if is_warning else events.NORMAL
         self._waiting.append(
-            Said(
+            EventReport(
                 about=about,
                 type=kind,
                 reason=reason,
@@ -65,24 +65,24 @@ class Recorder:
         finally:
             self._is_writing = False
 
-    async def _write(self, said: Said) -> None:
+    async def _write(self, report: EventReport) -> None:
         now = self._clock.now()
-        heard = self._correlator.hear(said, now=now)
-        if heard is None:
+        correlated = self._correlator.hear(report, now=now)
+        if correlated is None:
             return
-        wanted, name = heard
+        wanted, name = correlated
         try:
             if not name or not await self._repeat(wanted, name, now):
                 event = events.make(wanted, now=now)
                 await self._client().create(EVENTS, event, namespace=event["metadata"]["namespace"])
                 self._correlator.wrote(wanted, event["metadata"]["name"])
         except (errors.StatusError, StorageError) as exc:
-            logger.info("cannot write the event %s: %s", said.reason, exc)
+            logger.info("cannot write the event %s: %s", report.reason, exc)
 
-    async def _repeat(self, said: Said, name: str, now: float) -> bool:
+    async def _repeat(self, report: EventReport, name: str, now: float) -> bool:
         """Increase the count of an event. Returns whether it still exists."""
-        event = {"metadata": {"name": name, "namespace": said.about.get("namespace") or "default"}}
+        event = {"metadata": {"name": name, "namespace": report.about.get("namespace") or "default"}}
         return (
-            await self._client().change(EVENTS, event, lambda present: events.repeat(present, said, now=now))
+            await self._client().change(EVENTS, event, lambda present: events.repeat(present, report, now=now))
             is not None
         )

@@ -76,7 +76,7 @@ class WorkQueue:
         key = next(iter(self._waiting))
         del self._waiting[key]
         self._active.add(key)
-        self.measures.taken(key)
+        self.measures.started(key)
         return key
 
     def done(self, key: str) -> None:

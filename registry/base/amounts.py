@@ -54,7 +54,7 @@ def reduced(some: Amounts, less: Amounts) -> dict[str, Quantity]:
     return left
 
 
-def told(amounts: Amounts, names: Collection[str]) -> str:
+def text_of(amounts: Amounts, names: Collection[str]) -> str:
     """Some of the amounts as messages show them: `cpu=1,pods=2`."""
     return ",".join(f"{name}={amounts[name]}" for name in sorted(names) if name in amounts)
 

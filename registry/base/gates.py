@@ -50,11 +50,11 @@ class Gates:
     def __init__(self, given: Mapping[str, bool], version: Version = NEWEST) -> None:
         self._given = given
         self._version = version
-        self._said = _settled(given, version) if given else {}
+        self._chosen = _settled(given, version) if given else {}
 
     def is_open(self, name: str) -> bool:
         """Whether a known gate is enabled."""
-        return self._said.get(name, _gate(name, self._version).is_open)
+        return self._chosen.get(name, _gate(name, self._version).is_open)
 
     @property
     def idle(self) -> Sequence[str]:
@@ -67,7 +67,7 @@ class Gates:
     def all(self) -> Iterator[ListedGate]:
         """Every gate of this version."""
         for name, stage in _ALL_OF.items():
-            yield ListedGate(name, _SHOWN[stage], self._said.get(name, False))
+            yield ListedGate(name, _SHOWN[stage], self._chosen.get(name, False))
         for name in _table():
             gate = _gate(name, self._version)
             if gate.stage != _PREALPHA:
@@ -104,12 +104,12 @@ def _settled(given: Mapping[str, bool], version: Version) -> Mapping[str, bool]:
     for name, wanted in given.items():
         if name not in _ALL_OF and (problem := _problem(name, wanted, version)):
             problems.append(problem)
-    said = {**_of_stages(given, version), **given}
+    chosen = {**_of_stages(given, version), **given}
     if not problems:
-        problems = list(_unmet(said, version))
+        problems = list(_unmet(chosen, version))
     if problems:
         raise ValueError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
-    return said
+    return chosen
 
 
 def _problem(name: str, wanted: bool, version: Version) -> str:
@@ -129,11 +129,11 @@ def _of_stages(given: Mapping[str, bool], version: Version) -> Mapping[str, bool
     return {name: wanted[stage] for name in _table() if (stage := _gate(name, version).stage) in wanted}
 
 
-def _unmet(said: Mapping[str, bool], version: Version) -> Iterator[str]:
+def _unmet(chosen: Mapping[str, bool], version: Version) -> Iterator[str]:
     """An error for each enabled gate that depends on a disabled gate."""
 
     def is_open(name: str) -> bool:
-        return said.get(name, _gate(name, version).is_open)
+        return chosen.get(name, _gate(name, version).is_open)
 
     for name, entry in _table().items():
         closed = [one for one in entry.get("needs", ()) if not is_open(one)]

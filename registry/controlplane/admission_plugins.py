@@ -139,10 +139,10 @@ NAMES = tuple(row.name for row in PLUGINS)
 
 def chain_of(given: Foundation) -> MeasuredChain:
     """The enabled plugins, in their order. Raises ValueError, OSError."""
-    return MeasuredChain(list(_made(given)), given.metrics.of(AdmissionMetrics), given.clock.patience)
+    return MeasuredChain(list(_enabled_plugins(given)), given.metrics.of(AdmissionMetrics), given.clock.patience)
 
 
-def _made(given: Foundation) -> Iterator[Plugin]:
+def _enabled_plugins(given: Foundation) -> Iterator[Plugin]:
     config = given.config
     for row in PLUGINS:
         is_on = row.name in config.enabled_admission or (row.is_default and row.name not in config.disabled_admission)

@@ -27,6 +27,7 @@ def environment_of(given: Foundation) -> Environment:
     return Environment(
         storage_for=given.storage_for,
         writable_storage_for=given.writable_storage_for,
+        custom_storage=given.custom_storage,
         clock=given.clock,
         types=given.types,
         config=given.config,

@@ -9,6 +9,7 @@ from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import ServedKind
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.storage.interface import Reader
@@ -35,10 +36,11 @@ class KindMapping:
         wanted = GroupKind(group, kind)
         known = self._kinds.get(wanted)
         if known is not None:
-            found = [ServedKind(group, version, known.plural, known.is_namespaced)]
+            stored = resource_of(known.stored_as or known)
+            found = [ServedKind(group, version, known.plural, known.is_namespaced, stored)]
             return found if version in known.versions else []
         return [
-            ServedKind(group, version, one.plural, one.is_namespaced, is_custom=True)
+            ServedKind(group, version, one.plural, one.is_namespaced)
             for one in await self._definitions.list()
             if one.kind == wanted and version in one.versions
         ]

@@ -58,13 +58,13 @@ class ServedPaths:
     @property
     def custom_groups(self) -> ServedGroups:
         """The groups of custom resources that discovery shows."""
-        told = {
+        described = {
             path: served
             for name in sorted(self._of_offer, key=lambda name: (self._offers[name].definition.group, name))
             if self._offers[name].is_told
             for path, served in self._of_offer[name].items()
         }
-        groups = _grouped(told)
+        groups = _grouped(described)
         return {
             group: dict(sorted(paths.items(), key=lambda one: versions.priority(one[0])))
             for group, paths in groups.items()

@@ -35,9 +35,9 @@ class Enablement(Struct, frozen=True):
 
     def has(self, group: str, version: str, plural: str) -> bool:
         """Whether a resource is served in a version."""
-        said = self.resources.get((group, version, plural), self.versions.get((group, version)))
-        if said is not None:
-            return said
+        configured = self.resources.get((group, version, plural), self.versions.get((group, version)))
+        if configured is not None:
+            return configured
         enabled = is_stable(version)
         for name, pattern in _PATTERNS.items():
             if name in self.patterns and re.match(pattern, version):
@@ -46,14 +46,14 @@ class Enablement(Struct, frozen=True):
 
     def has_version(self, group: str, version: str) -> bool:
         """Whether the entries enable any resource of a version."""
-        asked = (is_on for (its, one, _), is_on in self.resources.items() if (its, one) == (group, version))
-        return self.has(group, version, "") or any(asked)
+        named = (is_on for (its, one, _), is_on in self.resources.items() if (its, one) == (group, version))
+        return self.has(group, version, "") or any(named)
 
     def unserved(self, known: Collection[tuple[str, str]]) -> Sequence[str]:
         """The enabled versions that are neither stable nor among the known ones, by group and version."""
-        asked = [*(one for one, is_on in self.versions.items() if is_on)]
-        asked += [(group, version) for (group, version, _), is_on in self.resources.items() if is_on]
-        return sorted({"/".join(one) for one in asked if not is_stable(one[1]) and one not in known})
+        named = [*(one for one, is_on in self.versions.items() if is_on)]
+        named += [(group, version) for (group, version, _), is_on in self.resources.items() if is_on]
+        return sorted({"/".join(one) for one in named if not is_stable(one[1]) and one not in known})
 
 
 def is_stable(version: str) -> bool:
@@ -67,14 +67,14 @@ def parse(given: Mapping[str, str], known: Collection[tuple[str, str]]) -> Enabl
         raise ValueError(f"invalid runtime-config with only {_ALL}=false")
     keys = {key: _group_version(key) for key in given if key not in _PATTERNS}
     groups = {group for group, _ in known}
-    if unknown := sorted({_shown(one) for one in keys.values() if one[0] not in groups}):
+    if unknown := sorted({_text(one) for one in keys.values() if one[0] not in groups}):
         raise ValueError(f"unknown api groups {','.join(unknown)}")
     patterns = {key: _word(key, given[key]) for key in _PATTERNS if key in given}
     versions: dict[tuple[str, str], bool] = {}
     resources: dict[tuple[str, str, str], bool] = {}
     for key, version in keys.items():
         if version not in known:
-            raise ValueError(f"group version {_shown(version)} that has not been registered")
+            raise ValueError(f"group version {_text(version)} that has not been registered")
         is_on = _truth(key, given[key])
         if key.count("/") < _VERSION_PARTS:
             versions[version] = is_on
@@ -90,7 +90,7 @@ def _group_version(key: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _shown(version: tuple[str, str]) -> str:
+def _text(version: tuple[str, str]) -> str:
     return "/".join(filter(None, version))
 
 

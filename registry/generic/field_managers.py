@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base.text_caches import remember_short
 from aio_apiserver.registry.generic import rest
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
@@ -81,14 +81,14 @@ class FieldManagers:
         """The field manager of a path."""
         manager = self._managers.get((version, subresource))
         if manager is None:
-            manager = self._managers[version, subresource] = self._made(version, subresource)
+            manager = self._managers[version, subresource] = self._new_manager(version, subresource)
         return manager
 
     def of_scale(self) -> FieldManager:
         """The field manager of the objects' Scales."""
         return FieldManager(self._scale, {self._scale.api_version: self._scale}, self._now, "scale")
 
-    def _made(self, version: str, subresource: str) -> FieldManager:
+    def _new_manager(self, version: str, subresource: str) -> FieldManager:
         kind = self._kind
         reset = resets(subresource, has_status=kind.strategy.has_status, is_custom=kind.is_custom, own=kind.resets)
         form = self._forms[kind.api_version(version)]

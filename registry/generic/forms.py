@@ -35,14 +35,14 @@ class BuiltinForm(Struct, frozen=True, dict=True):
         """All versions have the same subresources."""
         return True
 
-    async def shown(self, hub: Object) -> Object:
-        return self._shown(hub)
+    async def versioned(self, hub: Object) -> Object:
+        return self._versioned(hub)
 
     def parsed(self, value: Object) -> Object:
         return self._typed(self._type.decode(value).obj)
 
     def defaulted(self, obj: Object) -> Object:
-        return self._shown(self.view.to_hub(objects.clone(obj)))
+        return self._versioned(self.view.to_hub(objects.clone(obj)))
 
     async def hub(self, obj: Object) -> Object:
         return self.view.to_hub(self._type.decode(objects.clone(obj)).obj)
@@ -52,7 +52,7 @@ class BuiltinForm(Struct, frozen=True, dict=True):
         """The type, compiled with the first write."""
         return self.find_type()
 
-    def _shown(self, hub: Object) -> Object:
+    def _versioned(self, hub: Object) -> Object:
         conversion = self.view.conversion
         return self._typed(conversion.from_hub(objects.clone(hub)) if conversion else hub)
 
@@ -72,7 +72,7 @@ class OptionsForm(Struct, frozen=True):
         """They belong to a subresource."""
         return True
 
-    async def shown(self, hub: Object) -> Object:
+    async def versioned(self, hub: Object) -> Object:
         return self.defaulted(hub)
 
     def parsed(self, value: Object) -> Object:
@@ -80,8 +80,8 @@ class OptionsForm(Struct, frozen=True):
 
     def defaulted(self, obj: Object) -> Object:
         always = dict.fromkeys(_NEVER_LEFT_OUT.get(self.kind.kind, ()))
-        said = {name: value for name, value in obj.items() if value}
-        return typed(self.kind, {**always, **said})
+        nonempty = {name: value for name, value in obj.items() if value}
+        return typed(self.kind, {**always, **nonempty})
 
     async def hub(self, obj: Object) -> Object:
         return {name: value for name, value in obj.items() if name not in _TYPE}

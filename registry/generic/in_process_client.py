@@ -95,14 +95,14 @@ class InProcessClient(Struct, frozen=True):
         Raises NotFound; Replaced when the object has another uid than the given one.
         """
 
-        def made(present: Object) -> Made:
+        def changed(present: Object) -> Made:
             if uid and present["metadata"]["uid"] != uid:
                 raise Replaced
             if change(present) is False:
                 raise Unchanged
             return Made(present)
 
-        return await self.update(path, namespace, name, made)
+        return await self.update(path, namespace, name, changed)
 
     async def update(
         self, path: ResourcePath, namespace: str, name: str, make: Callable[[Object], Made]
@@ -110,14 +110,14 @@ class InProcessClient(Struct, frozen=True):
         """Write the state that `make` returns for the newest one; None when it raises Unchanged. Raises NotFound."""
         storage = self.storage_at(path)
 
-        async def made(current: StoredObject | None) -> Made:
+        async def updated_state(current: StoredObject | None) -> Made:
             if current is None:
                 raise errors.NotFound(storage.kind.resource, name)
             return make(current.decode())
 
         options = UpdateOptions(field_manager=self.manager)
         try:
-            updated = await storage.update(self.request(path, namespace), name, UpdatedObject(made), options)
+            updated = await storage.update(self.request(path, namespace), name, UpdatedObject(updated_state), options)
         except Unchanged:
             return None
         stored: StoredObject = updated.stored
@@ -135,8 +135,8 @@ class InProcessClient(Struct, frozen=True):
         await self.storage_at(path).delete_collection(self.request(path, namespace), options, ListOptions())
 
 
-async def _unless_missing(asked: Awaitable[Any]) -> Any:
+async def _unless_missing(work: Awaitable[Any]) -> Any:
     try:
-        return await asked
+        return await work
     except errors.NotFound:
         return None

@@ -7,15 +7,19 @@ hands it down.
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from aio_apiserver.storage.interface import Resource
+
 
 class ServedKind(NamedTuple):
-    """A resource in one version."""
+    """A resource in one version. `stored`: the facts that open its storage; None for a custom resource, whose storage
+    is open while its definition is served.
+    """
 
     group: str
     version: str
     plural: str
     is_namespaced: bool
-    is_custom: bool = False
+    stored: Resource | None = None
 
 
 class KindLookup(Protocol):

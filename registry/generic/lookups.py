@@ -1,11 +1,11 @@
-"""Lookups: reads other objects from the watch cache, for admission plugins, tokens and references.
+"""Lookups: reads other objects than the one of the request, for admission plugins, tokens, references and proxies.
 
-Every write reads such objects, so each is parsed once a revision. Must hold: an object missing in the cache is
-read from the store, so that a client can use an object that it has just created. Only `newest` promises the present
-state.
+Every write reads such objects, so each is parsed once a revision. Must hold: `get` reads an object that the cache lacks
+from the store, so that a client can use an object that it has just created. `newest` and `all_newest` promise the
+present state. Reads of many or large objects (`all_newest`, `scan`) keep nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from aio_apiserver.registry.base import errors
@@ -13,13 +13,25 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.storage.interface import ListOptions, Reader
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.yielding import in_turns
 
 T = TypeVar("T")
+Labels = Mapping[str, str]
 
 _MOST_PARSED = 16_384
 """The limit of parsed objects; beyond it, all are dropped and parsed again."""
 _CACHED = ListOptions(resource_version=0)
 """Any state of the cache."""
+_NEWEST = ListOptions()
+
+
+def as_stored(obj: Object) -> Object:
+    """The `parse` of lookups that need whole objects. The objects must not be changed."""
+    return obj
+
+
+def _any(_labels: Labels) -> bool:
+    return True
 
 
 class Lookup(Generic[T]):
@@ -49,17 +61,28 @@ class Lookup(Generic[T]):
         except errors.NotFound:
             return None
 
-    async def newest(self, key: str) -> T:
-        """The newest state of the object. Raises NotFound."""
-        return await self._read(key, resource_version=None)
+    async def newest(self, key: str, *, reported: GroupResource | None = None) -> T:
+        """The newest state of the object. Raises NotFound, for the `reported` resource when it is another one."""
+        return await self._read(key, resource_version=None, reported=reported)
 
-    async def list(self, scope: str = "") -> Sequence[T]:
-        """The cached objects whose keys begin with the scope, in key order. Raises StatusError."""
-        found = await interpreted(self._storage.get_list(scope, _CACHED), self._listing)
-        return [self._of(one) for one in found.items]
+    async def list(self, scope: str = "", *, is_selected: Callable[[Labels], bool] = _any) -> Sequence[T]:
+        """The cached objects whose keys begin with the scope, in key order, selected by labels. Raises StatusError."""
+        return [self._of(one) for one in await self._stored(scope, _CACHED) if is_selected(one.labels)]
 
-    async def _read(self, key: str, *, resource_version: int | None) -> T:
-        reading = StorageCall(self._resource, "get", key.rpartition("/")[2])
+    async def all_newest(self, scope: str = "") -> Sequence[T]:
+        """The newest state of the objects whose keys begin with the scope, in key order. Raises StatusError."""
+        return [self._parse(one.decode()) for one in await self._stored(scope, _NEWEST)]
+
+    async def scan(self, scope: str = "") -> AsyncIterator[T]:
+        """The cached objects, each parsed when it is reached, with pauses for other tasks. Raises StatusError."""
+        async for one in in_turns(await self._stored(scope, _CACHED)):
+            yield self._parse(one.decode())
+
+    async def _stored(self, scope: str, options: ListOptions) -> Sequence[StoredObject]:
+        return (await interpreted(self._storage.get_list(scope, options), self._listing)).items
+
+    async def _read(self, key: str, *, resource_version: int | None, reported: GroupResource | None = None) -> T:
+        reading = StorageCall(reported or self._resource, "get", key.rpartition("/")[2])
         return self._of(await interpreted(self._storage.get(key, resource_version=resource_version), reading))
 
     def _of(self, stored: StoredObject) -> T:

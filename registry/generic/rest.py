@@ -248,6 +248,13 @@ ReaderFor = Callable[[Resource], Reader]
 """Opens a resource's objects for reads and watches."""
 StorageFor = Callable[[Resource], Storage]
 """The storage of a resource, opened once: StorageFactory.storage_for."""
+CustomStorage = Callable[[str, str, str], Reader | None]
+"""The open storage of a custom resource, by group, plural and version; None without an offer: StorageFactory.opened."""
+
+
+def no_custom_storage(_group: str, _plural: str, _version: str) -> Reader | None:
+    """The storage of a server without custom resources."""
+    return None
 
 
 class Foundation(Struct, frozen=True, kw_only=True):
@@ -258,6 +265,7 @@ class Foundation(Struct, frozen=True, kw_only=True):
     """For the generic Store, and for the few writers past it that tests/house/test_raw_writes.py lists."""
     clock: Clock
     types: Catalog
+    custom_storage: CustomStorage = no_custom_storage
     config: Config = field(default_factory=Config)
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))

@@ -108,15 +108,15 @@ class Cacher:
     # Writes
 
     async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
-        return self._shown(await self._origin.create(key, obj, ttl=ttl))
+        return self._noted(await self._origin.create(key, obj, ttl=ttl))
 
     async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
         call["suggestion"] = self._newer(key, call.get("suggestion"))
-        return self._shown(await self._origin.guaranteed_update(key, try_update, **call))
+        return self._noted(await self._origin.guaranteed_update(key, try_update, **call))
 
     async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
         call["suggestion"] = self._newer(key, call.get("suggestion"))
-        return self._shown(await self._origin.delete(key, **call))
+        return self._noted(await self._origin.delete(key, **call))
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         return await self._origin.preview(key, obj)
@@ -125,7 +125,7 @@ class Cacher:
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         if self._is_for_origin(resource_version) or not await self._freshness.suffices(resource_version):
-            return self._shown(await self._origin.get(key, resource_version=resource_version))
+            return self._noted(await self._origin.get(key, resource_version=resource_version))
         stored = self._cache.get(key)
         if stored is None:
             raise KeyNotFound(key, self._cache.revision)
@@ -177,7 +177,7 @@ class Cacher:
         """
         if not self._gate.is_open:
             return
-        with self._progress.wanted():
+        with self._progress.requested():
             await self._cache.mark.expect(revision)
         await self._fanout.position.expect(revision)
 
@@ -254,7 +254,7 @@ class Cacher:
             key, options.predicate, recursive=options.recursive, namespaced=self._resource.namespaced
         )
 
-    def _shown(self, stored: StoredObject) -> StoredObject:
+    def _noted(self, stored: StoredObject) -> StoredObject:
         """Note the revision of an object from the origin; no later read may be older."""
         self._freshness.saw(stored.revision)
         return stored

@@ -131,5 +131,5 @@ class Freshness:
         return self._reflector.is_following and self._origin.has_reliable_progress
 
     async def _arrives(self, revision: int) -> bool:
-        with self._progress.wanted():
+        with self._progress.requested():
             return await within(PATIENCE_SECONDS, self._cache.mark.expect(revision), self._clock)

@@ -37,7 +37,7 @@ class Progress:
         self._requests = 0
 
     @contextmanager
-    def wanted(self) -> Iterator[None]:
+    def requested(self) -> Iterator[None]:
         """Inside this context the store's progress is requested again and again."""
         self._waiting += 1
         if self._newcomer is not None:

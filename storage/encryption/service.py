@@ -55,7 +55,7 @@ class Encryption:
         self._counts: defaultdict[ResourcePattern, Counts] = defaultdict(Counter)
         data = _read(path)
         self._hash = _hash(data)
-        self._providers = self._made(data)
+        self._providers = self._provider_set(data)
         self._open = [self._providers]
         self._transformers: dict[ResourcePattern, ResourceTransformer] = {}
         self._outcomes: Counter[str] = Counter()
@@ -132,7 +132,7 @@ class Encryption:
         data = _read(self._path)
         if _hash(data) == self._hash:
             return False
-        providers = self._made(data)
+        providers = self._provider_set(data)
         try:
             await providers.start()
             problem = await providers.check()
@@ -152,7 +152,7 @@ class Encryption:
         await retired.close()
         self._open.remove(retired)
 
-    def _made(self, data: bytes) -> ProviderSet:
+    def _provider_set(self, data: bytes) -> ProviderSet:
         return ProviderSet(_checked(self._path, data), self._clock, self._counts.__getitem__)
 
     def _record(self, outcome: str) -> None:

@@ -130,6 +130,10 @@ class StorageFactory:
             storage = self._storages[named] = self._make(resource)
         return storage
 
+    def opened(self, group: str, resource: str, view: str) -> Storage | None:
+        """The storage of a resource in a view, when it is open."""
+        return self._storages.get((group, resource, view))
+
     async def warm(self) -> None:
         """Fill the caches of all existing storages, one after the other.
 

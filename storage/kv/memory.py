@@ -157,10 +157,10 @@ class MemoryKV:
         silent: Collection[bytes] = ()
         if len(change.gone) + len(change.written) > _MOST_TOLD:
             silent = self._feed.drop_widest(change.changed, spare=_MOST_TOLD)
-        untold, told = change.divided(silent)
-        self._restore_telling(told)
+        silent_part, reported = change.divided(silent)
+        self._restore_telling(reported)
         if silent:
-            self._restore_at_once(untold)
+            self._restore_at_once(silent_part)
         return self._history.revision
 
     async def health(self) -> Health:

@@ -88,7 +88,7 @@ class UntranslatedChange:
         return current
 
 
-class _Known(Struct, frozen=True):
+class _KnownState(Struct, frozen=True):
     """A state to decide on. `is_verified`: it was read from the store during this change."""
 
     stored: StoredObject | None
@@ -116,7 +116,7 @@ class Changes:
 
     async def apply(self, change: KeyChange[D], suggestion: StoredObject | None) -> StoredObject:
         """Apply a change, beginning with the suggestion if given. Raises TooManyConflicts and the change's errors."""
-        known = _Known(suggestion, is_verified=False) if suggestion is not None else None
+        known = _KnownState(suggestion, is_verified=False) if suggestion is not None else None
         if change.key not in self._queues:
             outcome = await self._attempt(change, known)
             if isinstance(outcome, _Settled):
@@ -130,7 +130,7 @@ class Changes:
     def statistics(self) -> dict[str, int]:
         return {"lost_races": self._lost_races, "contended_keys": len(self._queues)}
 
-    async def _compete(self, change: KeyChange[D], known: _Known | None) -> _Settled:
+    async def _compete(self, change: KeyChange[D], known: _KnownState | None) -> _Settled:
         """Try until it succeeds. Writers of this process wait in the queue, so races are lost to other processes."""
         for attempt in range(MAX_ATTEMPTS):
             outcome = await self._attempt(change, known)
@@ -141,7 +141,7 @@ class Changes:
                 await self._clock.sleep(_pause(attempt))
         raise TooManyConflicts(change.key, MAX_ATTEMPTS)
 
-    async def _attempt(self, change: KeyChange[D], known: _Known | None) -> _Settled | _Known:
+    async def _attempt(self, change: KeyChange[D], known: _KnownState | None) -> _Settled | _KnownState:
         """One compare-and-set; returns the winning state when the race is lost."""
         if known is None:
             known = await _verified(change, await change.fetch())
@@ -159,7 +159,7 @@ class Changes:
         result = await change.result(current, decision, write)
         return _Settled(result, None if change.is_deletion else result)
 
-    async def _decide(self, change: KeyChange[D], known: _Known) -> tuple[StoredObject | None, D | None]:
+    async def _decide(self, change: KeyChange[D], known: _KnownState) -> tuple[StoredObject | None, D | None]:
         """The decision, and the state on which it was made."""
         failure: Exception | None = None
         decision: D | None = None
@@ -180,15 +180,15 @@ class Changes:
         return fresh.stored, None if is_confirmed else await change.decide(fresh.stored)
 
 
-async def _verified(change: KeyChange[D], record: Record | None) -> _Known:
-    return _Known(await change.state_of(record), is_verified=True)
+async def _verified(change: KeyChange[D], record: Record | None) -> _KnownState:
+    return _KnownState(await change.state_of(record), is_verified=True)
 
 
-def _newest(known: _Known | None, latest: StoredObject | None) -> _Known | None:
+def _newest(known: _KnownState | None, latest: StoredObject | None) -> _KnownState | None:
     """The state to begin with. The state left by the previous writer of the queue counts as a suggestion."""
     if latest is None or (known is not None and known.revision >= latest.revision):
         return known
-    return _Known(latest, is_verified=False)
+    return _KnownState(latest, is_verified=False)
 
 
 def _pause(attempt: int) -> float:

@@ -77,10 +77,10 @@ class LeaseManager:
     async def _renew(self, ttl: int, window: int) -> int:
         pending = self._pending[ttl] = asyncio.get_running_loop().create_future()
         try:
-            asked = self._clock.monotonic()
+            sent_at = self._clock.monotonic()
             lease = await self._grant(ttl + window)
             self._forget_expired()
-            self._current[ttl] = _Current(lease, expires=asked + ttl + window)
+            self._current[ttl] = _Current(lease, expires=sent_at + ttl + window)
             return lease
         except StorageError as exc:
             pending.set_exception(exc)

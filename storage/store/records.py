@@ -87,7 +87,7 @@ class Records:
             is_stale = codecs.codec_of(data) is not self._codec
             stored = StoredObject(key, revision, data, self._reader, is_stale=is_stale)
         else:
-            stored = await self.shown(key, revision, await self.opened(record))
+            stored = await self.object_of(key, revision, await self.opened(record))
         if is_large:
             with contextlib.suppress(Corrupt):  # raised again at the first use of the object
                 await worker_thread.run(stored.hydrate, STORE)
@@ -102,7 +102,7 @@ class Records:
             data, is_stale = plain.data, plain.is_stale
         return Plain(data, is_stale or codecs.codec_of(data) is not self._codec)
 
-    async def shown(self, key: str, revision: int, plain: Plain) -> StoredObject:
+    async def object_of(self, key: str, revision: int, plain: Plain) -> StoredObject:
         """The object of a value. Raises Untranslatable, and Corrupt for translated resources."""
         data = plain.data
         if self._translation is not None:
@@ -128,7 +128,7 @@ class Records:
         revision = versioner.claimed_version(obj)
         if self._translation is None:
             return self._read_back(key, revision, obj)
-        return await self.shown(key, revision, Plain(await self.value_of(obj), is_stale=False))
+        return await self.object_of(key, revision, Plain(await self.value_of(obj), is_stale=False))
 
     def _decoded(self, key: str, data: bytes) -> Object:
         try:

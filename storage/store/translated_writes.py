@@ -37,11 +37,11 @@ class StoredState:
     async def read(self, record: Record) -> StoredObject:
         """Begin with a state that was read."""
         self.plain = await self._records.opened(record)
-        return await self.shown(self._records.relative(record.key), record.mod_revision)
+        return await self.object_of(self._records.relative(record.key), record.mod_revision)
 
-    async def shown(self, key: str, revision: int) -> StoredObject:
+    async def object_of(self, key: str, revision: int) -> StoredObject:
         """The state, translated once more."""
-        return await self._records.shown(key, revision, self.plain)
+        return await self._records.object_of(key, revision, self.plain)
 
 
 class _Value(Struct, frozen=True):
@@ -90,7 +90,7 @@ class TranslatedUpdating:
         return not fresh.is_stale and self._wanted == self.kept.plain.data
 
     async def unchanged(self, current: StoredObject) -> StoredObject:
-        return await self.kept.shown(self.key, current.revision)
+        return await self.kept.object_of(self.key, current.revision)
 
     async def write(self, current: StoredObject | None, decision: _Value) -> WriteResult:
         return await self.writer.put(
@@ -98,7 +98,7 @@ class TranslatedUpdating:
         )
 
     async def result(self, current: StoredObject | None, decision: _Value, write: WriteResult) -> StoredObject:
-        return await self.writer.records.shown(self.key, write.revision, Plain(decision.data, is_stale=False))
+        return await self.writer.records.object_of(self.key, write.revision, Plain(decision.data, is_stale=False))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class TranslatedDeleting(UntranslatedChange):
         return await self.writer.remove(self.key, decision.revision)
 
     async def result(self, current: StoredObject | None, decision: StoredObject, write: WriteResult) -> StoredObject:
-        return await self.kept.shown(self.key, write.revision)
+        return await self.kept.object_of(self.key, write.revision)
 
 
 async def _value(records: Records, obj: Object) -> bytes:

@@ -39,7 +39,7 @@ class ObjectWriter:
         if not write.succeeded:
             raise KeyExists(key, write.record.mod_revision if write.record else 0)
         if self.records.is_translated:
-            return await self.records.shown(key, write.revision, Plain(value, is_stale=False))
+            return await self.records.object_of(key, write.revision, Plain(value, is_stale=False))
         return self.records.written(key, write.revision, obj)
 
     async def put(self, key: str, plain: bytes, *, ttl: int, expected_mod_revision: int) -> WriteResult:

@@ -1,29 +1,17 @@
 """The language of the product: headers that name their module, short sentences, actors with a name, unique class names.
 
-Two ledgers hold what does not pass yet. They only shrink: a row that is not needed any more fails, too.
+A ledger holds the class names that exist twice, each with its reason. A row that is not needed any more fails, too.
 """
 
-from pathlib import Path
-
 from tests.house import words
-from tests.paths import ROOT
 
-NOT_YET = "not_yet.txt"
 CLASS_NAMES = "class_names.txt"
 
 
 def test_headers_and_comments_are_plain() -> None:
-    waiting = set(words.rows(NOT_YET))
-
-    found = [offence for path in words.files() if str(path) not in waiting and (offence := words.offence(path))]
+    found = [offence for path in words.files() if (offence := words.offence(path))]
 
     assert not found, found[0]
-
-
-def test_files_that_have_become_plain_leave_the_ledger() -> None:
-    plain = [row for row in words.rows(NOT_YET) if not (ROOT / row).exists() or not words.offence(Path(row))]
-
-    assert not plain, f"take these rows out of {NOT_YET}: {plain}"
 
 
 def test_a_public_class_name_exists_once() -> None:
@@ -63,3 +51,7 @@ def test_examples_and_tables_are_no_sentences() -> None:
     text = "Parts: one.\n\n    server A   put, compact\n\n>>> 1 + 1\n2\n\nname   a row of a table"
 
     assert list(words.sentences(text)) == ["one."]
+
+
+def test_names_are_no_dialect() -> None:
+    assert list(words.dialect()) == []

@@ -23,6 +23,10 @@ NAMELESS = re.compile(
 )
 """Actors and places without a name."""
 
+_NO_NAMES = frozenset({"told", "asked", "said", "heard", "meant", "who", "whom", "whose", "nobody", "somebody"})
+"""Names of variables and functions that say neither what they hold nor what they do."""
+_NO_FUNCTIONS = _NO_NAMES | {"found", "seen", "shown", "known", "kept", "left", "taken", "wanted", "made", "given"}
+
 _LABEL = re.compile(r"^(Must hold|Pure|Example|[\w ,]{1,30}):\s")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"`]?\s+")
 
@@ -101,6 +105,25 @@ def classes() -> Mapping[str, list[Path]]:
             if not name.startswith("_"):
                 found[name].append(path)
     return found
+
+
+def dialect() -> Iterator[str]:
+    """The places of functions and variables without a telling name."""
+    for path in files():
+        for node in ast.walk(_parsed(path)):
+            name, refused = _named(node)
+            if name.strip("_") in refused:
+                yield f"{path}:{getattr(node, 'lineno', 0)}: {name}"
+
+
+def _named(node: ast.AST) -> tuple[str, frozenset[str]]:
+    """The name that a node gives, and the names that it must not give."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name, _NO_FUNCTIONS
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name, _NO_NAMES
+    return "", frozenset()
 
 
 def rows(ledger: str) -> list[str]:

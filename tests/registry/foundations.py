@@ -15,6 +15,7 @@ def foundation_on(factory: StorageFactory, *, clock: Clock | None = None, **part
     return Foundation(
         storage_for=factory.storage_for,
         writable_storage_for=factory.storage_for,
+        custom_storage=factory.opened,
         clock=clock or SystemClock(),
         types=schema.builtin(),
         **parts,

@@ -80,7 +80,7 @@ def parse(text: str) -> Quantity:
     return _decimal(text, sign, whole, fraction, form, exponent)
 
 
-def known(text: str) -> Quantity:
+def parse_cached(text: str) -> Quantity:
     """Like `parse`, with a cache: objects repeat the same few amounts. Raises DecodeError."""
     return _cached_parse(text) if len(text) <= _CACHED_LENGTH else parse(text)
 

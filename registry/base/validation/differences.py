@@ -28,16 +28,16 @@ def unified(old: Any, new: Any) -> str:
     if max(len(before), len(after)) > _MOST_COMPARED:
         skipped = max(0, _common(before, after) - _CONTEXT)
         before, after = (lines[skipped : skipped + _MOST_COMPARED] for lines in (before, after))
-    told: list[str] = []
+    marked: list[str] = []
     for group in difflib.SequenceMatcher(None, before, after).get_grouped_opcodes(_CONTEXT):
         first, last = group[0], group[-1]
-        told.append(f"@@ -{_range(first[1], last[2], skipped)} +{_range(first[3], last[4], skipped)} @@")
+        marked.append(f"@@ -{_range(first[1], last[2], skipped)} +{_range(first[3], last[4], skipped)} @@")
         for kind, start, end, new_start, new_end in group:
             if kind != "insert":
-                told += [_MARKS.get(kind, "-") + line for line in before[start:end]]
+                marked += [_MARKS.get(kind, "-") + line for line in before[start:end]]
             if kind in {"insert", "replace"}:
-                told += [f"+{line}" for line in after[new_start:new_end]]
-    return "".join(f"{line}\n" for line in told)
+                marked += [f"+{line}" for line in after[new_start:new_end]]
+    return "".join(f"{line}\n" for line in marked)
 
 
 def _range(start: int, end: int, skipped: int) -> str:

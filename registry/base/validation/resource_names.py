@@ -116,7 +116,7 @@ def validate_quota_name(name: str, path: str) -> list[FieldError]:
 
 def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
     """The errors of an amount: it must not be negative, and whole for counted resources."""
-    parsed = quantity.known(amount)
+    parsed = quantity.parse_cached(amount)
     errors = []
     if parsed.digits < 0:
         errors.append(field.invalid(path, str(parsed), "must be greater than or equal to 0"))
@@ -132,7 +132,7 @@ def warn_of_fractions(
     return [
         f"{path}[{name}]: fractional byte value {quote(amounts[name])} is invalid, must be an integer"
         for name in names
-        if name in amounts and counted_amounts.milli_value(quantity.known(amounts[name])) % 1000
+        if name in amounts and counted_amounts.milli_value(quantity.parse_cached(amounts[name])) % 1000
     ]
 
 
@@ -144,4 +144,4 @@ def is_divisible(name: str, amount: str) -> bool:
         return False
     if size.digits <= 0 or counted_amounts.milli_value(size) % 1000:
         return False
-    return counted_amounts.value(quantity.known(amount)) % counted_amounts.value(size) == 0
+    return counted_amounts.value(quantity.parse_cached(amount)) % counted_amounts.value(size) == 0

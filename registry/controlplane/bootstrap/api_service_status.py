@@ -17,7 +17,7 @@ from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.apiregistration import registrations
 from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
-from aio_apiserver.registry.groups.apiregistration.resolving import SERVICE_NAME
+from aio_apiserver.registry.groups.apiregistration.service_resolver import SERVICE_NAME
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -64,29 +64,29 @@ async def _write(client: OwnClient, clock: Clock, api_service: Object, availabil
 
 async def _availability(client: OwnClient, registration: Registration, check: Check) -> Availability:
     name, namespace = registration.service, registration.namespace
-    who = f"service/{name} in {quote(namespace)}"
+    subject = f"service/{name} in {quote(namespace)}"
     found = [one for one in await client.all(SERVICES, namespace=namespace) if one["metadata"]["name"] == name]
     if not found:
-        return "False", "ServiceNotFound", f"{who} is not present"
+        return "False", "ServiceNotFound", f"{subject} is not present"
     spec = found[0]["spec"]
     if spec.get("type", _CLUSTER_IP) == _CLUSTER_IP:
         listening = [one for one in spec.get("ports") or () if one.get("port") == registration.port]
         if not listening:
-            return "False", "ServicePortError", f"{who} is not listening on port {registration.port}"
+            return "False", "ServicePortError", f"{subject} is not listening on port {registration.port}"
         slices = await client.all(ENDPOINTSLICES, namespace=namespace)
-        missing = _missing(who, name, listening[0].get("name", ""), slices)
+        missing = _missing(subject, name, listening[0].get("name", ""), slices)
         if missing is not None:
             return missing
     failure = await check(registration)
     return ("False", "FailedDiscoveryCheck", failure) if failure else _PASSED
 
 
-def _missing(who: str, name: str, port_name: str, slices: Iterable[Object]) -> Availability | None:
+def _missing(subject: str, name: str, port_name: str, slices: Iterable[Object]) -> Availability | None:
     of_service = [one for one in slices if (one["metadata"].get("labels") or {}).get(SERVICE_NAME) == name]
     if not of_service:
-        return "False", "EndpointsNotFound", f"cannot find endpointslices for {who}"
+        return "False", "EndpointsNotFound", f"cannot find endpointslices for {subject}"
     if not any(_has_endpoint(one, port_name) for one in of_service):
-        message = f"endpointslices for {who} have no addresses with port name {quote(port_name)}"
+        message = f"endpointslices for {subject} have no addresses with port name {quote(port_name)}"
         return "False", "MissingEndpoints", message
     return None
 

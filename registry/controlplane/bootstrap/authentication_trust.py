@@ -41,14 +41,16 @@ class Trust(Struct, frozen=True, kw_only=True):
 
     def lists(self) -> Mapping[str, Sequence[str]]:
         """The ConfigMap's entries about front proxies; that of uids only if uid headers are configured."""
-        told = {
+        stored = {
             "requestheader-username-headers": self.username_headers,
             "requestheader-uid-headers": self.uid_headers,
             "requestheader-group-headers": self.group_headers,
             "requestheader-extra-headers-prefix": self.extra_prefixes,
             "requestheader-allowed-names": self.allowed_names,
         }
-        return told if self.uid_headers else {key: told[key] for key in told if key != "requestheader-uid-headers"}
+        return (
+            stored if self.uid_headers else {key: stored[key] for key in stored if key != "requestheader-uid-headers"}
+        )
 
 
 Publish = Callable[[], Trust]
@@ -77,15 +79,15 @@ def _mend(obj: Object, *, trust: Trust, now: float) -> bool:
     return True
 
 
-def data_of(trust: Trust, told: Mapping[str, str], *, now: float) -> dict[str, str]:
+def data_of(trust: Trust, stored: Mapping[str, str], *, now: float) -> dict[str, str]:
     """The ConfigMap's data at a time: the previous content with this server's."""
     data: dict[str, str] = {}
-    if clients := _authorities(told.get(_CLIENTS, ""), trust.client_authorities, now):
+    if clients := _authorities(stored.get(_CLIENTS, ""), trust.client_authorities, now):
         data[_CLIENTS] = clients
-    if proxies := _authorities(told.get(_PROXIES, ""), trust.proxy_authorities, now):
+    if proxies := _authorities(stored.get(_PROXIES, ""), trust.proxy_authorities, now):
         data[_PROXIES] = proxies
         for key, own in trust.lists().items():
-            data[key] = orjson.dumps(list(dict.fromkeys([*_list(told.get(key, "")), *own]))).decode()
+            data[key] = orjson.dumps(list(dict.fromkeys([*_list(stored.get(key, "")), *own]))).decode()
     return data
 
 
@@ -97,8 +99,8 @@ def _list(text: str) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
 
 
-def _authorities(told: str, own: bytes, now: float) -> str:
-    return "".join(dict.fromkeys([*_certificates(told.encode(), now), *_certificates(own, now)]))
+def _authorities(stored: str, own: bytes, now: float) -> str:
+    return "".join(dict.fromkeys([*_certificates(stored.encode(), now), *_certificates(own, now)]))
 
 
 def _certificates(bundle: bytes, now: float) -> Iterator[str]:

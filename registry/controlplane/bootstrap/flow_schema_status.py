@@ -18,19 +18,19 @@ async def settle(client: OwnClient, clock: Clock) -> None:
     """Write the condition of every FlowSchema whose condition is wrong."""
     levels = {level["metadata"]["name"] for level in await client.all(PRIORITY_LEVELS)}
     for schema in await client.all(FLOWSCHEMAS):
-        wanted = partial(_wanted, levels=levels, now=clock.now())
+        wanted = partial(_new_status, levels=levels, now=clock.now())
         if wanted(schema) is not None:
             await client.apply_status(_STATUS, schema["metadata"]["name"], wanted, manager=_MANAGER)
 
 
-def _wanted(schema: Object, *, levels: set[str], now: float) -> Object | None:
+def _new_status(schema: Object, *, levels: set[str], now: float) -> Object | None:
     """The status with the right condition; None where the FlowSchema has it."""
     level = objects.get(schema, "spec.priorityLevelConfiguration.name", "")
-    condition = _dangling(level) if level not in levels else _found(level)
+    condition = _dangling(level) if level not in levels else _existing(level)
     return status_conditions.wanted_status(schema, condition, now=now)
 
 
-def _found(level: str) -> Object:
+def _existing(level: str) -> Object:
     message = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" and it exists'
     return {"type": _DANGLING, "status": "False", "reason": "Found", "message": message}
 

@@ -39,7 +39,7 @@ def _policy() -> Mapping[str, Raw]:
     return msgspec.json.decode(text, type=dict[str, Raw])
 
 
-def wanted(plural: str) -> list[Object]:
+def default_objects(plural: str) -> list[Object]:
     """The default objects of one kind."""
     return [_expanded(row) for row in orjson.loads(memoryview(_policy()[plural]))]
 
@@ -65,7 +65,10 @@ async def _ensure(client: OwnClient, plural: str, mend: Callable[[Object, Object
     place = ResourcePath(GROUP, "v1", plural)
     present = {_key(obj): obj for obj in await client.all(place)}
     await asyncio.gather(
-        *(_ensure_one(client, place, obj, present.get(_key(obj)), partial(mend, obj)) for obj in wanted(plural))
+        *(
+            _ensure_one(client, place, obj, present.get(_key(obj)), partial(mend, obj))
+            for obj in default_objects(plural)
+        )
     )
 
 

@@ -138,28 +138,28 @@ class Impersonator:
         return _with_groups(mode, wanted)
 
     async def _check_groups(self, mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> None:
-        asked = Attributes(requestor, mode.verb, mode.group, "v1", "groups")
+        question = Attributes(requestor, mode.verb, mode.group, "v1", "groups")
         if mode.name and "" in wanted.groups:
-            raise forbidden(asked, "impersonating the empty string group is not allowed")
+            raise forbidden(question, "impersonating the empty string group is not allowed")
         if mode.name and MASTERS in wanted.groups:
-            raise forbidden(asked._replace(name=MASTERS), "impersonating the system:masters group is not allowed")
-        if mode.name and len(wanted.groups) >= _MANY and await self._may(asked._replace(name="*")):
+            raise forbidden(question._replace(name=MASTERS), "impersonating the system:masters group is not allowed")
+        if mode.name and len(wanted.groups) >= _MANY and await self._may(question._replace(name="*")):
             return
         for group in wanted.groups:
-            await self._authorize(asked._replace(name=group))
+            await self._authorize(question._replace(name=group))
 
     async def _check_extra(self, mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> None:
-        asked = Attributes(requestor, mode.verb, _GROUP, "v1", "userextras")
+        question = Attributes(requestor, mode.verb, _GROUP, "v1", "userextras")
         if mode.name:
             for key, values in wanted.extra.items():
                 if wrong := _wrong_extra(key, values):
-                    raise forbidden(asked, wrong)
+                    raise forbidden(question, wrong)
             is_large = len(wanted.extra) >= _MANY or sum(map(len, wanted.extra.values())) >= _MANY
-            if is_large and await self._may(asked._replace(subresource="*", name="*")):
+            if is_large and await self._may(question._replace(subresource="*", name="*")):
                 return
         for key, values in wanted.extra.items():
             for value in values:
-                await self._authorize(asked._replace(subresource=key, name=value))
+                await self._authorize(question._replace(subresource=key, name=value))
 
     async def _may(self, attributes: Attributes) -> bool:
         return (await self._authorizer.authorize(attributes)).is_allowed
@@ -172,17 +172,17 @@ class Impersonator:
 
 def _questions(mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> Iterator[Attributes]:
     """The checks of the name and the uid."""
-    asked = Attributes(requestor, mode.verb, mode.group, "v1", "users", name=wanted.name)
+    question = Attributes(requestor, mode.verb, mode.group, "v1", "users", name=wanted.name)
     account, node = split_service_account(wanted.name), node_of(wanted.name)
     if account is not None:
         namespace, name = account
-        yield asked._replace(resource="serviceaccounts", namespace=namespace, name=name)
+        yield question._replace(resource="serviceaccounts", namespace=namespace, name=name)
     elif mode.name and node:
-        yield asked._replace(resource="nodes", name="*" if mode is _ASSOCIATED_NODE else node)
+        yield question._replace(resource="nodes", name="*" if mode is _ASSOCIATED_NODE else node)
     else:
-        yield asked
+        yield question
     if wanted.uid:
-        yield asked._replace(group=_GROUP, resource="uids", name=wanted.uid)
+        yield question._replace(group=_GROUP, resource="uids", name=wanted.uid)
 
 
 def _with_groups(mode: _Mode, wanted: UserInfo) -> UserInfo:

@@ -11,17 +11,21 @@ from aio_apiserver.registry.generic.access.authorizer import Attributes
 _WITHOUT_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def forbidden(asked: Attributes, reason: str = "") -> Forbidden:
+def forbidden(attributes: Attributes, reason: str = "") -> Forbidden:
     """The error with the user, the request, and the authorizer's reason, if there is one."""
-    what = _refused(asked).translate(_WITHOUT_MARKUP)
-    resource = GroupResource(asked.group, asked.resource) if asked.is_resource else None
-    return Forbidden(resource, asked.name, why=f"{what}: {reason}" if reason else what)
+    what = _refused(attributes).translate(_WITHOUT_MARKUP)
+    resource = GroupResource(attributes.group, attributes.resource) if attributes.is_resource else None
+    return Forbidden(resource, attributes.name, why=f"{what}: {reason}" if reason else what)
 
 
-def _refused(asked: Attributes) -> str:
-    who = f"User {quote(asked.user.name)} cannot {asked.verb}"
-    if not asked.is_resource:
-        return f"{who} path {quote(asked.path)}"
-    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    what = f"{who} resource {quote(resource)} in API group {quote(asked.group)}"
-    return f"{what} in the namespace {quote(asked.namespace)}" if asked.namespace else f"{what} at the cluster scope"
+def _refused(attributes: Attributes) -> str:
+    subject = f"User {quote(attributes.user.name)} cannot {attributes.verb}"
+    if not attributes.is_resource:
+        return f"{subject} path {quote(attributes.path)}"
+    resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    what = f"{subject} resource {quote(resource)} in API group {quote(attributes.group)}"
+    return (
+        f"{what} in the namespace {quote(attributes.namespace)}"
+        if attributes.namespace
+        else f"{what} at the cluster scope"
+    )

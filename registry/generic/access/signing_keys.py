@@ -45,7 +45,7 @@ class VerifyingKey(Struct, frozen=True, dict=True):
             raise ValueError("unknown private key curve, must be 256, 384, or 521")
         return _CURVES[self.key.curve.name][0]
 
-    def shown(self) -> Mapping[str, str]:
+    def as_jwk(self) -> Mapping[str, str]:
         """The key as a JSON web key, its members in kube-apiserver's order."""
         numbers = self.key.public_numbers()
         if isinstance(numbers, rsa.RSAPublicNumbers):

@@ -25,7 +25,7 @@ class AdmissionForm(Protocol):
         """Whether this version has a subresource."""
         ...
 
-    async def shown(self, hub: Object) -> Object:
+    async def versioned(self, hub: Object) -> Object:
         """A hub object in this form. Raises StorageError when it cannot be converted."""
         ...
 

@@ -12,7 +12,7 @@ class Level(IntEnum):
     REQUEST_RESPONSE = 3
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """The name in policies and events."""
         return _LEVELS[self]
 

@@ -39,8 +39,8 @@ def text(event: Event) -> str:
         "uri": event.get("requestURI", ""),
         "response": "<deferred>" if status is None else str(status.get("code", 0)),
     }
-    said = " ".join(f"{name}={quote(value)}" for name, value in shown.items())
-    return f"{_shortened(event['requestReceivedTimestamp'])} AUDIT: {said}"
+    parts = " ".join(f"{name}={quote(value)}" for name, value in shown.items())
+    return f"{_shortened(event['requestReceivedTimestamp'])} AUDIT: {parts}"
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -29,23 +29,23 @@ class GroupResources(Struct, frozen=True):
     resources: Sequence[str] = ()
     names: frozenset[str] = frozenset()
 
-    def fit(self, asked: Attributes) -> bool:
-        if self.group not in ("*", asked.group):
+    def fit(self, attributes: Attributes) -> bool:
+        if self.group not in ("*", attributes.group):
             return False
         if not self.resources:
             return True
-        if self.names and asked.name not in self.names:
+        if self.names and attributes.name not in self.names:
             return False
-        return any(_is_meant(resource, asked) for resource in self.resources)
+        return any(_is_covered(resource, attributes) for resource in self.resources)
 
 
-def _is_meant(written: str, asked: Attributes) -> bool:
-    whole = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+def _is_covered(written: str, attributes: Attributes) -> bool:
+    whole = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
     if written in ("*", whole):
         return True
-    if asked.subresource and written == f"*/{asked.subresource}":
+    if attributes.subresource and written == f"*/{attributes.subresource}":
         return True
-    return written.endswith("/*") and written.removesuffix("/*") == asked.resource
+    return written.endswith("/*") and written.removesuffix("/*") == attributes.resource
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -59,23 +59,23 @@ class Rule(Struct, frozen=True, kw_only=True):
     resources: Sequence[GroupResources] = ()
     paths: Sequence[str] = ()
 
-    def fits(self, asked: Attributes) -> bool:
-        if self.users and asked.user.name not in self.users:
+    def fits(self, attributes: Attributes) -> bool:
+        if self.users and attributes.user.name not in self.users:
             return False
-        if self.groups and self.groups.isdisjoint(asked.user.groups):
+        if self.groups and self.groups.isdisjoint(attributes.user.groups):
             return False
-        if self.verbs and asked.verb not in self.verbs:
+        if self.verbs and attributes.verb not in self.verbs:
             return False
         if self.namespaces or self.resources:
-            return asked.is_resource and self._fits_resource(asked)
+            return attributes.is_resource and self._fits_resource(attributes)
         if self.paths:
-            return not asked.is_resource and any(_covers(path, asked.path) for path in self.paths)
+            return not attributes.is_resource and any(_covers(path, attributes.path) for path in self.paths)
         return True
 
-    def _fits_resource(self, asked: Attributes) -> bool:
-        if self.namespaces and asked.namespace not in self.namespaces:
+    def _fits_resource(self, attributes: Attributes) -> bool:
+        if self.namespaces and attributes.namespace not in self.namespaces:
             return False
-        return not self.resources or any(resources.fit(asked) for resources in self.resources)
+        return not self.resources or any(resources.fit(attributes) for resources in self.resources)
 
 
 def _covers(written: str, path: str) -> bool:
@@ -90,9 +90,9 @@ class Policy(Struct, frozen=True):
     rules: Sequence[Rule]
     otherwise: Recording = field(default=Recording(Level.NONE))
 
-    def recording_of(self, asked: Attributes) -> Recording:
+    def recording_of(self, attributes: Attributes) -> Recording:
         """The recording of a request."""
         for rule in self.rules:
-            if rule.fits(asked):
+            if rule.fits(attributes):
                 return rule.recording
         return self.otherwise

@@ -88,7 +88,7 @@ class Trail(Struct, kw_only=True):
     def requested(self, value: Object) -> None:
         """Keep the object of the request, if request bodies are recorded."""
         if self.has_request:
-            self._request = self._kept(value)
+            self._request = self._fragment(value)
 
     def patched(self, patch: Any) -> None:
         """Keep the patch of the request, unchanged, if request bodies are recorded."""
@@ -98,7 +98,7 @@ class Trail(Struct, kw_only=True):
     def answered(self, value: Object) -> None:
         """Keep the object of the response, if response bodies are recorded."""
         if self.has_response:
-            self._response = self._kept(value)
+            self._response = self._fragment(value)
 
     def failed(self, status: Object) -> None:
         """Keep the Status of a failed request."""
@@ -126,7 +126,7 @@ class Trail(Struct, kw_only=True):
             return True
         return await self.tell(self._event(stage))
 
-    def _kept(self, value: Object) -> orjson.Fragment:
+    def _fragment(self, value: Object) -> orjson.Fragment:
         if self.recording.omits_managed_fields:
             value = _without_managed_fields(value)
         return orjson.Fragment(orjson.dumps(value))
@@ -137,7 +137,7 @@ class Trail(Struct, kw_only=True):
         event: dict[str, Any] = {
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",
-            "level": self.level.shown,
+            "level": self.level.text,
             "auditID": self.audit_id,
             "stage": stage.value,
             "requestURI": self.uri,

@@ -34,13 +34,13 @@ class Report(Struct, frozen=True):
     field_validation: str
     warn: Callable[[str], None]
 
-    def tell(self, of_object: Sequence[str], shown: Callable[[], str]) -> None:
+    def tell(self, of_object: Sequence[str], patch_text: Callable[[], str]) -> None:
         """Refuse, warn or ignore. Raises Invalid when fieldValidation is Strict."""
         strict_errors = [*self.of_patch, *of_object]
         if not strict_errors or self.field_validation == "Ignore":
             return
         if self.field_validation == "Strict":
-            raise _invalid(shown(), f"strict decoding error: {', '.join(strict_errors)}")
+            raise _invalid(patch_text(), f"strict decoding error: {', '.join(strict_errors)}")
         for error in strict_errors:
             self.warn(error)
 
@@ -48,39 +48,39 @@ class Report(Struct, frozen=True):
 def from_json(text: bytes, served: Served[Any], report: Report) -> Decoded:
     """The hub object of a JSON text. Raises Invalid."""
 
-    def shown() -> str:
+    def patch_text() -> str:
         return text.decode().translate(_HTML)
 
     try:
         decoded = decoding.hub_of(_decoded(text, served), served)
     except DecodeError as exc:
-        raise _invalid(shown(), exc.message) from exc
-    report.tell(decoded.strict_errors, shown)
+        raise _invalid(patch_text(), exc.message) from exc
+    report.tell(decoded.strict_errors, patch_text)
     return decoded
 
 
 def from_merged(value: Object, patch: Object, served: Served[Any], report: Report) -> Decoded:
     """The hub object from a strategic merge; errors show the patch. Raises Invalid, StatusError."""
 
-    def shown() -> str:
+    def patch_text() -> str:
         return gotext.value_text(patch)
 
     try:
         depth.check(value)
         converted = served.type.convert(value)
     except DecodeError as exc:
-        raise _invalid(shown(), exc.message) from exc
+        raise _invalid(patch_text(), exc.message) from exc
     try:
         decoded = decoding.hub_of(converted, served)
     except DecodeError as exc:
         raise StatusError(exc.message) from exc
-    report.tell(decoded.strict_errors, shown)
+    report.tell(decoded.strict_errors, patch_text)
     return decoded
 
 
-def _invalid(shown: str, why: str) -> Invalid:
+def _invalid(patch_text: str, why: str) -> Invalid:
     """The error for a result that is not an object: it has no kind."""
-    return invalid_of(GroupKind("", ""), "", [field.invalid("patch", shown, why)])
+    return invalid_of(GroupKind("", ""), "", [field.invalid("patch", patch_text, why)])
 
 
 def _decoded(text: bytes, served: Served[Any]) -> Decoded:

@@ -123,13 +123,13 @@ def _resource(check: GroupCheck, resource: str) -> ResourceCheck:
 
 def _check_path(check: PathCheck, verb: str) -> DecisionValue:
     authorizer = check.authorizer
-    asked = Attributes(authorizer.user, verb, path=check.path, is_resource=False)
-    return DecisionValue(authorizer.answers(Question(asked)))
+    question = Attributes(authorizer.user, verb, path=check.path, is_resource=False)
+    return DecisionValue(authorizer.answers(Question(question)))
 
 
 def _check_resource(check: ResourceCheck, verb: str) -> DecisionValue:
     authorizer = check.authorizer
-    asked = Attributes(
+    question = Attributes(
         authorizer.user,
         verb,
         check.group,
@@ -139,7 +139,7 @@ def _check_resource(check: ResourceCheck, verb: str) -> DecisionValue:
         check.namespace,
         check.name,
     )
-    return DecisionValue(authorizer.answers(Question(asked, check.field_selector, check.label_selector)))
+    return DecisionValue(authorizer.answers(Question(question, check.field_selector, check.label_selector)))
 
 
 def _in_namespace(check: ResourceCheck, namespace: str) -> ResourceCheck:

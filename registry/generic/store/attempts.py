@@ -29,7 +29,7 @@ from aio_apiserver.registry.generic.options import WriteOptions
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.machinery.patch.apply import admitted, times
+from aio_apiserver.registry.machinery.patch.apply import after_admission, times
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.worker_thread import LONG, TakesLong
@@ -59,7 +59,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         metadata, warn = self.obj["metadata"], self.attributes.warn
         entries = metadata.get("managedFields")
         await self.road.admission.mutate(self.attributes)
-        admitted.settle_managed_fields(metadata, entries, warn)
+        after_admission.settle_managed_fields(metadata, entries, warn)
         owner_references.drop_duplicates(metadata, warn, is_after_admission=True)
 
     async def ready(self) -> None:

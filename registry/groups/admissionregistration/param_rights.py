@@ -10,13 +10,12 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.hooks import Hooks
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicies import MUTATINGADMISSIONPOLICIES
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicies import VALIDATINGADMISSIONPOLICIES
-from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _KIND, _REF = "spec.paramKind", "spec.paramRef"
@@ -32,12 +31,12 @@ def policy_hooks(environment: Environment) -> Hooks:
         if subresource or not kind or is_same or MASTERS in request.user.groups:
             return ()
         found = await resources(kind)
-        asked = Attributes(request.user, "get", found.group, found.version, found.plural, namespace="*", name="*")
-        if await _may(authorizer, asked):
+        attributes = Attributes(request.user, "get", found.group, found.version, found.plural, namespace="*", name="*")
+        if await _may(authorizer, attributes):
             return ()
         what = f"(kind={kind.get('kind', '')}, apiVersion={kind.get('apiVersion', '')})"
-        who = _shown(request.user)
-        why = f'user {who} must have "get" permission on all objects of the referenced paramKind {what}'
+        subject = _user_text(request.user)
+        why = f'user {subject} must have "get" permission on all objects of the referenced paramKind {what}'
         return [field.forbidden(_KIND, why)]
 
     return Hooks(check=check)
@@ -55,7 +54,8 @@ def mutating_binding_hooks(environment: Environment) -> Hooks:
 
 def _binding_hooks(environment: Environment, policy_kind: Kind) -> Hooks:
     """The hooks for bindings. The user has to be allowed to read the objects of the paramRef."""
-    resources, policies = _resources(environment), environment.storage_for(resource_of(policy_kind))
+    resources = _resources(environment)
+    param_kinds = Lookup(environment.storage_for(resource_of(policy_kind)), policy_kind.resource, _param_kind)
 
     async def check(request: Request, subresource: str, new: Object, old: Object | None) -> Sequence[FieldError]:
         reference = objects.get(new, _REF)
@@ -66,17 +66,19 @@ def _binding_hooks(environment: Environment, policy_kind: Kind) -> Hooks:
             return ()
         name, verb = reference.get("name") or "", "get" if reference.get("name") else "list"
         policy_name = objects.get(new, "spec.policyName") or ""
-        policy = await _policy(policies, policy_kind, policy_name)
-        found = await resources(objects.get(policy or {}, _KIND) or {})
+        param_kind = await _newest(param_kinds, policy_name)
+        found = await resources(param_kind or {})
         namespace = reference.get("namespace") or ""
-        asked = Attributes(request.user, verb, found.group, found.version, found.plural, namespace=namespace, name=name)
-        if await _may(environment.authorizer, asked):
+        attributes = Attributes(
+            request.user, verb, found.group, found.version, found.plural, namespace=namespace, name=name
+        )
+        if await _may(environment.authorizer, attributes):
             return ()
-        who = f'user {_shown(request.user)} does not have "{verb}" permission'
-        why = f"{who} on the object referenced by paramRef"
-        if policy is None:
+        subject = f'user {_user_text(request.user)} does not have "{verb}" permission'
+        why = f"{subject} on the object referenced by paramRef"
+        if param_kind is None:
             what = f"unable to get policy {policy_name} to determine minimum required permissions"
-            why = f"{what} and {who} for all groups, versions and resources"
+            why = f"{what} and {subject} for all groups, versions and resources"
         return [field.forbidden(_REF, why)]
 
     return Hooks(check=check)
@@ -106,18 +108,23 @@ def _resources(environment: Environment) -> Callable[[Object], Awaitable[_Parame
     return find
 
 
-async def _policy(policies: Reader, kind: Kind, name: str) -> Object | None:
+def _param_kind(policy: Object) -> Object:
+    return objects.get(policy, _KIND) or {}
+
+
+async def _newest(param_kinds: Lookup[Object], policy: str) -> Object | None:
+    """The paramKind of a policy, empty when it has none; None when there is no such policy."""
     try:
-        return (await interpreted(policies.get(name), StorageCall(kind.resource, "get", name))).decode()
+        return await param_kinds.newest(policy)
     except errors.NotFound:
         return None
 
 
-async def _may(authorizer: Authorizer, asked: Attributes) -> bool:
-    return (await authorizer.authorize(asked)).is_allowed
+async def _may(authorizer: Authorizer, attributes: Attributes) -> bool:
+    return (await authorizer.authorize(attributes)).is_allowed
 
 
-def _shown(user: UserInfo) -> str:
+def _user_text(user: UserInfo) -> str:
     """A user as Go prints the struct."""
     parts = (user.name, user.uid, text.value_text(list(user.groups)), text.value_text(dict(user.extra)))
     return f"&{{{' '.join(parts)}}}"

@@ -3,14 +3,14 @@
 A definition as an object:
 
     customresourcedefinitions.py  the kind; definition_store.py: DELETE in two steps
-    definition_rules.py           validation; it uses spec_view.py, inner_form.py and the files *_rules.py
+    definition_rules.py           validation; it uses spec_view.py, internal_types.py and the files *_rules.py
     name_rules.py, version_rules.py, conversion_rules.py, subresource_rules.py, column_rules.py, webhook_clients.py
     schema_rules.py, structural_rules.py, default_rules.py, field_paths.py, rule_checks.py, rule_costs.py
 
 The controller, which runs on every server:
 
     controller.py                 watches definitions; cleanup.py: deletes the objects of deleted definitions
-    settling.py                   its decisions: naming.py (names), approval.py, structure.py; crd_conditions.py
+    status_decisions.py           its decisions: naming.py (names), approval.py, structure.py; crd_conditions.py
 
 Custom resources, as served:
 

@@ -36,9 +36,9 @@ def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
     return _table(version.facts.get("additionalPrinterColumns") or (_AGE,), type_meta)
 
 
-def _table(asked: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> Columns:
+def _table(declared: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> Columns:
     found = [NAME]
-    for one in asked:
+    for one in declared:
         try:
             found.append((_column(one), _cell(one, type_meta)))
         except json_paths.InvalidJSONPath:
@@ -46,31 +46,32 @@ def _table(asked: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> 
     return table_of(*found)
 
 
-def _column(asked: Mapping[str, Any]) -> Column:
+def _column(declared: Mapping[str, Any]) -> Column:
     return Column(
-        name=asked["name"],
-        type=asked["type"],
-        format=asked.get("format", ""),
-        text=asked.get("description") or f"Custom resource definition column (in JSONPath format): {asked['jsonPath']}",
-        priority=asked.get("priority", 0),
+        name=declared["name"],
+        type=declared["type"],
+        format=declared.get("format", ""),
+        text=declared.get("description")
+        or f"Custom resource definition column (in JSONPath format): {declared['jsonPath']}",
+        priority=declared.get("priority", 0),
     )
 
 
-def _cell(asked: Mapping[str, Any], type_meta: Mapping[str, str]) -> Callable[[Object, float], Any]:
-    find, of_type = json_paths.compiled(asked["jsonPath"]), asked["type"]
-    sees_type = asked["jsonPath"].startswith(_TYPE_PATHS)
+def _cell(declared: Mapping[str, Any], type_meta: Mapping[str, str]) -> Callable[[Object, float], Any]:
+    find, of_type = json_paths.compiled(declared["jsonPath"]), declared["type"]
+    sees_type = declared["jsonPath"].startswith(_TYPE_PATHS)
 
     def cell(obj: Object, now: float) -> Any:
         try:
             found = find({**obj, **type_meta} if sees_type else obj)
         except json_paths.Uncomparable:
             return None
-        return _shown(found[0], of_type, now) if found else None
+        return _cell_value(found[0], of_type, now) if found else None
 
     return cell
 
 
-def _shown(value: Any, of_type: str, now: float) -> Any:
+def _cell_value(value: Any, of_type: str, now: float) -> Any:
     match of_type:
         case "string":
             return _text(value)

@@ -16,14 +16,14 @@ from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, timestamp
 from aio_apiserver.registry.generic.store.provider import open_store
-from aio_apiserver.registry.groups.apiextensions import definition, settling
+from aio_apiserver.registry.groups.apiextensions import definition, status_decisions
 from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
-from aio_apiserver.registry.groups.apiextensions.settling import Decide
+from aio_apiserver.registry.groups.apiextensions.status_decisions import Decide
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -151,9 +151,9 @@ class DefinitionController:
             return
         try:
             await self._settle_names(present)
-            await self._write(name, settling.structure)
-            await self._write(name, settling.approval)
-            await self._write(name, settling.establishing)
+            await self._write(name, status_decisions.structure)
+            await self._write(name, status_decisions.approval)
+            await self._write(name, status_decisions.establishing)
         except Exception as exc:  # noqa: BLE001 - one definition must not keep all others from being served
             logger.warning("updating the status of definition %s failed, retrying: %r", name, exc)
             self._tasks.spawn(self._look_later(name), name=f"settle {name} later")
@@ -171,7 +171,7 @@ class DefinitionController:
         group = [self._newest(name) for name in self._names_of(present.group)]
         taken = TakenNames.by(one.accepted for one in group if one is not None)
         before = present.accepted
-        await self._write(present.name, settling.naming(taken))
+        await self._write(present.name, status_decisions.naming(taken))
         now = self._newest(present.name)
         if now is not None and now.accepted != before:
             others = [name for name in self._names_of(present.group) if name != present.name]

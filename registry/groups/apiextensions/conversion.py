@@ -74,7 +74,7 @@ class WebhookTranslation(Struct, frozen=True):
         sent = {"apiVersion": self._api_version(version), "kind": kind, **obj}
         if not obj["metadata"].get("resourceVersion"):
             sent["metadata"] = {name: part for name, part in obj["metadata"].items() if name != "resourceVersion"}
-        converted = await self._asked(sent, self._api_version(wanted), source)
+        converted = await self._converted_by_webhook(sent, self._api_version(wanted), source)
         _check_identity(sent, converted, self._api_version(wanted), source)
         try:
             metadata = _with_labels_of(converted.get("metadata"), obj["metadata"])
@@ -83,7 +83,7 @@ class WebhookTranslation(Struct, frozen=True):
         del converted["apiVersion"], converted["kind"]
         return {**converted, "metadata": metadata}
 
-    async def _asked(self, obj: Object, api_version: str, source: str) -> Object:
+    async def _converted_by_webhook(self, obj: Object, api_version: str, source: str) -> Object:
         webhook = self.definition.conversion.get("webhook") or {}
         review_version = _spoken(webhook.get("conversionReviewVersions") or ())
         uid = str(uuid.uuid4())

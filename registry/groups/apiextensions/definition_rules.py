@@ -309,7 +309,7 @@ def _unknown_formats(crd: Object) -> list[str]:
     return [
         one["format"]
         for one in everything
-        if one.get("format") and not formats.known(one["format"], one.get("type") or "")
+        if one.get("format") and not formats.effective(one["format"], one.get("type") or "")
     ]
 
 

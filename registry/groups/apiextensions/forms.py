@@ -48,7 +48,7 @@ class CustomForm(Struct, frozen=True):
                 return self.facts.scale is not None
         return not subresource
 
-    async def shown(self, hub: Object) -> Object:
+    async def versioned(self, hub: Object) -> Object:
         return self._typed(await self._converted(self._type.canonical(hub), self.hub_version, self.version))
 
     def parsed(self, value: Object) -> Object:

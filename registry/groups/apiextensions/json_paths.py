@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base.text_caches import remember_short
 
 Step = Callable[[Iterable[Any]], list[Any]]
 

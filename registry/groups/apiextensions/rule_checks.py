@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.apiextensions import inner_form, rule_costs
+from aio_apiserver.registry.groups.apiextensions import internal_types, rule_costs
 from aio_apiserver.registry.groups.apiextensions.rule_costs import RULE_LIMIT, Total
 from aio_apiserver.registry.groups.apiextensions.rule_programs import RULES, Compiled, Compiler
 from aio_apiserver.registry.machinery.cel import names
@@ -79,7 +79,7 @@ class RuleChecks(Struct):
 
     def _check_rule(self, place: _Place, of_type: Declared, rule: Compiled, path: str) -> list[FieldError]:
         found = self._measure(rule, place, of_type, f"{path}.rule")
-        shown = inner_form.rule(rule.rule)
+        shown = internal_types.rule(rule.rule)
         if rule.mistake:
             found.append(fields.invalid(f"{path}.rule", shown, rule.mistake))
         if rule.message_mistake:

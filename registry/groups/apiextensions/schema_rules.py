@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.apiextensions import field_paths, inner_form
+from aio_apiserver.registry.groups.apiextensions import field_paths, internal_types
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
 
@@ -54,7 +54,7 @@ def validate_root(schema: Schema, path: str, *, has_status: bool) -> list[FieldE
 
 
 def _validate_with_status(schema: Schema, path: str) -> list[FieldError]:
-    for name in inner_form.set_members(schema):
+    for name in internal_types.set_members(schema):
         if name == "Type":
             if schema["type"] != "object":
                 detail = (
@@ -65,7 +65,7 @@ def _validate_with_status(schema: Schema, path: str) -> list[FieldError]:
         elif name not in _AT_ROOT_WITH_STATUS:
             allowed = f"[{' '.join(_AT_ROOT_WITH_STATUS)}]"
             detail = f"only {allowed} fields are allowed at the root of the schema if the status subresource is enabled"
-            return [field.invalid(path, inner_form.schema(schema), detail)]
+            return [field.invalid(path, internal_types.schema(schema), detail)]
     return []
 
 
@@ -229,7 +229,7 @@ def _validate_map_list(schema: Schema, keys: Sequence[str], path: str) -> list[F
         found.append(field.required(f"{path}.items", "must have a schema if x-kubernetes-list-type is map"))
         return found
     if not isinstance(items, dict):
-        shown = {"Schema": None, "JSONSchemas": [inner_form.schema(one) for one in items]}
+        shown = {"Schema": None, "JSONSchemas": [internal_types.schema(one) for one in items]}
         detail = "must only have a single schema if x-kubernetes-list-type is map"
         return [*found, field.invalid(f"{path}.items", shown, detail)]
     if items.get("type") != "object":

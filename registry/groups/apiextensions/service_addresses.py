@@ -3,28 +3,35 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.storage.errors import KeyNotFound, StorageError
+from aio_apiserver.storage.stored_object import Object
 
 
 def address_finder(storage_for: ReaderFor) -> Callable[[str, str, int], Awaitable[str]]:
     """A function that finds the cluster IP or external name of a service. It raises WebhookFailed."""
 
+    services = Lookup(storage_for(resource_of(SERVICES)), SERVICES.resource, _spec)
+
     async def find(namespace: str, name: str, port: int) -> str:
-        services = storage_for(resource_of(SERVICES))
         try:
-            service = (await services.get(f"{namespace}/{name}", resource_version=0)).decode()
-        except KeyNotFound as exc:
-            raise WebhookFailed(f"service {quote(name)} not found") from exc
-        except StorageError as exc:
-            raise WebhookFailed(str(exc)) from exc
-        return _address(name, service.get("spec") or {}, port)
+            spec = await services.cached(f"{namespace}/{name}")
+        except StatusError as exc:
+            raise WebhookFailed(exc.message) from exc
+        if spec is None:
+            raise WebhookFailed(f"service {quote(name)} not found")
+        return _address(name, spec, port)
 
     return find
+
+
+def _spec(service: Object) -> Object:
+    return service.get("spec") or {}
 
 
 def _address(name: str, spec: Mapping[str, Any], port: int) -> str:

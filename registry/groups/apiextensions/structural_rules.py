@@ -144,8 +144,8 @@ def _validate_metadata(schema: Schema, level: str, path: str) -> list[FieldError
 
 def _names_only(metadata: Schema) -> bool:
     """Whether the schema of metadata has rules for names and nothing more."""
-    said = {name for name, value in metadata.items() if value not in (None, "", False, [], {})}
-    return said <= {"type", "default", "properties"} and (metadata.get("properties") or {}).keys() <= _NAMES_ALONE
+    restricted = {name for name, value in metadata.items() if value not in (None, "", False, [], {})}
+    return restricted <= {"type", "default", "properties"} and (metadata.get("properties") or {}).keys() <= _NAMES_ALONE
 
 
 def _int_or_string(schema: Schema) -> dict[str, bool]:

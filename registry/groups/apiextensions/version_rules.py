@@ -2,7 +2,7 @@
 
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.apiextensions import inner_form, name_rules
+from aio_apiserver.registry.groups.apiextensions import internal_types, name_rules
 from aio_apiserver.registry.groups.apiextensions.spec_view import SpecView
 
 _IDENTICAL = "per-version {what} may not all be set to identical values (top-level {instead} should be used instead)"
@@ -37,7 +37,7 @@ def validate_together(view: SpecView) -> list[FieldError]:
         ("subresources", "subresources", "subresources"),
         ("additionalPrinterColumns", "additionalPrinterColumns", "additionalPrinterColumns"),
     )
-    shown = inner_form.versions(view.spec.get("versions") and versions)
+    shown = internal_types.versions(view.spec.get("versions") and versions)
     for name, what, instead in alike:
         first = versions[0].get(name) if versions else None
         if first and all(one.get(name) == first for one in versions):

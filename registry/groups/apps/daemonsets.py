@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.validation import (
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, replicated
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -65,7 +65,7 @@ class DaemonSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
-        errors += replicated.validate_same_selector(new["spec"], old["spec"])
+        errors += workload_rules.validate_same_selector(new["spec"], old["spec"])
         return errors + _validate_spec(new["spec"], context, old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -81,12 +81,12 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
     selector = spec.get("selector")
     errors = label_selectors.validate(selector or {}, "spec.selector")
     if not errors:
-        errors = replicated.validate_selection(spec)
+        errors = workload_rules.validate_selection(spec)
     if selector is not None and label_selectors.is_empty(selector):
         errors.append(
             field.invalid("spec.selector", internal.meta(selector), "empty selector is invalid for daemonset")
         )
-    errors += replicated.validate_template(
+    errors += workload_rules.validate_template(
         spec["template"], context, owner="DaemonSet", old=old["template"] if old else None
     )
     errors += values.not_negative(spec, "spec", ("minReadySeconds",))

@@ -6,7 +6,7 @@ from aio_apiserver.registry.base.validation import field, int_or_percent, intern
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, replicated
+from aio_apiserver.registry.groups.core import pod_spec, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -62,13 +62,13 @@ class DeploymentStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old) + _validate_spec(new, context, old["spec"])
-        return errors + replicated.validate_same_selector(new["spec"], old["spec"])
+        return errors + workload_rules.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return replicated.warnings_on_create(obj)
+        return workload_rules.warnings_on_create(obj)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return replicated.warnings_on_update(new, old)
+        return workload_rules.warnings_on_update(new, old)
 
 
 def _settle_rollback(obj: Object) -> None:
@@ -87,7 +87,7 @@ def _settle_rollback(obj: Object) -> None:
 def _validate_spec(obj: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     spec = obj["spec"]
     errors = values.not_negative(spec, "spec", ("replicas",))
-    errors += replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
+    errors += workload_rules.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
     errors += _validate_strategy(spec["strategy"], "spec.strategy")
     revision = int((obj["metadata"].get("annotations") or {}).get(_ROLLBACK, 0))
     return errors + _validate_times(spec, revision)

@@ -4,7 +4,7 @@ from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, replicated
+from aio_apiserver.registry.groups.core import pod_spec, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -24,18 +24,18 @@ class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
-        return errors + replicated.validate_same_selector(new["spec"], old["spec"])
+        return errors + workload_rules.validate_same_selector(new["spec"], old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return replicated.warnings_on_create(obj)
+        return workload_rules.warnings_on_create(obj)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return replicated.warnings_on_update(new, old)
+        return workload_rules.warnings_on_update(new, old)
 
 
 def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = None) -> list[FieldError]:
     errors = values.not_negative(spec, "spec", ("replicas", "minReadySeconds"))
-    return errors + replicated.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
+    return errors + workload_rules.validate(spec, context, kind="deployment", owner="ReplicaSet", old=old)
 
 
 _COLUMNS = table_of(
@@ -61,7 +61,7 @@ REPLICASETS = Kind(
     short_names=("rs",),
     categories=("all",),
     strategy=ReplicaSetStrategy(has_status=True, has_generation=True),
-    status_strategy=replicated.ReplicasStatusStrategy(),
+    status_strategy=workload_rules.ReplicasStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
 )

@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.validation import (
 )
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.groups.core import replicated
+from aio_apiserver.registry.groups.core import workload_rules
 from aio_apiserver.registry.groups.core.pods_validation import allowances, annotations, claims, templates
 
 _ONLY_STEPWISE = "only allowed for updateStrategy 'RollingUpdate'"
@@ -58,14 +58,14 @@ def _validate_numbers(spec: Spec) -> list[FieldError]:
 
 def _validate_pods(spec: Spec, template_errors: list[FieldError], old: Spec | None = None) -> list[FieldError]:
     """The errors of selector and template. The template is validated when the selector is valid."""
-    errors = replicated.validate_selector(spec, kind="statefulset")
+    errors = workload_rules.validate_selector(spec, kind="statefulset")
     selector = spec.get("selector")
     if selector is not None and label_selectors.validate(selector, "spec.selector"):
         errors.append(field.invalid("spec.selector", internal.meta(selector), ""))
     else:
-        errors += replicated.validate_selection(spec) + template_errors
+        errors += workload_rules.validate_selection(spec) + template_errors
         errors += _validate_template_metadata(spec["template"], old["template"] if old else None)
-    return errors + replicated.validate_endless(spec["template"], owner="StatefulSet")
+    return errors + workload_rules.validate_endless(spec["template"], owner="StatefulSet")
 
 
 def _validate_management(policy: str) -> list[FieldError]:

@@ -6,7 +6,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.apps import statefulset_validation
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, replicated
+from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
@@ -88,7 +88,7 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         return warnings + _warnings(obj["spec"], "")
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return replicated.warnings_on_update(new, old) + _warnings(new["spec"], ".Spec")
+        return workload_rules.warnings_on_update(new, old) + _warnings(new["spec"], ".Spec")
 
 
 def _warnings(spec: Object, suffix: str) -> list[str]:

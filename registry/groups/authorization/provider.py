@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorag
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.authorization import reviewed, validation
+from aio_apiserver.registry.groups.authorization import review_attributes, validation
 from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authorization.k8s.io"
@@ -41,13 +41,13 @@ def _requesting_user(request: Request, _spec: Mapping[str, Any]) -> UserInfo:
 
 
 def _named_user(_request: Request, spec: Mapping[str, Any]) -> UserInfo:
-    return reviewed.user_of(spec)
+    return review_attributes.user_of(spec)
 
 
 async def _decide(authorizer: Authorizer, about: _About, request: Request, obj: Object) -> Object:
     spec = obj["spec"]
-    attributes, wrong = reviewed.question(about(request, spec), spec)
-    return {**obj, "status": reviewed.status(await authorizer.authorize(attributes), wrong)}
+    attributes, wrong = review_attributes.question(about(request, spec), spec)
+    return {**obj, "status": review_attributes.status(await authorizer.authorize(attributes), wrong)}
 
 
 def _has_namespace(_request: Request, obj: Object) -> None:
@@ -82,7 +82,9 @@ def _non_resource_rule(rule: NonResourceRule) -> Object:
 
 def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
     authorizer = given.authorizer
-    about_self, about_others = (partial(_decide, authorizer, who) for who in (_requesting_user, _named_user))
+    about_self, about_others = (
+        partial(_decide, authorizer, user_from) for user_from in (_requesting_user, _named_user)
+    )
     served = (
         ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local)),
         ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self)),

@@ -32,10 +32,10 @@ def validate_local(review: Object) -> list[FieldError]:
     spec, namespace = review.get("spec") or {}, review["metadata"].get("namespace", "")
     errors = _validate_spec(review)
     errors += _validate_metadata(review, but="namespace", detail="must be empty except for namespace")
-    asked = spec.get("resourceAttributes")
-    if asked is not None and asked.get("namespace", "") != namespace:
+    requested = spec.get("resourceAttributes")
+    if requested is not None and requested.get("namespace", "") != namespace:
         path = "spec.resourceAttributes.namespace"
-        errors.append(field.invalid(path, asked.get("namespace", ""), "must match metadata.namespace"))
+        errors.append(field.invalid(path, requested.get("namespace", ""), "must match metadata.namespace"))
     if (path_asked := spec.get("nonResourceAttributes")) is not None:
         shown = form("authorization.NonResourceAttributes", path_asked)
         errors.append(field.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
@@ -63,12 +63,12 @@ def _validate_which(spec: Mapping[str, Any]) -> list[FieldError]:
 
 
 def _validate_selectors(spec: Mapping[str, Any]) -> list[FieldError]:
-    asked, path = spec.get("resourceAttributes") or {}, "spec.resourceAttributes"
+    requested, path = spec.get("resourceAttributes") or {}, "spec.resourceAttributes"
     return [
         error
         for name in ("fieldSelector", "labelSelector")
-        if asked.get(name) is not None
-        for error in _validate_selector(asked[name], f"{path}.{name}", is_of_fields=name == "fieldSelector")
+        if requested.get(name) is not None
+        for error in _validate_selector(requested[name], f"{path}.{name}", is_of_fields=name == "fieldSelector")
     ]
 
 

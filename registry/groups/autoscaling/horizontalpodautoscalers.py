@@ -37,8 +37,8 @@ class HorizontalPodAutoscalerStrategy(Strategy, frozen=True, kw_only=True):
         conversion.default_metrics(spec)
         behavior = spec.get("behavior")
         if behavior is not None:
-            behavior["scaleUp"] = {**objects.clone(_SCALE_UP), **_given(behavior.get("scaleUp"))}
-            behavior["scaleDown"] = {**objects.clone(_SCALE_DOWN), **_given(behavior.get("scaleDown"))}
+            behavior["scaleUp"] = {**objects.clone(_SCALE_UP), **_without_nulls(behavior.get("scaleUp"))}
+            behavior["scaleDown"] = {**objects.clone(_SCALE_DOWN), **_without_nulls(behavior.get("scaleDown"))}
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + hpa_validation.validate(obj["spec"])
@@ -47,7 +47,7 @@ class HorizontalPodAutoscalerStrategy(Strategy, frozen=True, kw_only=True):
         return super().validate_update(context, new, old) + hpa_validation.validate(new["spec"], old["spec"])
 
 
-def _given(rules: Object | None) -> Object:
+def _without_nulls(rules: Object | None) -> Object:
     return {name: value for name, value in (rules or {}).items() if value is not None}
 
 

@@ -49,10 +49,10 @@ def _apply(rule: _Rule, change: JobChange) -> list[FieldError]:
         return [field.required(path, why)]
     if rule.name == "conditions":
         return [FieldError(ErrorType.INVALID, path, detail=why)]
-    return [field.invalid(path, _shown(change.new, rule.name), why)]
+    return [field.invalid(path, _printed(change.new, rule.name), why)]
 
 
-def _shown(state: JobState, name: str) -> Any:
+def _printed(state: JobState, name: str) -> Any:
     value = state.get(name)
     if name == "uncountedTerminatedPods":
         return internal.form("batch.UncountedTerminatedPods", value)

@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.validation import field, label_selectors, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.batch import job_policies
-from aio_apiserver.registry.groups.core import replicated
+from aio_apiserver.registry.groups.core import workload_rules
 from aio_apiserver.registry.groups.core.pods_validation import templates
 
 Spec = Mapping[str, Any]
@@ -46,7 +46,7 @@ def validate(spec: Spec, context: StrategyContext, *, old: Spec | None = None) -
     if selector is None:
         errors.append(field.required(f"{path}.selector"))
     wrong = label_selectors.validate(selector or {}, f"{path}.selector")
-    return errors + wrong + ([] if wrong else replicated.validate_selection(spec, path))
+    return errors + wrong + ([] if wrong else workload_rules.validate_selection(spec, path))
 
 
 def validate_template(spec: Spec, path: str, context: StrategyContext, *, old: Spec | None = None) -> list[FieldError]:

@@ -3,7 +3,7 @@
 import zoneinfo
 from pathlib import Path
 
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base.text_caches import remember_short
 
 
 @remember_short(1024)

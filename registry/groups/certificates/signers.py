@@ -45,9 +45,9 @@ def _validate_parts(value: str, check: Callable[[str], list[str]], path: str) ->
 async def may(authorizer: Authorizer, user: UserInfo, verb: str, signer: str) -> bool:
     """Whether the user may do this for the signer, or for all signers of its domain."""
     for name in (signer, f"{signer.partition('/')[0]}/*"):
-        asked = Attributes(
+        attributes = Attributes(
             user=user, verb=verb, name=name, group="certificates.k8s.io", version="*", resource="signers"
         )
-        if (await authorizer.authorize(asked)).is_allowed:
+        if (await authorizer.authorize(attributes)).is_allowed:
             return True
     return False

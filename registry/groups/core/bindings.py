@@ -40,9 +40,9 @@ class BindingREST:
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         identity.settle_namespace(obj, request, self._kind)
-        said = name or obj["metadata"].get("name", "")
+        pod_name = name or obj["metadata"].get("name", "")
         attributes = replace(
-            self._pods.attributes(Operation.CREATE, request, options, name=said, obj=obj),
+            self._pods.attributes(Operation.CREATE, request, options, name=pod_name, obj=obj),
             kind=BINDING,
             resource=self._kind.resource,
             subresource="binding" if name else "",

@@ -121,7 +121,7 @@ def _validate_frozen(new: Object, old: Object) -> list[FieldError]:
     return [
         field.invalid(_path(name), shown, object_meta.IMMUTABLE)
         for name in _FROZEN
-        if (shown := _shown(new, name)) != _shown(old, name)
+        if (shown := _printed(new, name)) != _printed(old, name)
     ]
 
 
@@ -129,7 +129,7 @@ def _path(name: str) -> str:
     return "reportingController" if name == "reportingComponent" else name
 
 
-def _shown(obj: Object, name: str) -> Any:
+def _printed(obj: Object, name: str) -> Any:
     value = obj.get(name)
     if name in _STRUCTS:
         return internal.form(_STRUCTS[name], value or (None if name == "related" else {}))

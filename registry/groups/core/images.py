@@ -5,7 +5,7 @@ A name is [domain/]path[:tag][@digest]. Pure.
 
 import re
 
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base.text_caches import remember_short
 
 _ALWAYS = "Always"
 _IF_NOT_PRESENT = "IfNotPresent"

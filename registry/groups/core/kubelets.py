@@ -3,13 +3,14 @@ order.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -23,24 +24,31 @@ class KubeletAddress(Struct, frozen=True):
     port: str
 
 
+class _Endpoints(NamedTuple):
+    """The addresses of a node, and the port of its kubelet; 0 when the node has none."""
+
+    addresses: Sequence[Object]
+    port: int
+
+
+def _endpoints(node: Object) -> _Endpoints:
+    port = objects.get(node, "status.daemonEndpoints.kubeletEndpoint.Port", 0)
+    return _Endpoints(objects.get(node, "status.addresses", ()), max(port, 0))
+
+
 class Kubelets:
-    """Reads nodes from storage."""
+    """Looks nodes up."""
 
     def __init__(self, environment: Environment) -> None:
-        self._nodes = environment.storage_for(resource_of(NODES))
+        self._nodes = Lookup(environment.storage_for(resource_of(NODES)), NODES.resource, _endpoints)
         self._config = environment.config
 
-    async def of(self, node: str, asked: GroupResource) -> KubeletAddress:
-        """The address of a node's kubelet. Raises NotFound for the resource of the request (`asked`), as kube-apiserver
-        does.
-        """
-        found = await interpreted(self._nodes.get(node), StorageCall(asked, "get", node))
-        obj = found.decode()
-        port = objects.get(obj, "status.daemonEndpoints.kubeletEndpoint.Port", 0)
-        return KubeletAddress(self._address(obj), str(port if port > 0 else self._config.kubelet_port))
+    async def of(self, node: str, requested: GroupResource) -> KubeletAddress:
+        """The address of a node's kubelet. Raises NotFound for the resource of the request, as kube-apiserver does."""
+        found = await self._nodes.newest(node, reported=requested)
+        return KubeletAddress(self._address(found.addresses), str(found.port or self._config.kubelet_port))
 
-    def _address(self, node: Object) -> str:
-        addresses: Sequence[Object] = objects.get(node, "status.addresses", ())
+    def _address(self, addresses: Sequence[Object]) -> str:
         for kind in self._config.kubelet_address_types:
             for address in addresses:
                 if address.get("type") == kind:

@@ -14,7 +14,7 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
@@ -110,16 +110,15 @@ class ServiceProxyREST(ProxyREST):
 
     def __init__(self, services: Store, environment: Environment) -> None:
         super().__init__(services, environment, subresource="proxy", options="ServiceProxyOptions")
-        self._endpoints = environment.storage_for(resource_of(ENDPOINTS))
-        self._pods = environment.storage_for(resource_of(PODS))
+        self._endpoints = Lookup(environment.storage_for(resource_of(ENDPOINTS)), ENDPOINTS.resource, _subsets)
+        self._pods = Lookup(environment.storage_for(resource_of(PODS)), PODS.resource, _addresses)
 
     async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
         target = _target(name, "service")
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"
         # As in kube-apiserver, missing endpoints are reported as NotFound of the service.
-        found = await interpreted(self._endpoints.get(key), StorageCall(self.kind.resource, "get", target.name))
-        subsets = found.decode().get("subsets") or ()
+        subsets = await self._endpoints.newest(key, reported=self.kind.resource)
         if not subsets:
             raise ServiceUnavailable(f"no endpoints available for service {quote(target.name)}")
         for subset in _shuffled(subsets):
@@ -145,12 +144,18 @@ class ServiceProxyREST(ProxyREST):
         reference, text = address.get("targetRef") or {}, address.get("ip", "")
         if reference.get("namespace", "") != request.namespace or not is_global(text):
             return False
-        key = f"{request.namespace}/{reference.get('name', '')}"
         try:
-            found = await interpreted(self._pods.get(key), StorageCall(PODS.resource, "get", reference.get("name", "")))
+            return text in await self._pods.newest(f"{request.namespace}/{reference.get('name', '')}")
         except errors.NotFound:
             return False
-        return any(one.get("ip") == text for one in objects.get(found.decode(), "status.podIPs", ()))
+
+
+def _subsets(endpoints: Object) -> Sequence[Object]:
+    return endpoints.get("subsets") or ()
+
+
+def _addresses(pod: Object) -> Sequence[str]:
+    return [one.get("ip", "") for one in objects.get(pod, "status.podIPs", ())]
 
 
 def _location(target: _Target, address: str, port: int, call: ConnectRequest) -> Location:

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation import field, names, object_meta, va
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import GarbageCollection, StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, replicated
+from aio_apiserver.registry.groups.core import pod_spec, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -37,14 +37,14 @@ class ReplicationControllerStrategy(PodMakerStrategy, frozen=True, kw_only=True)
         return super().validate_update(context, new, old) + _validate_spec(new["spec"], context, old["spec"])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return replicated.warnings_on_create(obj)
+        return workload_rules.warnings_on_create(obj)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         """The warnings are about the old template, as in kube-apiserver."""
-        return replicated.warnings_on_update(old, new)
+        return workload_rules.warnings_on_update(old, new)
 
 
-class ReplicationControllerStatusStrategy(replicated.ReplicasStatusStrategy, frozen=True, kw_only=True):
+class ReplicationControllerStatusStrategy(workload_rules.ReplicasStatusStrategy, frozen=True, kw_only=True):
     """The status strategy. As defaulting does for other requests, labels default to those of the template."""
 
     def canonicalize(self, obj: Object) -> None:
@@ -71,8 +71,8 @@ def _validate_spec(spec: Object, context: StrategyContext, old: Object | None = 
     if template is None:
         return [*errors, field.required("spec.template")]
     old_template = old.get("template") if old else None
-    errors += replicated.validate_labels(template, spec.get("selector") or {}, "spec.template")
-    return errors + replicated.validate_template(template, context, owner="ReplicationController", old=old_template)
+    errors += workload_rules.validate_labels(template, spec.get("selector") or {}, "spec.template")
+    return errors + workload_rules.validate_template(template, context, owner="ReplicationController", old=old_template)
 
 
 _COLUMNS = table_of(

@@ -110,10 +110,10 @@ class TokenREST:
     async def _bound(self, obj: Object, account: Object) -> Bound:
         """The objects to which the token is bound. Raises NotFound, BadRequest, Conflict."""
         namespace, me = account["metadata"]["namespace"], _reference(account)
-        asked = obj["spec"].get("boundObjectRef")
-        if asked is None:
+        reference = obj["spec"].get("boundObjectRef")
+        if reference is None:
             return Bound(namespace=namespace, account=me)
-        found = await self._referred(asked, namespace, me.name)
+        found = await self._referred(reference, namespace, me.name)
         if found.kind is SECRETS:
             return Bound(namespace=namespace, account=me, secret=_reference(found.obj))
         if found.kind is NODES:
@@ -121,26 +121,26 @@ class TokenREST:
         node = await self._node_of(found.obj)
         return Bound(namespace=namespace, account=me, pod=_reference(found.obj), node=node)
 
-    async def _referred(self, asked: Mapping[str, Any], namespace: str, account: str) -> "_Referred":
-        api_version, name = asked.get("apiVersion", ""), asked.get("kind", "")
+    async def _referred(self, reference: Mapping[str, Any], namespace: str, account: str) -> "_Referred":
+        api_version, name = reference.get("apiVersion", ""), reference.get("kind", "")
         group, _, version = api_version.rpartition("/") if api_version.count("/") < 2 else ("", "", "")
         kind = None if group else _BINDABLE.get(name)
         if kind is None:
             raise errors.BadRequest(f"cannot bind token to object of type {group}/{version}, Kind={name}")
-        if not asked.get("name"):
+        if not reference.get("name"):
             raise errors.BadRequest("Name parameter required.")
-        obj = (await self._find(kind, namespace if kind.is_namespaced else "", asked["name"])).obj
+        obj = (await self._find(kind, namespace if kind.is_namespaced else "", reference["name"])).obj
         if kind is PODS and objects.get(obj, "spec.serviceAccountName", "") != account:
             raise errors.BadRequest(
                 f"cannot bind token for serviceaccount {quote(account)} to pod running with different "
                 "serviceaccount name."
             )
-        if (given := asked.get("uid", "")) and given != obj["metadata"]["uid"]:
+        if (given := reference.get("uid", "")) and given != obj["metadata"]["uid"]:
             why = (
                 f"the UID in the bound object reference ({given}) does not match the UID in record. "
                 "The object might have been deleted and then recreated"
             )
-            raise errors.Conflict(GroupResource(group, name), asked.get("name", ""), why=why)
+            raise errors.Conflict(GroupResource(group, name), reference.get("name", ""), why=why)
         return _Referred(kind, obj)
 
     async def _node_of(self, pod: Object) -> Reference | None:

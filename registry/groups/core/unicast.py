@@ -29,8 +29,8 @@ def is_global(text: str) -> bool:
     address = addresses.parse(text)
     if address is None or not _is_unicast(address):
         return False
-    meant = _meant(address) if isinstance(address, IPv6Address) else None
-    return meant is None or _is_unicast(meant)
+    embedded = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
+    return embedded is None or _is_unicast(embedded)
 
 
 def _is_unicast(address: IPv4Address | IPv6Address) -> bool:
@@ -39,7 +39,7 @@ def _is_unicast(address: IPv4Address | IPv6Address) -> bool:
     return isinstance(address, IPv6Address) or (address != _BROADCAST and address not in _THIS_NETWORK)
 
 
-def _meant(address: IPv6Address) -> IPv4Address | None:
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     """The IPv4 address that an IPv6 address contains; None when it contains none."""
     if address.sixtofour is not None:
         return address.sixtofour

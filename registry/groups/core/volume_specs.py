@@ -99,7 +99,7 @@ def _validate_affinity(given: Obj | None, path: str, old: Obj | None) -> Errors:
         return []
     if given.get("required") is None:
         return [field.required(f"{path}.required", "must specify required node constraints")]
-    before = rules.given(rules.given(old, "nodeAffinity"), "required")
+    before = rules.member(rules.member(old, "nodeAffinity"), "required")
     return affinity.validate_node_selector(given["required"], f"{path}.required", any_value=_has_bad_values(before))
 
 

@@ -106,7 +106,7 @@ class EvictionREST:
         return None
 
     async def _evict_counted(self, eviction: _Eviction, pod: Object) -> None:
-        budgets = await self._budgets_of(pod)
+        budgets = await self._budgets_of(eviction, pod)
         if len(budgets) > 1:
             raise StatusError(_SEVERAL)
         if not budgets:
@@ -122,12 +122,10 @@ class EvictionREST:
                 raise
             raise disruptions.still_processed(budget["metadata"]["name"]) from exc
 
-    async def _budgets_of(self, pod: Object) -> list[Object]:
+    async def _budgets_of(self, eviction: _Eviction, pod: Object) -> list[Object]:
         """The budgets that select the pod."""
         labels = pod["metadata"].get("labels") or {}
-        scope = f"{pod['metadata']['namespace']}/"
-        listing = self._budgets.storage.get_list(scope, ListOptions())
-        found = await self._budgets.interpreted(listing, "list")
+        found = await self._budgets.list(eviction.request, ListOptions())
         budgets = [item.decode() for item in found.items]
         return [one for one in budgets if label_selectors.selects((one.get("spec") or {}).get("selector"), labels)]
 

@@ -14,12 +14,12 @@ from msgspec import Struct
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
-from aio_apiserver.registry.generic import interpret
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, joined
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.rbac import coverage
@@ -27,7 +27,6 @@ from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROL
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.roles import ROLES
-from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
 
 _FULL_AUTHORITY = (
@@ -95,11 +94,9 @@ class Guard(Struct, frozen=True):
         if kind is ROLES and not role.namespace:
             raise errors.BadRequest("Namespace parameter required.")
         # As in kube-apiserver, a missing role is reported for the resource of the request.
-        stored = await interpret.interpreted(
-            self.storage_for(resource_of(kind)).get(f"{role.namespace}/{role.name}" if role.namespace else role.name),
-            interpret.StorageCall(attributes.resource, "get", role.name),
-        )
-        await self._check_rules(attributes, obj, stored.decode().get("rules") or ())
+        key = f"{role.namespace}/{role.name}" if role.namespace else role.name
+        stored = await self._lookup(kind).newest(key, reported=attributes.resource)
+        await self._check_rules(attributes, obj, stored.get("rules") or ())
 
     async def _check_rules(self, attributes: Attributes, obj: Object, rules: Sequence[Mapping[str, Any]]) -> None:
         if not rules:
@@ -131,11 +128,11 @@ class Guard(Struct, frozen=True):
                 policy.put_binding(metadata.get("namespace", ""), metadata["name"], binding_of(binding))
         return policy
 
-    async def _all(self, kind: Kind, namespace: str) -> list[Object]:
-        scope = f"{namespace}/" if kind.is_namespaced else ""
-        listing = self.storage_for(resource_of(kind)).get_list(scope, ListOptions())
-        found = await interpret.interpreted(listing, interpret.StorageCall(kind.resource, "list"))
-        return [stored.decode() for stored in found.items]
+    async def _all(self, kind: Kind, namespace: str) -> Sequence[Object]:
+        return await self._lookup(kind).all_newest(f"{namespace}/" if kind.is_namespaced else "")
+
+    def _lookup(self, kind: Kind) -> Lookup[Object]:
+        return Lookup(self.storage_for(resource_of(kind)), kind.resource, as_stored)
 
 
 def _key(role: Object) -> RoleKey:

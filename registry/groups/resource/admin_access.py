@@ -8,12 +8,11 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.hooks import Hooks
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.resource import status_rights
-from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _LABEL = "resource.kubernetes.io/admin-access"
@@ -45,7 +44,7 @@ def template_hooks(environment: Environment) -> Hooks:
 def _check(
     environment: Environment, asks: Asks
 ) -> Callable[[Request, str, Object, Object | None], Awaitable[Sequence[FieldError]]]:
-    namespaces = environment.storage_for(resource_of(NAMESPACES))
+    namespaces = Lookup(environment.storage_for(resource_of(NAMESPACES)), NAMESPACES.resource, _allows_access)
 
     async def check(request: Request, subresource: str, obj: Object, old: Object | None) -> Sequence[FieldError]:
         if subresource == "status":
@@ -71,9 +70,13 @@ def _indexes(flags: Iterable[bool | None]) -> list[int]:
     return [index for index, flag in enumerate(flags) if flag]
 
 
-async def _refusal(namespaces: Reader, name: str, path: str) -> Sequence[FieldError]:
+def _allows_access(namespace: Object) -> bool:
+    return (namespace["metadata"].get("labels") or {}).get(_LABEL) == "true"
+
+
+async def _refusal(namespaces: Lookup[bool], name: str, path: str) -> Sequence[FieldError]:
     try:
-        namespace = await interpreted(namespaces.get(name), StorageCall(NAMESPACES.resource, "get", name))
+        is_allowed = await namespaces.newest(name)
     except errors.NotFound as exc:
         return [field.internal(path, f"could not retrieve namespace to verify admin access: {exc.message}")]
-    return [] if namespace.labels.get(_LABEL) == "true" else [field.forbidden(path, _REFUSED)]
+    return [] if is_allowed else [field.forbidden(path, _REFUSED)]

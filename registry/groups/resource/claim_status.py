@@ -45,7 +45,7 @@ def _device_id(part: Part) -> tuple[str, ...]:
     return tuple(part.get(name) or "" for name in ("driver", "pool", "device", "shareID"))
 
 
-def _shown(part: Part) -> Mapping[str, str]:
+def _device_struct(part: Part) -> Mapping[str, str]:
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), _device_id(part), strict=True))
 
 
@@ -57,7 +57,7 @@ def validate(claim: Part, old: Part) -> list[FieldError]:
     known = _allocated(status)
     devices = status.get("devices") or ()
     errors += lists.validate_set(
-        devices, f"{path}.devices", None, lambda one, at: _validate_device(one, at, known), key=_shown
+        devices, f"{path}.devices", None, lambda one, at: _validate_device(one, at, known), key=_device_struct
     )
     errors += _validate_users(status, before, is_ending=bool(claim["metadata"].get("deletionTimestamp")))
     allocation, had = status.get("allocation"), before.get("allocation")
@@ -129,7 +129,7 @@ def _validate_device(device: Part, path: str, known: set[tuple[str, ...]]) -> li
     if share is not None:
         errors += device_names.validate_uid(share, f"{path}.shareID")
     if _device_id(device) not in known:
-        errors.append(field.invalid(path, _shown(device), "must be an allocated device in the claim"))
+        errors.append(field.invalid(path, _device_struct(device), "must be an allocated device in the claim"))
     every = device.get("conditions") or ()
     if len(every) > _MOST_CONDITIONS:
         errors.append(field.too_many(f"{path}.conditions", len(every), _MOST_CONDITIONS))

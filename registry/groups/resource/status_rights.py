@@ -29,8 +29,8 @@ async def check(authorizer: Authorizer, request: Request, new: Object, old: Obje
         return errors
     verbs = _driver_verbs(request, status["allocation"])
     for driver in sorted(_changed_drivers(status, before)):
-        refusal = await _refusal(authorizer, _asked(request, verbs[0], "driver", driver=driver))
-        others = [await _refusal(authorizer, _asked(request, verb, "driver", driver=driver)) for verb in verbs[1:]]
+        refusal = await _refusal(authorizer, _attributes(request, verbs[0], "driver", driver=driver))
+        others = [await _refusal(authorizer, _attributes(request, verb, "driver", driver=driver)) for verb in verbs[1:]]
         if refusal and all(others):
             what = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]" permission'
             errors.append(field.forbidden("status.devices", f"changing status.devices requires {what}: {refusal}"))
@@ -42,7 +42,7 @@ async def _check_binding(
 ) -> list[FieldError]:
     if all((status.get(name) or None) == (before.get(name) or None) for name in _BOUND):
         return []
-    refusal = await _refusal(authorizer, _asked(request, request.verb, "binding"))
+    refusal = await _refusal(authorizer, _attributes(request, request.verb, "binding"))
     if not refusal:
         return []
     what = f'resource="resourceclaims/binding", verb="{request.verb}" permission'
@@ -50,7 +50,7 @@ async def _check_binding(
     return [field.forbidden("status.allocation", why)]
 
 
-def _asked(request: Request, verb: str, subresource: str, *, driver: str = "") -> Attributes:
+def _attributes(request: Request, verb: str, subresource: str, *, driver: str = "") -> Attributes:
     return Attributes(
         user=request.user,
         verb=verb,
@@ -63,13 +63,13 @@ def _asked(request: Request, verb: str, subresource: str, *, driver: str = "") -
     )
 
 
-async def _refusal(authorizer: Authorizer, asked: Attributes) -> str:
+async def _refusal(authorizer: Authorizer, attributes: Attributes) -> str:
     """The reason why the user may not do this; empty when the user may."""
-    decision = await authorizer.authorize(asked)
+    decision = await authorizer.authorize(attributes)
     if decision.is_allowed:
         return ""
     reason = ": ".join(one for one in (decision.error, decision.reason) if one)
-    return refusals.forbidden(asked, reason).message
+    return refusals.forbidden(attributes, reason).message
 
 
 def _driver_verbs(request: Request, allocation: Mapping[str, Any]) -> Sequence[str]:

@@ -51,7 +51,7 @@ class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new) + super().validate_update(context, new, old)
         return errors + [
-            field.invalid(name, _shown(new.get(name, nothing)), object_meta.IMMUTABLE)
+            field.invalid(name, _sorted(new.get(name, nothing)), object_meta.IMMUTABLE)
             for name, absent, nothing in _FROZEN
             if new.get(name, absent) != old.get(name, absent)
         ]
@@ -68,7 +68,7 @@ class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
         return self.warnings_on_create(context, new)
 
 
-def _shown(value: Any) -> Any:
+def _sorted(value: Any) -> Any:
     """Maps are shown with sorted keys, as Go prints them."""
     return dict(sorted(value.items())) if isinstance(value, Mapping) else value
 

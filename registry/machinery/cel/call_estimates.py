@@ -32,7 +32,7 @@ class Argument(Struct, frozen=True):
     literal: Any = None
 
     @property
-    def known(self) -> EstimateRange:
+    def size_or_unknown(self) -> EstimateRange:
         return self.size if self.size is not None else UNKNOWN
 
 
@@ -60,7 +60,7 @@ def _check(_overload: str, _target: Argument | None, _arguments: Sequence[Argume
 def _selector(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if len(arguments) != 1:
         return None
-    length = arguments[0].known
+    length = arguments[0].size_or_unknown
     requirements = length.scaled(0.5).scaled(SELECTOR_REQUIREMENT)
     return Estimate(exactly(10).plus(length.scaled(TRAVERSAL)).plus(requirements))
 
@@ -69,31 +69,31 @@ def _walk(_overload: str, target: Argument | None, _arguments: Sequence[Argument
     if target is None:
         return None
     if not target.type.params:
-        return Estimate(target.known.scaled(TRAVERSAL))
+        return Estimate(target.size_or_unknown.scaled(TRAVERSAL))
     cost = ONE
     if target.type.params[0].kind in (TypeKind.STRING, TypeKind.BYTES):
         cost = cost.plus((target.element or UNKNOWN).scaled(TRAVERSAL))
-    return Estimate(target.known.times(cost))
+    return Estimate(target.size_or_unknown.times(cost))
 
 
 def _of_argument(factor: float, *, keeps: bool = False) -> Estimator:
     def estimate(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
         if not arguments:
             return None
-        size = arguments[0].known
+        size = arguments[0].size_or_unknown
         return Estimate(size.scaled(factor), size if keeps else None)
 
     return estimate
 
 
 def _of_target(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
-    return Estimate(target.known.scaled(TRAVERSAL), target.known) if target is not None else None
+    return Estimate(target.size_or_unknown.scaled(TRAVERSAL), target.size_or_unknown) if target is not None else None
 
 
 def _replace(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None or len(arguments) < 2:
         return None
-    size, old, new = target.known, arguments[0].known, arguments[1].known
+    size, old, new = target.size_or_unknown, arguments[0].size_or_unknown, arguments[1].size_or_unknown
     count_high, kept_high = _most_replaced(size.high, old.low, new.high)
     count_low, kept_low = _least_replaced(size.low, old.high, new.low)
     result = EstimateRange(count_low, count_high).times(new).plus(EstimateRange(kept_low, kept_high))
@@ -120,28 +120,28 @@ def _least_replaced(size: int, old: int, new: int) -> tuple[int, int]:
 def _split(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None:
         return None
-    most = target.known.high
+    most = target.size_or_unknown.high
     if len(arguments) > 1 and isinstance(arguments[1].literal, int):
         most = arguments[1].literal % (HUGE + 1)
-    return Estimate(target.known.scaled(2 * TRAVERSAL), EstimateRange(0, most))
+    return Estimate(target.size_or_unknown.scaled(2 * TRAVERSAL), EstimateRange(0, most))
 
 
 def _join(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None:
         return None
-    count = target.known
+    count = target.size_or_unknown
     size = count.times(target.element or UNKNOWN) if target.type.params else NOTHING
     if arguments:
         gaps = EstimateRange(max(count.low - 1, 0), max(count.high - 1, 0))
-        size = size.plus(arguments[0].known.times(gaps))
+        size = size.plus(arguments[0].size_or_unknown.times(gaps))
     return Estimate(size.scaled(TRAVERSAL), size)
 
 
 def _find(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None or not arguments:
         return None
-    cost = target.known.plus(ONE).scaled(TRAVERSAL).times(arguments[0].known.scaled(REGEX))
-    return Estimate(cost, EstimateRange(0, target.known.high))
+    cost = target.size_or_unknown.plus(ONE).scaled(TRAVERSAL).times(arguments[0].size_or_unknown.scaled(REGEX))
+    return Estimate(cost, EstimateRange(0, target.size_or_unknown.high))
 
 
 def _matches(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
@@ -159,19 +159,19 @@ _ADDRESS = EstimateRange(4, 16)
 def _contains_ip(overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     cost = _ADDRESS.plus(_ADDRESS).scaled(TRAVERSAL)
     if overload == "cidr_contains_ip_string":
-        cost = cost.plus(arguments[0].known.scaled(TRAVERSAL))
+        cost = cost.plus(arguments[0].size_or_unknown.scaled(TRAVERSAL))
     return Estimate(cost)
 
 
 def _contains_cidr(overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     cost = _ADDRESS.plus(_ADDRESS).scaled(TRAVERSAL).plus(_ADDRESS.scaled(TRAVERSAL)).plus(ONE)
     if overload == "cidr_contains_cidr_string":
-        cost = cost.plus(arguments[0].known.scaled(TRAVERSAL))
+        cost = cost.plus(arguments[0].size_or_unknown.scaled(TRAVERSAL))
     return Estimate(cost)
 
 
 def _validate(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
-    return Estimate(arguments[0].known.scaled(TRAVERSAL).scaled(_NAME_FORMAT_PATTERN * REGEX))
+    return Estimate(arguments[0].size_or_unknown.scaled(TRAVERSAL).scaled(_NAME_FORMAT_PATTERN * REGEX))
 
 
 _CHEAPLY_COMPARED = frozenset({"net.IP", "net.CIDR", "kubernetes.Quantity", "kubernetes.Semver"})
@@ -185,7 +185,7 @@ def _equals(overload: str, target: Argument | None, arguments: Sequence[Argument
 
 
 def _smaller(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
-    most = min(argument.known.high for argument in arguments)
+    most = min(argument.size_or_unknown.high for argument in arguments)
     return Estimate(EstimateRange(1 if most else 0, most).scaled(TRAVERSAL))
 
 
@@ -194,26 +194,26 @@ def _compare(overload: str, target: Argument | None, arguments: Sequence[Argumen
 
 
 def _in(overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
-    return Estimate(arguments[1].known) if overload == "in_list" else _CHEAP
+    return Estimate(arguments[1].size_or_unknown) if overload == "in_list" else _CHEAP
 
 
 def _contains(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None:
         return None
-    return Estimate(target.known.scaled(TRAVERSAL).times(arguments[0].known.scaled(TRAVERSAL)))
+    return Estimate(target.size_or_unknown.scaled(TRAVERSAL).times(arguments[0].size_or_unknown.scaled(TRAVERSAL)))
 
 
 def _add(overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if overload not in ("add_string", "add_bytes", "add_list"):
         return _CHEAP
-    size = arguments[0].known.plus(arguments[1].known)
+    size = arguments[0].size_or_unknown.plus(arguments[1].size_or_unknown)
     return Estimate(ONE if overload == "add_list" else size.scaled(TRAVERSAL), size)
 
 
 def _bytes(overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if overload not in ("string_to_bytes", "bytes_to_string"):
         return _CHEAP
-    size = arguments[0].known
+    size = arguments[0].size_or_unknown
     result = (
         EstimateRange(size.low, size.high * 4)
         if overload == "string_to_bytes"
@@ -223,12 +223,12 @@ def _bytes(overload: str, _target: Argument | None, arguments: Sequence[Argument
 
 
 def _quote(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
-    size = arguments[0].known
+    size = arguments[0].size_or_unknown
     return Estimate(size.scaled(TRAVERSAL), EstimateRange(size.low + 2, size.high * 2 + 2))
 
 
 def _format(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
-    return Estimate(target.known.scaled(TRAVERSAL)) if target is not None else None
+    return Estimate(target.size_or_unknown.scaled(TRAVERSAL)) if target is not None else None
 
 
 def _allocated(factor: float, size: EstimateRange) -> Estimate:
@@ -244,14 +244,14 @@ def _written(argument: Argument, otherwise: int) -> int:
 def _slice(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None or len(arguments) != 2:
         return None
-    start, end = _written(arguments[0], 0), _written(arguments[1], target.known.high)
+    start, end = _written(arguments[0], 0), _written(arguments[1], target.size_or_unknown.high)
     return _allocated(1, exactly((end - start) % (HUGE + 1)))
 
 
 def _flatten(_overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     if target is None:
         return None
-    return _allocated(_written(arguments[0], HUGE) if arguments else 1, target.known)
+    return _allocated(_written(arguments[0], HUGE) if arguments else 1, target.size_or_unknown)
 
 
 def _range(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
@@ -259,18 +259,18 @@ def _range(_overload: str, _target: Argument | None, arguments: Sequence[Argumen
 
 
 def _reverse(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
-    return _allocated(1, target.known) if target is not None else None
+    return _allocated(1, target.size_or_unknown) if target is not None else None
 
 
 def _distinct(_overload: str, target: Argument | None, _arguments: Sequence[Argument]) -> Estimate | None:
-    return _allocated(2, target.known.times(target.known)) if target is not None else None
+    return _allocated(2, target.size_or_unknown.times(target.size_or_unknown)) if target is not None else None
 
 
 def _sort(overload: str, target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
     """`sort` by the elements or by their keys."""
     if target is None:
         return None
-    size = (arguments[0] if arguments else target).known
+    size = (arguments[0] if arguments else target).size_or_unknown
     is_text = overload.startswith(("list_string_", "list_bytes_"))
     return _allocated(COMPARISONS + TRAVERSAL * is_text, size.times(size))
 
@@ -280,7 +280,7 @@ def _sets(rounds: int) -> Estimator:
 
     def estimate(_overload: str, _target: Argument | None, arguments: Sequence[Argument]) -> Estimate | None:
         one, other = arguments
-        return Estimate(one.known.times(other.known).scaled(rounds).plus(ONE))
+        return Estimate(one.size_or_unknown.times(other.size_or_unknown).scaled(rounds).plus(ONE))
 
     return estimate
 

@@ -208,7 +208,7 @@ class _Checker:
         for candidate in function.overloads:
             if candidate.is_member is not is_member or len(candidate.arguments) != len(given):
                 continue
-            wanted_result, wanted = self._wanted(candidate)
+            wanted_result, wanted = self._signature(candidate)
             if not self._bindings.assigns_all(given, wanted):
                 continue
             self._overloads.setdefault(node.id, []).append(candidate.id)
@@ -219,7 +219,7 @@ class _Checker:
                 result = types.DYN
         return result if result is not None else self._no_overload(node, name, given, is_member=is_member)
 
-    def _wanted(self, candidate: Overload) -> tuple[Type, Sequence[Type]]:
+    def _signature(self, candidate: Overload) -> tuple[Type, Sequence[Type]]:
         """The result and argument types of an overload, with type parameters of its own."""
         if not candidate.is_generic:
             return candidate.result, candidate.arguments

@@ -167,7 +167,7 @@ class _Coster:
     ) -> Estimate:
         self._join_entries(node, node.arguments[1:])
         cost = costs[0].plus(costs[1].joined(costs[2]))
-        return Estimate(cost, arguments[1].known.joined(arguments[2].known))
+        return Estimate(cost, arguments[1].size_or_unknown.joined(arguments[2].size_or_unknown))
 
     def _join_entries(self, node: Expr, parts: Sequence[Expr]) -> None:
         one, other = (self._entries_of(part) for part in parts[:2])
@@ -191,7 +191,7 @@ class _Coster:
         cost = NOTHING
         for one in node.elements:
             cost = cost.plus(self.cost(one))
-            element = element.joined(self._known(one))
+            element = element.joined(self._size_or_unknown(one))
         self._entries[node.id] = _Entries(TypeKind.LIST, ONE, element)
         return cost.plus(exactly(LIST_COST))
 
@@ -201,7 +201,7 @@ class _Coster:
         for entry in node.entries:
             assert isinstance(entry.key, Expr)
             cost = cost.plus(self.cost(entry.key)).plus(self.cost(entry.value))
-            key, value = key.joined(self._known(entry.key)), value.joined(self._known(entry.value))
+            key, value = key.joined(self._size_or_unknown(entry.key)), value.joined(self._size_or_unknown(entry.value))
         self._entries[node.id] = _Entries(TypeKind.MAP, key, value)
         return cost.plus(exactly(MAP_COST))
 
@@ -219,7 +219,7 @@ class _Coster:
             self._locals[name].pop()
         cost = cost.plus(self.cost(node.result))
         self._locals[node.accumulator].pop()
-        count = self._known(node.over)
+        count = self._size_or_unknown(node.over)
         self._note_result(node, count)
         return cost.plus(count.times(step.plus(loop)))
 
@@ -273,7 +273,7 @@ class _Coster:
         element = self._size_of((*path, ITEMS)) if path and of_type.params else None
         return Argument(of_type, self._size(node), element, node.value if isinstance(node, Constant) else None)
 
-    def _known(self, node: Expr) -> EstimateRange:
+    def _size_or_unknown(self, node: Expr) -> EstimateRange:
         size = self._size(node)
         return size if size is not None else UNKNOWN
 

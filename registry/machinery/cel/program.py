@@ -220,7 +220,7 @@ class ProgramCompiler:
                         variables[node.second] = second
                     if condition(frame) is False:
                         break
-                    variables[node.accumulator] = _kept(step, frame)
+                    variables[node.accumulator] = _value_or_error(step, frame)
                 value = result(frame)
             finally:
                 for name in names:
@@ -261,7 +261,7 @@ class Lazy:
 _TYPE_VALUES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
 
 
-def _kept(step: Step, frame: Frame) -> Any:
+def _value_or_error(step: Step, frame: Frame) -> Any:
     try:
         return step(frame)
     except EvaluationError as exc:

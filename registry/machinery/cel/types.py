@@ -185,14 +185,14 @@ def _parsed_list(text: str, named: dict[str, Type]) -> Iterator[Type]:
                 at += 1
                 params.append(one())
             at += 1
-        return _made(name, tuple(params), named)
+        return _parameterized(name, tuple(params), named)
 
     while at < len(tokens):
         yield one()
         at += 1
 
 
-def _made(name: str, params: tuple[Type, ...], named: dict[str, Type]) -> Type:
+def _parameterized(name: str, params: tuple[Type, ...], named: dict[str, Type]) -> Type:
     if name == "list":
         return list_of(*params)
     if name == "map":

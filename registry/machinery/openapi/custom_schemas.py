@@ -70,16 +70,16 @@ def of(shape: CustomShape) -> OwnSchemas:
 def _object2(shape: CustomShape) -> Schema:
     schema = shape.schema
     if schema is None or schema.get(_UNKNOWN) or shape.preserves_unknown_fields:
-        return _told(shape, {"type": "object"}, shape.kind.kind)
+        return _with_names(shape, {"type": "object"}, shape.kind.kind)
     shown = _changed(_changed(schema, _unfold), _reduce)
-    return _told(shape, _native(_changed(shown, _embed2), _reference2), shape.kind.kind)
+    return _with_names(shape, _native(_changed(shown, _embed2), _reference2), shape.kind.kind)
 
 
 def _object3(shape: CustomShape) -> Schema:
     if shape.schema is None:
-        return _told(shape, {"type": "object"}, shape.kind.kind)
+        return _with_names(shape, {"type": "object"}, shape.kind.kind)
     shown = _changed(_changed(shape.schema, _unfold), _embed3)
-    return _told(shape, _native(shown, _reference3), shape.kind.kind)
+    return _with_names(shape, _native(shown, _reference3), shape.kind.kind)
 
 
 def _native(schema: dict[str, Any], reference: "_Reference") -> dict[str, Any]:
@@ -110,16 +110,16 @@ def _list(shape: CustomShape, reference: "_Reference") -> Schema:
             "metadata": reference(f"{META}.ListMeta", _LIST_METADATA),
         },
     }
-    return _told(shape, schema, shape.list_kind)
+    return _with_names(shape, schema, shape.list_kind)
 
 
-def _told(shape: CustomShape, schema: dict[str, Any], kind: str) -> Schema:
+def _with_names(shape: CustomShape, schema: dict[str, Any], kind: str) -> Schema:
     names = {"group": shape.kind.group, "version": shape.kind.version, "kind": kind}
-    told = {**schema, "x-kubernetes-group-version-kind": [names]}
+    described = {**schema, "x-kubernetes-group-version-kind": [names]}
     if shape.selectable_fields:
         fields = [{"fieldPath": path.removeprefix(".")} for path in shape.selectable_fields]
-        told["x-kubernetes-selectable-fields"] = fields
-    return told
+        described["x-kubernetes-selectable-fields"] = fields
+    return described
 
 
 _Reference = Callable[[str, str], dict[str, Any]]

@@ -142,7 +142,7 @@ class _Work:
         container: Any = self._document
         for step in steps[:-1]:
             self._visit(container)
-            container = _found(container, _unescaped(step))
+            container = _value_or_null(container, _unescaped(step))
             if not isinstance(container, dict | list):
                 raise _NoPlace(f'path: "{path}"')
         self._visit(container)
@@ -214,7 +214,7 @@ def _index(key: str, length: int) -> int:
     return index % length
 
 
-def _found(container: Container, key: str) -> Any:
+def _value_or_null(container: Container, key: str) -> Any:
     """The value; null for a missing member or element."""
     try:
         return _get(container, key)

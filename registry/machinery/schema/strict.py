@@ -55,7 +55,7 @@ class StrictDocument(Struct):
     value: Any = None
     errors: list[str] = field(default_factory=list)
 
-    def found(self, error: str) -> None:
+    def add_error(self, error: str) -> None:
         if error not in self.errors and len(self.errors) < MAX_STRICT_ERRORS:
             self.errors.append(error)
 
@@ -86,10 +86,10 @@ def _object(document: StrictDocument, structure: Structure, pairs: _Pairs, where
     for name, item in pairs:
         member = structure.fields.get(name)
         if member is None:
-            document.found(unknown_field(where, name))
+            document.add_error(unknown_field(where, name))
             continue
         if name in seen:
-            document.found(_duplicate_field(where, name))
+            document.add_error(_duplicate_field(where, name))
         seen.add(name)
         if item is not None or _null_erases(member):
             result[name] = _value(document, member.node, item, (where, member), result.get(name))
@@ -106,7 +106,7 @@ def _map(document: StrictDocument, node: SchemaNode, pairs: _Pairs, where: Where
     seen = set()
     for key, item in pairs:
         if key in seen:
-            document.found(_duplicate_field(where, key))
+            document.add_error(_duplicate_field(where, key))
         seen.add(key)
         result[key] = _value(document, node.items, item, (where, key), None)
     return result

@@ -148,14 +148,14 @@ def _spec_of(attributes: Attributes) -> Object:
     assert attributes.obj is not None
     names = ("ephemeralContainers",) if attributes.subresource else ("containers", "initContainers")
     spec = attributes.obj.get("spec") or {}
-    containers = [_shown(container) for name in names for container in spec.get(name) or ()]
+    containers = [_container_spec(container) for name in names for container in spec.get(name) or ()]
     annotations = attributes.obj["metadata"].get("annotations") or {}
-    meant = {name: annotations[name] for name in sorted(annotations) if _OUR_ANNOTATIONS in name}
-    asked = {"containers": containers, "annotations": meant, "namespace": attributes.namespace}
-    return {name: value for name, value in asked.items() if value}
+    forwarded = {name: annotations[name] for name in sorted(annotations) if _OUR_ANNOTATIONS in name}
+    review_spec = {"containers": containers, "annotations": forwarded, "namespace": attributes.namespace}
+    return {name: value for name, value in review_spec.items() if value}
 
 
-def _shown(container: Mapping[str, Any]) -> Object:
+def _container_spec(container: Mapping[str, Any]) -> Object:
     return {"image": container["image"]} if container.get("image") else {}
 
 

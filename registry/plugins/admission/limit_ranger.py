@@ -130,7 +130,7 @@ def _broken_by_claim(spec: Mapping[str, Any], limits: Limits) -> Iterator[str]:
 
 def _amounts(owner: Mapping[str, Any], member: str) -> Amounts:
     amounts = owner.get(member) or {}
-    return {name: quantity.known(amounts[name]) for name in sorted(amounts)}
+    return {name: quantity.parse_cached(amounts[name]) for name in sorted(amounts)}
 
 
 def _of_pod(spec: Mapping[str, Any], member: str) -> Amounts:

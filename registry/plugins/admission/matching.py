@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.forms import present
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
@@ -149,7 +149,7 @@ class Matcher:
     """Matches writes. `namespaces` is the storage of namespaces."""
 
     def __init__(self, namespaces: Reader, types: Catalog) -> None:
-        self._namespaces: Lookup[Object] = Lookup(namespaces, _NAMESPACES, lambda obj: obj)
+        self._namespaces = Lookup(namespaces, _NAMESPACES, as_stored)
         self._types = types
 
     async def namespace(self, name: str) -> Object:
@@ -175,11 +175,11 @@ class Matcher:
         if not _selects_object(criteria.object_selector, attributes):
             return None
         forms = self.forms(attributes)
-        if criteria.excluded and _wanted(criteria.excluded, attributes, forms, is_exact=criteria.is_exact):
+        if criteria.excluded and _matching_form(criteria.excluded, attributes, forms, is_exact=criteria.is_exact):
             return None
         form: AdmissionForm | None = forms[0]
         if criteria.rules is not None:
-            form = _wanted(criteria.rules, attributes, forms, is_exact=criteria.is_exact)
+            form = _matching_form(criteria.rules, attributes, forms, is_exact=criteria.is_exact)
         if form is None or not await self._selects_namespace(criteria.namespace_selector, attributes):
             return None
         return form
@@ -194,7 +194,7 @@ class Matcher:
         return _selects(selector, await self.namespace(attributes.namespace))
 
 
-def _wanted(
+def _matching_form(
     rules: Sequence[RuleWithOperations], attributes: Attributes, forms: Sequence[AdmissionForm], *, is_exact: bool
 ) -> AdmissionForm | None:
     """The form that a rule matches: first the form of the request, then other forms in the order of the rules."""

@@ -117,36 +117,36 @@ def _unless_on(pod: Object, node: str, why: str) -> str:
 
 
 def _why_no_pod(pod: Object, node: str) -> str:
-    who, metadata = f"node {quote(node)}", pod["metadata"]
+    subject, metadata = f"node {quote(node)}", pod["metadata"]
     if _MIRROR not in (metadata.get("annotations") or {}):
-        return f"pod does not have {quote(_MIRROR)} annotation, {who} can only create mirror pods"
+        return f"pod does not have {quote(_MIRROR)} annotation, {subject} can only create mirror pods"
     if objects.get(pod, "spec.nodeName", "") != node:
-        return f"{who} can only create pods with spec.nodeName set to itself"
+        return f"{subject} can only create pods with spec.nodeName set to itself"
     owners = metadata.get("ownerReferences") or ()
     if len(owners) > 1:
-        return f"{who} can only create pods with a single owner reference set to itself"
+        return f"{subject} can only create pods with a single owner reference set to itself"
     if not owners or [owners[0].get(name) for name in ("apiVersion", "kind", "name")] != ["v1", "Node", node]:
-        return f"{who} can only create pods with an owner reference set to itself"
+        return f"{subject} can only create pods with an owner reference set to itself"
     if not owners[0].get("controller"):
-        return f"{who} can only create pods with a controller owner reference set to itself"
+        return f"{subject} can only create pods with a controller owner reference set to itself"
     if owners[0].get("blockOwnerDeletion"):
-        return f"{who} must not set blockOwnerDeletion on an owner reference"
+        return f"{subject} must not set blockOwnerDeletion on an owner reference"
     return ""
 
 
 def _why_no_status(new: Object, old: Object, node: str) -> str:
-    who = f"node {quote(node)}"
+    subject = f"node {quote(node)}"
     if objects.get(old, "spec.nodeName", "") != node:
         why = "can only update pod status for pods with spec.nodeName set to itself"
-        return f"{who} {why}"
+        return f"{subject} {why}"
     if (new["metadata"].get("labels") or {}) != (old["metadata"].get("labels") or {}):
-        return f"{who} cannot update labels through pod status"
+        return f"{subject} cannot update labels through pod status"
     for name, what in (
         ("resourceClaimStatuses", "resource claim statues"),
         ("extendedResourceClaimStatus", "extended resource claim status"),
     ):
         if (objects.get(new, f"status.{name}") or None) != (objects.get(old, f"status.{name}") or None):
-            return f"{who} cannot update {what}"
+            return f"{subject} cannot update {what}"
     return ""
 
 
@@ -155,22 +155,22 @@ def _fine(_attributes: Attributes, _node: str) -> str:
 
 
 def _why_no_node(attributes: Attributes, node: str) -> str:
-    who, new, old = f"node {quote(node)}", attributes.obj or {}, attributes.old or {}
+    subject, new, old = f"node {quote(node)}", attributes.obj or {}, attributes.old or {}
     name = attributes.name or (new.get("metadata") or {}).get("name", "")
     if name != node:
-        return f"{who} is not allowed to modify node {quote(name)}"
+        return f"{subject} is not allowed to modify node {quote(name)}"
     if attributes.operation is Operation.DELETE:
         return ""
     source = objects.get(new, "spec.configSource")
     labels = _forbidden_labels(_labels(new), _labels(old))
     if attributes.operation is Operation.CREATE:
         if source is not None:
-            return f"{who} is not allowed to create pods with a non-nil configSource"
-        return f"{who} is not allowed to set the following labels: {labels}" if labels else ""
+            return f"{subject} is not allowed to create pods with a non-nil configSource"
+        return f"{subject} is not allowed to set the following labels: {labels}" if labels else ""
     if source is not None and source != objects.get(old, "spec.configSource"):
-        return f"{who} is not allowed to update configSource to a new non-nil configSource"
+        return f"{subject} is not allowed to update configSource to a new non-nil configSource"
     if what := _kept_part(new, old):
-        return f"{who} is not allowed to modify {what}"
+        return f"{subject} is not allowed to modify {what}"
     return f"is not allowed to modify labels: {labels}" if labels else ""
 
 

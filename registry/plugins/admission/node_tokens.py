@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -34,10 +34,6 @@ _SUCCESSORS = {
 """The CSI drivers that replace in-tree volume plugins."""
 
 
-def _as_it_is(obj: Object) -> Object:
-    return obj
-
-
 class NodeObjects:
     """Cached lookups of the objects that decide about a kubelet's request."""
 
@@ -51,25 +47,25 @@ class NodeObjects:
 
     @staticmethod
     def _cached(given: Foundation, kind: Kind) -> Lookup[Object]:
-        return Lookup(given.storage_for(resource_of(kind)), kind.resource, _as_it_is)
+        return Lookup(given.storage_for(resource_of(kind)), kind.resource, as_stored)
 
     async def pod(self, namespace: str, name: str) -> Object:
         """A pod. Raises NotFound."""
-        return _found(await self.pods.get(f"{namespace}/{name}"), PODS, name)
+        return _or_not_found(await self.pods.get(f"{namespace}/{name}"), PODS, name)
 
     async def node(self, name: str) -> Object:
         """A node. Raises NotFound."""
-        return _found(await self.nodes.get(name), NODES, name)
+        return _or_not_found(await self.nodes.get(name), NODES, name)
 
     async def driver(self, name: str) -> Object:
         """A CSI driver. Raises NotFound."""
-        return _found(await self.drivers.get(name), CSIDRIVERS, name)
+        return _or_not_found(await self.drivers.get(name), CSIDRIVERS, name)
 
     async def driver_of_claim(self, namespace: str, name: str) -> str:
         """The CSI driver of a claim's volume; empty when the volume has none. Raises NotFound."""
-        claim = _found(await self.claims.get(f"{namespace}/{name}"), PERSISTENTVOLUMECLAIMS, name)
+        claim = _or_not_found(await self.claims.get(f"{namespace}/{name}"), PERSISTENTVOLUMECLAIMS, name)
         bound = objects.get(claim, "spec.volumeName", "")
-        volume = _found(await self.volumes.get(bound) if bound else None, PERSISTENTVOLUMES, bound)
+        volume = _or_not_found(await self.volumes.get(bound) if bound else None, PERSISTENTVOLUMES, bound)
         return _driver_in(volume["spec"])
 
 
@@ -79,7 +75,7 @@ def _driver_in(source: Object) -> str:
     return driver or next((driver for name, driver in _SUCCESSORS.items() if source.get(name) is not None), "")
 
 
-def _found(obj: Object | None, kind: Kind, name: str) -> Object:
+def _or_not_found(obj: Object | None, kind: Kind, name: str) -> Object:
     """The object. Raises NotFound with the message of an informer's lister, which has the kind in the singular."""
     if obj is None:
         raise errors.NotFound(GroupResource(kind.group, kind.kind.lower()), name)

@@ -4,7 +4,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
@@ -16,7 +16,7 @@ class NodesOfPods:
     """Reads nodes through a cached lookup."""
 
     def __init__(self, nodes: Reader) -> None:
-        self._nodes: Lookup[Object] = Lookup(nodes, _NODES, lambda obj: obj)
+        self._nodes = Lookup(nodes, _NODES, as_stored)
 
     async def node_of(self, attributes: Attributes) -> Object:
         """The node of the pod in a write. Raises Forbidden when there is no such node."""

@@ -6,11 +6,9 @@ Most servers have no admission policies. They do without the CEL modules.
 from collections.abc import Callable
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.storage.interface import ListOptions, Reader
-
-_ANY = ListOptions(resource_version=0, limit=1)
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
+from aio_apiserver.storage.interface import Reader
 
 
 class OnDemand(Plugin):
@@ -21,8 +19,7 @@ class OnDemand(Plugin):
     ) -> None:
         self.name = name
         self.operations = operations
-        self._storage = storage
-        self._listing = StorageCall(kind.resource, "list")
+        self._objects = Lookup(storage, kind.resource, as_stored)
         self._make = make
         self._plugin: Plugin | None = None
 
@@ -37,8 +34,6 @@ class OnDemand(Plugin):
             await plugin.validate(attributes)
 
     async def _loaded(self) -> Plugin | None:
-        if self._plugin is None:
-            found = await interpreted(self._storage.get_list("", _ANY), self._listing)
-            if found.items:
-                self._plugin = self._make()
+        if self._plugin is None and await self._objects.list():
+            self._plugin = self._make()
         return self._plugin

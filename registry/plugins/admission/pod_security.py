@@ -16,8 +16,7 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access.authorizer import joined
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
@@ -28,7 +27,7 @@ from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, NamespacePolicy, Standard, policy_of
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import ListOptions, Reader
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.yielding import in_turns
 
@@ -99,7 +98,7 @@ class PodSecurity(Plugin):
         metrics: PodSecurityMetrics,
     ) -> None:
         self._namespaces = Lookup(namespaces, _NAMESPACES, self._labelled)
-        self._pods = pods
+        self._pods = Lookup(pods, PODS, as_stored)
         self._clock = clock
         self._configuration = configuration
         self._metrics = metrics
@@ -173,8 +172,8 @@ class PodSecurity(Plugin):
             return
         requested = _requested(attributes)
         if labelled.errors:
-            told = joined(list(map(str, labelled.errors)))
-            attributes.annotate(_ERROR, f"Failed to parse policy: {told}")
+            messages = joined(list(map(str, labelled.errors)))
+            attributes.annotate(_ERROR, f"Failed to parse policy: {messages}")
             self._metrics.failed(requested, is_fatal=False)
         if is_pod:
             attributes.annotate(_ENFORCED, str(policy.enforce))
@@ -213,12 +212,12 @@ class PodSecurity(Plugin):
         """The warning that the labels of an exempt namespace have no effect; empty when they would demand nothing."""
         if policy.is_privileged or policy.is_like(self._configuration.defaults):
             return ""
-        said = [
+        levels = [
             f"{mode}={standard}"
             for mode, standard in (("enforce", policy.enforce), ("audit", policy.audit), ("warn", policy.warn))
             if standard.level != PRIVILEGED and {f"{PREFIX}{mode}", f"{PREFIX}{mode}-version"} & labels.keys()
         ]
-        demands = ", ".join(said)
+        demands = ", ".join(levels)
         return f"namespace {quote(name)} is exempt from Pod Security, and the policy ({demands}) will be ignored"
 
     async def _violations(self, namespace: str, standard: Standard) -> list[str]:
@@ -233,17 +232,14 @@ class PodSecurity(Plugin):
                 names.setdefault(checks.reasons(found), []).append(pod["metadata"]["name"])
             if self._clock.monotonic() > ends:
                 break
-        return list(_told(namespace, standard, names, checked=checked, total=len(pods)))
+        return list(_warnings(namespace, standard, names, checked=checked, total=len(pods)))
 
     async def _pods_of(self, namespace: str) -> list[Object]:
         """The pods of a namespace, first one pod of each controller."""
-        listing = self._pods.get_list(f"{namespace}/", ListOptions(resource_version=0))
-        items = (await interpreted(listing, StorageCall(PODS, "list"))).items
         first: list[Object] = []
         others: list[Object] = []
         seen: set[str] = set()
-        async for item in in_turns(items):
-            pod = item.decode()
+        async for pod in self._pods.scan(f"{namespace}/"):
             if pod["spec"].get("runtimeClassName") in self._configuration.runtime_classes:
                 continue
             controller = _controller(pod)
@@ -259,7 +255,7 @@ def _requested(attributes: Attributes) -> Requested:
     return attributes.operation.value.lower(), what, attributes.subresource
 
 
-def _told(
+def _warnings(
     namespace: str, standard: Standard, names: Mapping[str, Sequence[str]], *, checked: int, total: int
 ) -> Iterator[str]:
     if checked < total:
@@ -268,10 +264,10 @@ def _told(
     if names:
         level = f"the new PodSecurity enforce level {quote(str(standard))}"
         yield f"existing pods in namespace {quote(namespace)} violate {level}"
-    yield from sorted(f"{_who(pods)}: {reason}" for reason, pods in names.items())
+    yield from sorted(f"{_pod_names(pods)}: {reason}" for reason, pods in names.items())
 
 
-def _who(pods: Sequence[str]) -> str:
+def _pod_names(pods: Sequence[str]) -> str:
     others = len(pods) - 1
     if not others:
         return pods[0]

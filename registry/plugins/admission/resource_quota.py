@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.bindings import BINDINGS
@@ -80,7 +80,7 @@ class ResourceQuota(Plugin):
         self._quotas = quotas
         self._owners = owners
         self._limits = limits
-        self._known = Lookup(quotas, RESOURCEQUOTAS.resource, lambda obj: obj)
+        self._known = Lookup(quotas, RESOURCEQUOTAS.resource, as_stored)
         self._clock = clock
 
     async def validate(self, attributes: Attributes) -> None:
@@ -114,10 +114,10 @@ class ResourceQuota(Plugin):
         """Check all quotas before the first one is charged, so that a refusal changes no quota."""
         for quota in quotas:
             try:
-                stored = await interpreted(self._quotas.get(quota), StorageCall(RESOURCEQUOTAS.resource, "get", quota))
+                known = await self._known.newest(quota)
             except errors.NotFound:
                 continue
-            charging.charge(stored.decode(), evaluator, attributes, now=self._clock.now())
+            charging.charge(known, evaluator, attributes, now=self._clock.now())
 
     async def _charge(self, quota: str, evaluator: Evaluator, attributes: Attributes) -> Amounts:
         """Add the usage of the write to a quota. Returns what was added."""

@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.interface import Reader
@@ -27,7 +27,7 @@ class RuntimeClass(Plugin):
     operations = frozenset({Operation.CREATE})
 
     def __init__(self, classes: Reader) -> None:
-        self._classes: Lookup[Object] = Lookup(classes, _CLASSES, lambda obj: obj)
+        self._classes = Lookup(classes, _CLASSES, as_stored)
 
     async def mutate(self, attributes: Attributes) -> None:
         if not is_pod(attributes):

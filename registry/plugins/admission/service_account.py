@@ -197,14 +197,14 @@ def _unlisted_of_ephemeral(spec: Mapping[str, Any], account: _Account) -> Iterat
 
 
 def _unlisted_in(container: Mapping[str, Any], title: str, account: _Account) -> Iterator[str]:
-    who = f"{title} {container.get('name', '')}"
+    subject = f"{title} {container.get('name', '')}"
     because = f"is not allowed because service account {account.name} does not reference that secret"
     for variable in container.get("env") or ():
         reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
         if reference is not None and reference.get("name", "") not in account.secrets:
             secret = f'secret.secretName="{reference.get("name", "")}"'
-            yield f"{who} with envVar {variable.get('name', '')} referencing {secret} {because}"
+            yield f"{subject} with envVar {variable.get('name', '')} referencing {secret} {because}"
     for source in container.get("envFrom") or ():
         reference = source.get("secretRef")
         if reference is not None and reference.get("name", "") not in account.secrets:
-            yield f'{who} with envFrom referencing secret.secretName="{reference.get("name", "")}" {because}'
+            yield f'{subject} with envFrom referencing secret.secretName="{reference.get("name", "")}" {because}'

@@ -65,9 +65,9 @@ def audiences_of(claims: Mapping[str, Any]) -> Sequence[str]:
     return [one for one in audience if isinstance(one, str)] if isinstance(audience, list) else ()
 
 
-def common(held: Sequence[str], asked: Collection[str]) -> Sequence[str]:
+def common(held: Sequence[str], requested: Collection[str]) -> Sequence[str]:
     """The audiences of a token that were requested."""
-    return [audience for audience in held if audience in asked]
+    return [audience for audience in held if audience in requested]
 
 
 def seconds_of(claims: Mapping[str, Any], name: str) -> float | None:

@@ -92,25 +92,25 @@ class LegacyTokens:
             held = quoted(self._own_audiences)
             detail = f"token audiences {held} is invalid for the target audiences {quoted(audiences)}"
             raise BadToken(detail)
-        said = _said(claims)
-        secret = await self._secret(said, token)
-        account = await self._account(said)
-        await self._check_validity(said, secret)
+        legacy = _legacy_claims(claims)
+        secret = await self._secret(legacy, token)
+        account = await self._account(legacy)
+        await self._check_validity(legacy, secret)
         user = UserInfo(
-            name=service_account_name(said.namespace, said.account),
-            uid=said.uid,
-            groups=service_account_groups(said.namespace),
+            name=service_account_name(legacy.namespace, legacy.account),
+            uid=legacy.uid,
+            groups=service_account_groups(legacy.namespace),
         )
-        is_generated = any(one.get("name") == said.secret for one in account.get("secrets") or ())
+        is_generated = any(one.get("name") == legacy.secret for one in account.get("secrets") or ())
         annotations = {
             "authentication.k8s.io/legacy-token": str(claims.get("sub", "")),
-            OF_GENERATED if is_generated else OF_MANUAL: said.secret,
+            OF_GENERATED if is_generated else OF_MANUAL: legacy.secret,
         }
         return Authenticated(user, common, (_AUTO_GENERATED,) if is_generated else (), annotations)
 
-    async def _secret(self, said: _LegacyClaims, token: str) -> Object:
+    async def _secret(self, legacy: _LegacyClaims, token: str) -> Object:
         try:
-            found = await self._bound_objects.find(SECRETS, said.namespace, said.secret)
+            found = await self._bound_objects.find(SECRETS, legacy.namespace, legacy.secret)
         except errors.StatusError as exc:
             raise BadToken(_GONE) from exc
         if found.ends is not None:
@@ -119,29 +119,29 @@ class LegacyTokens:
             raise BadToken("Token does not match server's copy")
         return found.obj
 
-    async def _account(self, said: _LegacyClaims) -> Object:
+    async def _account(self, legacy: _LegacyClaims) -> Object:
         try:
-            found = await self._bound_objects.find(SERVICEACCOUNTS, said.namespace, said.account, uid=said.uid)
+            found = await self._bound_objects.find(SERVICEACCOUNTS, legacy.namespace, legacy.account, uid=legacy.uid)
         except errors.StatusError as exc:
             raise BadToken(exc.message) from exc
         if found.ends is not None:
-            raise BadToken(f"ServiceAccount {said.namespace}/{said.account} has been deleted")
-        if found.uid != said.uid:
-            raise BadToken(f"ServiceAccount UID ({found.uid}) does not match claim ({said.uid})")
+            raise BadToken(f"ServiceAccount {legacy.namespace}/{legacy.account} has been deleted")
+        if found.uid != legacy.uid:
+            raise BadToken(f"ServiceAccount UID ({found.uid}) does not match claim ({legacy.uid})")
         return found.obj
 
-    async def _check_validity(self, said: _LegacyClaims, secret: Object) -> None:
+    async def _check_validity(self, legacy: _LegacyClaims, secret: Object) -> None:
         labels = objects.get(secret, "metadata.labels", {})
-        await self._note_use(said, labels)
+        await self._note_use(legacy, labels)
         if labels.get(_INVALID_SINCE):
-            place, account = f"{said.namespace}/{said.secret}", f"{said.namespace}/{said.account}"
+            place, account = f"{legacy.namespace}/{legacy.secret}", f"{legacy.namespace}/{legacy.account}"
             raise BadToken(
                 f"the token in secret {place} for service account {account} has been marked invalid. Use tokens from "
                 "the TokenRequest API or manually created secret-based tokens, or remove the "
                 f"'{_INVALID_SINCE}' label from the secret to temporarily allow use of this token"
             )
 
-    async def _note_use(self, said: _LegacyClaims, labels: Mapping[str, str]) -> None:
+    async def _note_use(self, legacy: _LegacyClaims, labels: Mapping[str, str]) -> None:
         """Label the secret with the day, once a day. Tomorrow's day counts too, so that servers with different clocks
         do not alternate.
         """
@@ -156,12 +156,12 @@ class LegacyTokens:
             return Update(obj)
 
         try:
-            await self._secrets.guaranteed_update(f"{said.namespace}/{said.secret}", note)
+            await self._secrets.guaranteed_update(f"{legacy.namespace}/{legacy.secret}", note)
         except StorageError as exc:
-            logger.warning("cannot write the last use of a legacy token to secret %s: %s", said.secret, exc)
+            logger.warning("cannot write the last use of a legacy token to secret %s: %s", legacy.secret, exc)
 
 
-def _said(claims: Claims) -> _LegacyClaims:
+def _legacy_claims(claims: Claims) -> _LegacyClaims:
     """The claims of a token. Raises BadToken when one is missing or `sub` names another account."""
     if not claims.get("sub"):
         raise BadToken("sub claim is missing")
@@ -169,10 +169,10 @@ def _said(claims: Claims) -> _LegacyClaims:
     for name, title in _CLAIMS.items():
         if not isinstance(values[name], str) or not values[name]:
             raise BadToken(f"{title} claim is missing")
-    said = _LegacyClaims(*(str(value) for value in values.values()))
-    if split_service_account(str(claims["sub"])) != (said.namespace, said.account):
+    legacy = _LegacyClaims(*(str(value) for value in values.values()))
+    if split_service_account(str(claims["sub"])) != (legacy.namespace, legacy.account):
         raise BadToken("sub claim is invalid")
-    return said
+    return legacy
 
 
 def _content(secret: Object) -> bytes:

@@ -120,9 +120,9 @@ class OIDCTokens:
         self._clock = clock
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
-        said, header = jwts.unverified(token, 1), jwts.unverified(token, 0)
+        payload, header = jwts.unverified(token, 1), jwts.unverified(token, 0)
         common = jwts.common(self._own_audiences, audiences)
-        if said is None or header is None or said.get("iss") != self._issuer.url or not common:
+        if payload is None or header is None or payload.get("iss") != self._issuer.url or not common:
             return None
         keys = await self._keys.find(str(header.get("kid") or ""))
         if not keys:

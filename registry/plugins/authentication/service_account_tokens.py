@@ -54,8 +54,8 @@ class SignedTokens:
         claims = self._verified.get(token)
         if claims is not None:
             return claims
-        said, header = jwts.unverified(token, 1), jwts.unverified(token, 0)
-        if said is None or header is None or not self._is_ours(said):
+        payload, header = jwts.unverified(token, 1), jwts.unverified(token, 0)
+        if payload is None or header is None or not self._is_ours(payload):
             return None
         claims = await self._verify(token, header.get("kid"))
         if not self._is_ours(claims):

@@ -48,16 +48,16 @@ class ABACPolicy(Struct, frozen=True, kw_only=True):
             return False
         return self.user in ("", user.name) and (not self.group or self.group in user.groups)
 
-    def allows(self, asked: Attributes) -> bool:
+    def allows(self, question: Attributes) -> bool:
         """Whether the policy allows a request of a user that it applies to."""
-        if self.is_readonly and not asked.is_reading:
+        if self.is_readonly and not question.is_reading:
             return False
-        if not asked.is_resource:
-            return _fits_path(self.path, asked.path)
+        if not question.is_resource:
+            return _fits_path(self.path, question.path)
         return (
-            self.namespace in (_ALL, asked.namespace)
-            and self.resource in (_ALL, asked.resource)
-            and self.api_group in (_ALL, asked.group)
+            self.namespace in (_ALL, question.namespace)
+            and self.resource in (_ALL, question.resource)
+            and self.api_group in (_ALL, question.group)
         )
 
     @property

@@ -7,7 +7,7 @@ from aio_apiserver.storage import measures
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
-Told = Callable[[str, float], None]
+Called = Callable[[str, float], None]
 """Called with the result of a webhook call (success, error, timeout) and its duration."""
 
 
@@ -46,7 +46,7 @@ class WebhookCalls:
         self._name = name
         self._last = "error"
 
-    def told(self, result: str, seconds: float) -> None:
+    def called_once(self, result: str, seconds: float) -> None:
         """Record the end of a call."""
         self._last = result
         self._metrics.called(self._name, result, seconds)

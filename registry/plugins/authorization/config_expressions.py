@@ -127,8 +127,8 @@ def check_of_user(text: str, message: str) -> Callable[[UserInfo], None]:
 
     def check(user: UserInfo) -> None:
         extra = {name: list(values) for name, values in user.extra.items()}
-        told = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
-        if _value(program, text, {"user": told}) is not True:
+        known_user = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+        if _value(program, text, {"user": known_user}) is not True:
             why = message or f"validation expression '{text}' failed"
             raise BadToken(f"oidc: error evaluating user info validation rule: {why}")
 

@@ -103,10 +103,10 @@ class NodeAuthorizer:
             return Rules(is_incomplete=True, errors=("node authorizer does not support user rule resolution",))
         return Rules()
 
-    def _related(self, node: str, asked: Attributes) -> Decision:
+    def _related(self, node: str, question: Attributes) -> Decision:
         """Whether the graph relates the object to the node."""
-        if not asked.name:
+        if not question.name:
             return no("No Object name found")
-        if self._graph.sees(node, Vertex(asked.resource, asked.namespace, asked.name)):
+        if self._graph.sees(node, Vertex(question.resource, question.namespace, question.name)):
             return ALLOWED
         return no(f"no relationship found between node '{node}' and this object")

@@ -48,86 +48,86 @@ def no(reason: str = "") -> Decision:
     return Decision(Verdict.NO_OPINION, reason) if reason else NO_OPINION
 
 
-def _readable(related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.verb not in _READ:
+def _readable(related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.verb not in _READ:
         return no("can only read resources of this type")
-    if asked.subresource:
+    if attributes.subresource:
         return no("cannot read subresource")
-    if not asked.namespace:
+    if not attributes.namespace:
         return no("can only read namespaced object of this type")
-    return related(node, asked)
+    return related(node, attributes)
 
 
-def _gettable(related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.verb != "get":
+def _gettable(related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.verb != "get":
         return no("can only get individual resources of this type")
-    if asked.subresource:
+    if attributes.subresource:
         return no("cannot get subresource")
-    return related(node, asked)
+    return related(node, attributes)
 
 
-def _claim(related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.subresource != "status":
-        return _gettable(related, node, asked)
-    if asked.verb not in ("update", "patch"):
+def _claim(related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.subresource != "status":
+        return _gettable(related, node, attributes)
+    if attributes.verb not in ("update", "patch"):
         return no("can only get/update/patch this type")
-    return related(node, asked)
+    return related(node, attributes)
 
 
-def _service_account(related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.verb == "get" and not asked.subresource:
-        return _readable(related, node, asked)
-    if asked.verb != "create" or not asked.name:
+def _service_account(related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.verb == "get" and not attributes.subresource:
+        return _readable(related, node, attributes)
+    if attributes.verb != "create" or not attributes.name:
         return no("can only create tokens for individual service accounts")
-    if asked.subresource != "token":
+    if attributes.subresource != "token":
         return no("can only create token subresource of serviceaccount")
-    return related(node, asked)
+    return related(node, attributes)
 
 
-def _lease(_related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.verb not in _OWN:
+def _lease(_related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.verb not in _OWN:
         return no("can only get, create, update, patch, or delete a node lease")
-    if asked.namespace != _LEASES:
+    if attributes.namespace != _LEASES:
         return no(f"can only access leases in the {quote(_LEASES)} system namespace")
-    if asked.verb != "create" and asked.name != node:
+    if attributes.verb != "create" and attributes.name != node:
         return no("can only access node lease with the same name as the requesting node")
     return ALLOWED
 
 
-def _csi_node(_related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.verb not in _OWN:
+def _csi_node(_related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.verb not in _OWN:
         return no("can only get, create, update, patch, or delete a CSINode")
-    if asked.subresource:
+    if attributes.subresource:
         return no("cannot authorize CSINode subresources")
-    if asked.verb != "create" and asked.name != node:
+    if attributes.verb != "create" and attributes.name != node:
         return no("can only access CSINode with the same name as the requesting node")
     return ALLOWED
 
 
-def _node(_related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.subresource == "status":
-        return ALLOWED if asked.verb in ("update", "patch") else NO_OPINION
-    if asked.subresource:
+def _node(_related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.subresource == "status":
+        return ALLOWED if attributes.verb in ("update", "patch") else NO_OPINION
+    if attributes.subresource:
         return NO_OPINION
-    if asked.verb in ("create", "update", "patch"):
+    if attributes.verb in ("create", "update", "patch"):
         return ALLOWED
-    if asked.verb not in _READ:
+    if attributes.verb not in _READ:
         return NO_OPINION
-    if asked.name == node:
+    if attributes.name == node:
         return ALLOWED
-    if not asked.name:
+    if not attributes.name:
         return no(f"node '{node}' cannot read all nodes, only its own Node object")
-    return no(f"node '{node}' cannot read '{asked.name}', only its own Node object")
+    return no(f"node '{node}' cannot read '{attributes.name}', only its own Node object")
 
 
-def _pod(related: Related, node: str, asked: Attributes) -> Decision:
-    match asked.subresource, asked.verb:
+def _pod(related: Related, node: str, attributes: Attributes) -> Decision:
+    match attributes.subresource, attributes.verb:
         case "", "get":
-            return _gettable(related, node, asked)
+            return _gettable(related, node, attributes)
         case "", "list" | "watch":
-            if _is_limited(asked, "spec.nodeName", node):
+            if _is_limited(attributes, "spec.nodeName", node):
                 return ALLOWED
-            return related(node, asked) if asked.name else no(_ONLY_OWN_PODS)
+            return related(node, attributes) if attributes.name else no(_ONLY_OWN_PODS)
         case ("", "create" | "delete") | ("status", "update" | "patch") | ("eviction", "create"):
             return ALLOWED
         case _:
@@ -137,27 +137,27 @@ def _pod(related: Related, node: str, asked: Attributes) -> Decision:
 _ONLY_OWN_PODS = "can only list/watch pods with spec.nodeName field selector"
 
 
-def _is_limited(asked: Attributes, field: str, node: str) -> bool:
+def _is_limited(attributes: Attributes, field: str, node: str) -> bool:
     """Whether a list or watch selects the node's own objects."""
     return any(
         requirement.name == field and requirement.operator is Operator.IN and requirement.values == {node}
-        for requirement in asked.selectors.fields
+        for requirement in attributes.selectors.fields
     )
 
 
 _SLICE_VERBS = "get, watch, list, create, update, patch, delete, deletecollection"
 
 
-def _slice(related: Related, node: str, asked: Attributes) -> Decision:
-    if asked.subresource:
+def _slice(related: Related, node: str, attributes: Attributes) -> Decision:
+    if attributes.subresource:
         return no("cannot authorize ResourceSlice subresources")
-    match asked.verb:
+    match attributes.verb:
         case "create":
             return ALLOWED
         case "get" | "update" | "patch" | "delete":
-            return related(node, asked)
+            return related(node, attributes)
         case "list" | "watch" | "deletecollection":
-            is_limited = _is_limited(asked, "spec.nodeName", node)
+            is_limited = _is_limited(attributes, "spec.nodeName", node)
             return ALLOWED if is_limited else no(_ONLY_OWN_SLICES)
         case _:
             return no(f"only the following verbs are allowed for a ResourceSlice: {_SLICE_VERBS}")

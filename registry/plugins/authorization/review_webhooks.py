@@ -136,7 +136,7 @@ def spec_of(attributes: Attributes) -> Object:
 
 
 def _resource_attributes(attributes: Attributes) -> Object:
-    asked: Object = {
+    review: Object = {
         "namespace": attributes.namespace,
         "verb": attributes.verb,
         "group": attributes.group,
@@ -150,8 +150,8 @@ def _resource_attributes(attributes: Attributes) -> Object:
         ("labelSelector", attributes.selectors.labels),
     ):
         if written := [_requirement(one) for one in requirements if one.operator in _OPERATORS]:
-            asked[name] = {"requirements": written}
-    return {name: value for name, value in asked.items() if value}
+            review[name] = {"requirements": written}
+    return {name: value for name, value in review.items() if value}
 
 
 def _requirement(requirement: Requirement) -> Object:
@@ -164,7 +164,7 @@ def _with_group(spec: Object) -> Object:
     return {("group" if name == "groups" else name): value for name, value in spec.items()}
 
 
-class _Known(NamedTuple):
+class _CachedReview(NamedTuple):
     """A cached response. None: the webhook does not know the token."""
 
     owner: Authenticated | None
@@ -178,13 +178,13 @@ class RemoteTokens:
         self._version = version
         self._own_audiences = own_audiences
         self._seconds = seconds
-        self._memory: _Memory[_Known] = _Memory(clock)
+        self._memory: _Memory[_CachedReview] = _Memory(clock)
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
         key = hashlib.sha256(token.encode(errors="surrogateescape")).digest(), tuple(audiences)
         known = self._memory.get(key)
         if known is None:
-            known = _Known(await self._review(token, audiences))
+            known = _CachedReview(await self._review(token, audiences))
             self._memory.put(key, known, self._seconds)
         return known.owner
 

@@ -19,7 +19,7 @@ from aio_apiserver.registry.plugins.flowcontrol import priority_level
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
-from aio_apiserver.registry.plugins.flowcontrol.lanes import Asked, Lane, Lanes
+from aio_apiserver.registry.plugins.flowcontrol.lanes import ClassifiedRequest, Lane, Lanes
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
 from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PERIOD_SECONDS, PriorityLevels
@@ -58,9 +58,9 @@ class Fairness:
         """Cancel the pending alarms of finished requests."""
         await self._alarms.close()
 
-    def lane_of(self, user: UserInfo, asked: Asked) -> Lane:
+    def lane_of(self, user: UserInfo, classified: ClassifiedRequest) -> Lane:
         """The lane of a request."""
-        return self._lanes.of(user, asked)
+        return self._lanes.of(user, classified)
 
     def enter(self, ticket: Ticket) -> bool:
         """Whether a request may run or wait. It runs when the ticket has no `decision` to wait for."""

@@ -17,7 +17,7 @@ from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 _MOST_REMEMBERED = 4096
 
 
-Asked = tuple[str, str, str, str, str, str]
+ClassifiedRequest = tuple[str, str, str, str, str, str]
 """The attributes of a request: verb, path, group, namespace, resource, subresource. The path is empty for resource
 requests. A plain tuple, because each request makes one.
 """
@@ -45,21 +45,21 @@ class Lanes:
         self._metrics = metrics
         self._remembered: dict[tuple[object, ...], Lane] = {}
 
-    def of(self, user: UserInfo, asked: Asked) -> Lane:
+    def of(self, user: UserInfo, classified: ClassifiedRequest) -> Lane:
         """The lane of a request."""
-        key = user.name, user.groups, asked
+        key = user.name, user.groups, classified
         try:
             return self._remembered[key]
         except KeyError:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
-            lane = self._remembered[key] = self._find(user, asked)
+            lane = self._remembered[key] = self._find(user, classified)
             return lane
         except TypeError:  # groups in a list
-            return self._find(user, asked)
+            return self._find(user, classified)
 
-    def _find(self, user: UserInfo, asked: Asked) -> Lane:
-        verb, path, group, namespace, resource, subresource = asked
+    def _find(self, user: UserInfo, classified: ClassifiedRequest) -> Lane:
+        verb, path, group, namespace, resource, subresource = classified
         attributes = Attributes(
             user, verb, group, "", resource, subresource, namespace, path=path, is_resource=not path
         )

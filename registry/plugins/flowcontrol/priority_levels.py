@@ -45,7 +45,7 @@ class PriorityLevels:
         wanted = {config.name: config for config in configs}
         for name in _MANDATORY:
             if name not in wanted:
-                wanted[name] = self._kept(name)
+                wanted[name] = self._mandatory(name)
         now, present = self._clock.monotonic(), self._levels
         self._levels = {name: self._level(config, present.get(name), now) for name, config in wanted.items()}
         for name, level in present.items():
@@ -64,7 +64,7 @@ class PriorityLevels:
         else:
             self._lend(self._clock.monotonic())
 
-    def _kept(self, name: str) -> LevelConfig:
+    def _mandatory(self, name: str) -> LevelConfig:
         """The configuration of a mandatory level whose object is missing."""
         present = self._levels.get(name)
         if present is not None:

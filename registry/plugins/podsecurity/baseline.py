@@ -58,14 +58,14 @@ def app_armor(annotations: Mapping[str, str], spec: Spec) -> Finding | None:
         for key, value in annotations.items()
         if key.startswith(_APP_ARMOR) and value not in {"", "runtime/default"} and not value.startswith(_LOCALHOST)
     )
-    who = setters(bad, is_pod=is_pod)
+    subject = setters(bad, is_pod=is_pod)
     if noted:
-        who = " and ".join(filter(None, (who, counted("annotation", noted))))
-    if not who:
+        subject = " and ".join(filter(None, (subject, counted("annotation", noted))))
+    if not subject:
         return None
     types += noted
     return Finding(
-        counted("forbidden AppArmor profile", types), f"{who} must not set AppArmor profile type to {quoted(types)}"
+        counted("forbidden AppArmor profile", types), f"{subject} must not set AppArmor profile type to {quoted(types)}"
     )
 
 
@@ -182,8 +182,8 @@ def _se_linux(spec: Spec, allowed: frozenset[str]) -> Finding | None:
     types = sorted({one.get("type", "") for one in options} - allowed)
     what = [named("type", types)] if types else []
     what += [f"{name} may not be set" for name in ("user", "role") if any(one.get(name) for one in options)]
-    who = setters(names_of(bad), is_pod=len(owners) > len(bad))
-    return Finding("seLinuxOptions", f"{who} set forbidden securityContext.seLinuxOptions: {'; '.join(what)}")
+    subject = setters(names_of(bad), is_pod=len(owners) > len(bad))
+    return Finding("seLinuxOptions", f"{subject} set forbidden securityContext.seLinuxOptions: {'; '.join(what)}")
 
 
 def seccomp_annotations(annotations: Mapping[str, str], spec: Spec) -> Finding | None:
@@ -200,9 +200,9 @@ def _is_bad(profile: str) -> bool:
 
 def seccomp(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
     types, bad, is_pod = _unsafe_profiles(spec, "seccompProfile")
-    who = setters(bad, is_pod=is_pod)
-    detail = f"{who} must not set securityContext.seccompProfile.type to {quoted(types)}"
-    return Finding("seccompProfile", detail) if who else None
+    subject = setters(bad, is_pod=is_pod)
+    detail = f"{subject} must not set securityContext.seccompProfile.type to {quoted(types)}"
+    return Finding("seccompProfile", detail) if subject else None
 
 
 def sysctls_of(minor: int) -> Check:
@@ -220,6 +220,6 @@ def windows_host_process(_annotations: Mapping[str, str], spec: Spec) -> Finding
     def is_bad(owner: Spec) -> bool:
         return bool((security(owner).get("windowsOptions") or {}).get("hostProcess"))
 
-    who = setters(names_of(filter(is_bad, containers(spec))), is_pod=is_bad(spec))
-    detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
-    return Finding("hostProcess", detail) if who else None
+    subject = setters(names_of(filter(is_bad, containers(spec))), is_pod=is_bad(spec))
+    detail = f"{subject} must not set securityContext.windowsOptions.hostProcess=true"
+    return Finding("hostProcess", detail) if subject else None

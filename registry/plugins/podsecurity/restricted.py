@@ -87,18 +87,18 @@ def volumes(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
 
 def non_root(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
     of_pod = security(spec).get("runAsNonRoot")
-    said = {one.get("name", ""): security(one).get("runAsNonRoot") for one in containers(spec)}
-    who = setters([name for name, value in said.items() if value is False], is_pod=of_pod is False)
-    if who:
-        return Finding(_NON_ROOT, f"{who} must not set securityContext.runAsNonRoot=false")
-    silent = [] if of_pod else [name for name, value in said.items() if value is None]
+    values = {one.get("name", ""): security(one).get("runAsNonRoot") for one in containers(spec)}
+    subject = setters([name for name, value in values.items() if value is False], is_pod=of_pod is False)
+    if subject:
+        return Finding(_NON_ROOT, f"{subject} must not set securityContext.runAsNonRoot=false")
+    silent = [] if of_pod else [name for name, value in values.items() if value is None]
     detail = f"pod or {named('container', silent)} must set securityContext.runAsNonRoot=true"
     return Finding(_NON_ROOT, detail) if silent else None
 
 
 def user(_annotations: Mapping[str, str], spec: Spec) -> Finding | None:
-    who = setters(names_of(filter(_is_root, containers(spec))), is_pod=_is_root(spec))
-    return Finding("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
+    subject = setters(names_of(filter(_is_root, containers(spec))), is_pod=_is_root(spec))
+    return Finding("runAsUser=0", f"{subject} must not set runAsUser=0") if subject else None
 
 
 def _is_root(owner: Spec) -> bool:

@@ -62,5 +62,5 @@ def scopes_of(quota: Object) -> Sequence[Scope]:
 
 
 def _exceeded(name: str, names: Collection[str], shown: tuple[Amounts, Amounts, Amounts]) -> str:
-    requested, used, limited = (amounts.told(one, names) for one in shown)
+    requested, used, limited = (amounts.text_of(one, names) for one in shown)
     return f"exceeded quota: {name}, requested: {requested}, used: {used}, limited: {limited}"

@@ -60,7 +60,7 @@ def why_uncovered(
     if missing:
         return f"insufficient quota to consume: {','.join(missing)}"
     scopes = list(_uncovered_scopes(limits, quotas, evaluator, obj))
-    return f"insufficient quota to match these scopes: [{' '.join(map(_told, scopes))}]" if scopes else ""
+    return f"insufficient quota to match these scopes: [{' '.join(map(_scope_text, scopes))}]" if scopes else ""
 
 
 def _covered(quotas: Sequence[Object], evaluator: Evaluator, obj: Object) -> set[str]:
@@ -88,6 +88,6 @@ def _uncovered_scopes(
                 yield scope
 
 
-def _told(scope: Scope) -> str:
+def _scope_text(scope: Scope) -> str:
     values = " ".join(scope.get("values") or ())
     return f"{{{scope.get('scopeName', '')} {scope.get('operator', '')} [{values}]}}"

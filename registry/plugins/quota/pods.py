@@ -56,11 +56,11 @@ class Pods:
         lacking: dict[str, set[str]] = {}
         for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
             resources = container.get("resources") or {}
-            said = _compute(amounts.parsed(resources.get("requests")), amounts.parsed(resources.get("limits")))
-            for name in _REQUIRED.intersection(required) - said.keys():
+            computed = _compute(amounts.parsed(resources.get("requests")), amounts.parsed(resources.get("limits")))
+            for name in _REQUIRED.intersection(required) - computed.keys():
                 lacking.setdefault(name, set()).add(container.get("name", ""))
-        told = "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in sorted(lacking))
-        return f"must specify {told}" if told else ""
+        text = "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in sorted(lacking))
+        return f"must specify {text}" if text else ""
 
     def usage(self, obj: Object, *, now: float) -> Amounts:
         if _is_over(obj, now=now):

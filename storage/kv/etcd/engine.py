@@ -26,13 +26,13 @@ from aio_apiserver.storage.errors import (
 )
 from aio_apiserver.storage.kv.etcd import messages
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig
-from aio_apiserver.storage.kv.etcd.doubt import Doubts
 from aio_apiserver.storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, RANGE, REVOKE_LEASE, STATUS, TXN
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.ranges import read_range
 from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
+from aio_apiserver.storage.kv.etcd.unknown_outcomes import UnknownOutcomes
 from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 
@@ -51,7 +51,7 @@ class EtcdKV:
         self._endpoints = Endpoints(config, token, self._seen, clock)
         self._requests = Requests(self._endpoints, token, clock, deadline=config.deadline)
         self._stream = EtcdWatchStream(self._endpoints, token, self._seen, clock)
-        self._doubts = Doubts(self._requests, self._stream, self._seen)
+        self._unknown_outcomes = UnknownOutcomes(self._requests, self._stream, self._seen)
         self._is_closed = False
 
     @property
@@ -86,25 +86,25 @@ class EtcdKV:
         if len(value) > MAX_VALUE_BYTES:
             raise TooLarge(f"value of {len(value)} bytes, at most {MAX_VALUE_BYTES} are allowed")
         request = messages.put_if(key, value, expected_mod_revision=expected_mod_revision, lease=lease)
-        write = self._doubts.begin(key, value, expected_mod_revision=expected_mod_revision, lease=lease)
+        write = self._unknown_outcomes.begin(key, value, expected_mod_revision=expected_mod_revision, lease=lease)
         try:
             response = await self._requests.write(TXN, request)
         except InDoubt as doubt:
-            return await self._doubts.resolve(write, doubt)
+            return await self._unknown_outcomes.resolve(write, doubt)
         finally:
-            self._doubts.end(write)
+            self._unknown_outcomes.end(write)
         self._seen.note(response.header.revision)
         return messages.put_result(response, key, value, lease)
 
     async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
         request = messages.delete_if(key, expected_mod_revision=expected_mod_revision)
-        write = self._doubts.begin(key, None, expected_mod_revision=expected_mod_revision)
+        write = self._unknown_outcomes.begin(key, None, expected_mod_revision=expected_mod_revision)
         try:
             response = await self._requests.write(TXN, request)
         except InDoubt as doubt:
-            return await self._doubts.resolve(write, doubt)
+            return await self._unknown_outcomes.resolve(write, doubt)
         finally:
-            self._doubts.end(write)
+            self._unknown_outcomes.end(write)
         self._seen.note(response.header.revision)
         return messages.delete_result(response)
 

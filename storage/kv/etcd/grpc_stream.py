@@ -64,7 +64,7 @@ class GrpcStream(asyncio.Protocol):
         self._has_ended = False
         self._failure: AioRpcError | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._heard = 0.0
+        self._received_at = 0.0
         self._is_probed = False
 
     async def read(self) -> list[bytes]:
@@ -95,11 +95,11 @@ class GrpcStream(asyncio.Protocol):
         self._h2.increment_flow_control_window(WINDOW)
         self._h2.send_headers(_STREAM, self._headers)
         self._send()
-        self._heard = self._loop.time()
+        self._received_at = self._loop.time()
         self._watch_silence()
 
     def data_received(self, data: bytes) -> None:
-        self._heard, self._is_probed = self._loop.time(), False
+        self._received_at, self._is_probed = self._loop.time(), False
         try:
             for event in self._h2.receive_data(data):
                 take_in = _TAKEN_IN.get(type(event))
@@ -160,7 +160,7 @@ class GrpcStream(asyncio.Protocol):
         if self._is_probed:
             self._fail(StatusCode.UNAVAILABLE, "keepalive: the server has gone silent")
             return
-        wait = self._heard + self._keepalive - self._loop.time()
+        wait = self._received_at + self._keepalive - self._loop.time()
         if wait <= 0:
             self._is_probed, wait = True, self._keepalive_timeout
             self._h2.ping(_PING)

@@ -43,7 +43,7 @@ class _Place(Struct):
     start: int
     is_created: bool = False
     created: int = 0
-    asked: int = 0
+    requested: int = 0
 
 
 class WatchSession:
@@ -59,7 +59,7 @@ class WatchSession:
         self._by_watcher: dict[EtcdWatcher, _Place] = {}
         self._created_next: deque[_Place] = deque()
         self._outbox: asyncio.Queue[rpc.WatchRequest] = asyncio.Queue()
-        self._asked = 0
+        self._requested = 0
         self._answered = 0
 
     def add(self, watcher: EtcdWatcher) -> None:
@@ -85,7 +85,7 @@ class WatchSession:
             if place.is_created and place.start > self._seen.value:
                 self.discard(place.watcher)
                 self._create(place.watcher, self._seen.value)
-        self._asked += 1
+        self._requested += 1
         self._outbox.put_nowait(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()))
 
     async def send(self, stream: GrpcStream) -> None:
@@ -139,7 +139,7 @@ class WatchSession:
         if response.canceled:
             self._refuse(place, failures.of_cancelled_watch(response.cancel_reason))
             return
-        place.is_created, place.created, place.asked = True, response.header.revision, self._asked
+        place.is_created, place.created, place.requested = True, response.header.revision, self._requested
         place.watcher.confirm()
 
     def _settle_end(self, response: rpc.WatchResponse) -> None:
@@ -176,7 +176,7 @@ class WatchSession:
         for place in self._by_watcher.values():
             watcher = place.watcher
             if place.is_created and (
-                revision > place.created or self._answered > place.asked or revision < watcher.next_revision
+                revision > place.created or self._answered > place.requested or revision < watcher.next_revision
             ):
                 watcher.promise(revision, is_reliable=self._is_reliable())
 

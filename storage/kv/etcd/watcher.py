@@ -40,7 +40,7 @@ class EtcdWatcher:
         self.wants_progress = False
         self._was_refused = False
         self._on_drained = on_drained
-        self._told = 0
+        self._reported = 0
         self._held: list[Event] = []
         self._batches: deque[tuple[EventBatch, int]] = deque()
         self._bytes = 0
@@ -84,7 +84,7 @@ class EtcdWatcher:
         after it.
         """
         self.wants_progress = False
-        if revision < self._told:
+        if revision < self._reported:
             return
         if self._batches and self._batches[-1][0].is_progress:
             self._batches.pop()
@@ -134,7 +134,7 @@ class EtcdWatcher:
     def _queue(self, batch: EventBatch, size: int) -> None:
         self._batches.append((batch, size))
         self._bytes += size
-        self._told = batch.revision
+        self._reported = batch.revision
         self._arrived.set()
 
 

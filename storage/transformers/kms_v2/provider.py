@@ -44,7 +44,7 @@ class KmsV2:
             sealed = envelope.unseal(data)
         except ValueError as exc:
             raise transformer.corrupt(context, str(exc)) from exc
-        cipher = self._read_keys.known(sealed.data_key) or await self._fetch(sealed.data_key, context)
+        cipher = self._read_keys.cached(sealed.data_key) or await self._fetch(sealed.data_key, context)
         return Plain(cipher.decrypt(sealed.data, context), self._is_stale(sealed.data_key))
 
     async def to_storage(self, data: bytes, context: bytes) -> bytes:

@@ -38,7 +38,7 @@ class ReadKeys:
         if len(self._remembered) > _REMEMBERED:
             self._remembered.popitem(last=False)
 
-    def known(self, data_key: envelope.DataKey) -> Cipher | None:
+    def cached(self, data_key: envelope.DataKey) -> Cipher | None:
         """The cipher of a cached key."""
         cipher = self._remembered.get(data_key)
         if cipher is not None:

@@ -172,7 +172,7 @@ def issuing(key: ec.EllipticCurvePrivateKey) -> web.Application:
         return web.json_response({"issuer": issuer, "jwks_uri": f"{issuer}/keys"})
 
     async def keys(_request: web.Request) -> web.Response:
-        return web.json_response({"keys": [VerifyingKey(key.public_key()).shown()]})
+        return web.json_response({"keys": [VerifyingKey(key.public_key()).as_jwk()]})
 
     app = web.Application()
     app.router.add_get("/.well-known/openid-configuration", configuration)

@@ -1,17 +1,17 @@
 from aio_apiserver.controllers.decisions import events
-from aio_apiserver.controllers.decisions.events import Correlator, Said
+from aio_apiserver.controllers.decisions.events import Correlator, EventReport
 
 POD = {"metadata": {"name": "web", "namespace": "default", "uid": "1", "resourceVersion": "5"}}
 
 
-def said(message: str = "Created pod: a", *, uid: str = "1", action: str = "", version: str = "5") -> Said:
+def said(message: str = "Created pod: a", *, uid: str = "1", action: str = "", version: str = "5") -> EventReport:
     about = events.reference(POD, "v1", "Pod") | {"uid": uid, "resourceVersion": version}
-    return Said(
+    return EventReport(
         about=about, type=events.NORMAL, reason="SuccessfulCreate", message=message, component="test", action=action
     )
 
 
-def hear(correlator: Correlator, one: Said, *, now: float = 0.0) -> tuple[str, str] | None:
+def hear(correlator: Correlator, one: EventReport, *, now: float = 0.0) -> tuple[str, str] | None:
     """The message to write, and the name of the earlier event."""
     heard = correlator.hear(one, now=now)
     if heard is None:

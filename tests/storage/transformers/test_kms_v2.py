@@ -194,11 +194,11 @@ class TestDataKeys:
         for data_key in data_keys[:4096]:
             keys.remember(data_key, cipher)
 
-        assert keys.known(data_keys[0]) is cipher
+        assert keys.cached(data_keys[0]) is cipher
         keys.remember(data_keys[4096], cipher)
 
-        assert keys.known(data_keys[0]) is cipher
-        assert keys.known(data_keys[1]) is None
+        assert keys.cached(data_keys[0]) is cipher
+        assert keys.cached(data_keys[1]) is None
         assert keys.statistics()["data_keys"] == 4096
         await keys.close()
         await client.close()

@@ -91,7 +91,7 @@ class PortSet:
             if port in self:
                 self._taken &= ~(1 << (port - self._ports.start))
 
-    def taken(self) -> set[int]:
+    def ports(self) -> set[int]:
         """All allocated ports."""
         return {port for port in self._ports if port in self}
 
@@ -190,7 +190,7 @@ class NodePorts:
         if stored == self._ports:
             return PortSet(self._ports, bits)
         ports = PortSet(self._ports)
-        for port in PortSet(stored, bits).taken() & set(self._ports):
+        for port in PortSet(stored, bits).ports() & set(self._ports):
             ports.carry_over(port)
         return ports
 

@@ -14,13 +14,13 @@ from datetime import datetime
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import addresses
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.groups.core.allocation import port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs
 from aio_apiserver.registry.groups.core.allocation.node_ports import NodePorts, PortError, PortSet
 from aio_apiserver.registry.groups.core.parts import service_types
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import ListOptions, Reader
+from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Repair:
     def __init__(
         self, *, services: Reader, cluster_ips: Mapping[str, ClusterIPs], node_ports: NodePorts, clock: Clock
     ) -> None:
-        self._services = services
+        self._services = Lookup(services, _SERVICES, as_stored)
         self._cluster_ips = cluster_ips
         self._node_ports = node_ports
         self._clock = clock
@@ -48,9 +48,7 @@ class Repair:
     async def run_once(self) -> None:
         """Run one round. Raises StatusError."""
         known = {family: await stock.all() for family, stock in self._cluster_ips.items()}
-        listing = self._services.get_list("", ListOptions())
-        items = (await interpreted(listing, StorageCall(_SERVICES, "list"))).items
-        services = [item.decode() for item in items]
+        services = await self._services.all_newest()
         await self._repair_ports(services)
         for family, stock in self._cluster_ips.items():
             await self._repair_addresses(stock, known[family], services)
@@ -58,7 +56,7 @@ class Repair:
 
     async def _repair_ports(self, services: Sequence[Object]) -> None:
         held = {port for service in services for port in port_plans.all_of(service["spec"]) if port}
-        unheld = (await self._node_ports.present()).taken() - held
+        unheld = (await self._node_ports.present()).ports() - held
         self._unheld = Counter({port: self._unheld[port] + 1 for port in unheld})
         freed = {port for port, rounds in self._unheld.items() if rounds >= _ROUNDS}
 

@@ -62,7 +62,7 @@ def _compute(amounts: Mapping[str, str] | None) -> Amounts:
     """The CPU and memory of requests or limits, without zeros."""
     if not amounts:
         return {}
-    parsed = {name: quantity.known(amounts[name]) for name in _COMPUTE if name in amounts}
+    parsed = {name: quantity.parse_cached(amounts[name]) for name in _COMPUTE if name in amounts}
     return {name: one for name, one in parsed.items() if one.digits > 0}
 
 
@@ -112,7 +112,7 @@ def aggregate(spec: Mapping[str, Any], which: str) -> Amounts:
 
 def _amounts(container: Mapping[str, Any], which: str) -> Amounts:
     amounts = (container.get("resources") or {}).get(which) or {}
-    return {name: quantity.known(text) for name, text in amounts.items()}
+    return {name: quantity.parse_cached(text) for name, text in amounts.items()}
 
 
 def _add(total: Amounts, more: Mapping[str, Quantity]) -> None:

@@ -79,7 +79,7 @@ def _warn_of_ports(spec: Obj, path: str) -> list[str]:
     known: dict[tuple[int, str], list[tuple[Obj, str]]] = {}
     for port, here in _ports(spec, path):
         if port.get("hostIP") and not port.get("hostPort"):
-            found.append(f"{here}: hostIP set without hostPort: {_shown(port)}")
+            found.append(f"{here}: hostIP set without hostPort: {_port_text(port)}")
         others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
         found += [f"{here}: {what} port definition with {there}" for what, there in _clashes(port, others)]
         if len(others) < _MOST_COMPARED:
@@ -114,7 +114,7 @@ def _clashes(port: Obj, others: Sequence[tuple[Obj, str]]) -> Iterator[tuple[str
             yield "dangerously ambiguous", there
 
 
-def _shown(port: Obj) -> str:
+def _port_text(port: Obj) -> str:
     """A port as Go prints the struct."""
     members = (
         ("Name", port.get("name", "")),

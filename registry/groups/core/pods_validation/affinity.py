@@ -19,9 +19,9 @@ def validate(affinity: Obj | None, path: str, *, options: PodOptions) -> Errors:
     """The errors of all affinities of a pod."""
     if affinity is None:
         return []
-    errors = _validate_nodes(rules.given(affinity, "nodeAffinity"), f"{path}.nodeAffinity", options=options)
+    errors = _validate_nodes(rules.member(affinity, "nodeAffinity"), f"{path}.nodeAffinity", options=options)
     for kind in OF_PODS:
-        errors += _validate_pods(rules.given(affinity, kind), f"{path}.{kind}", options=options)
+        errors += _validate_pods(rules.member(affinity, kind), f"{path}.{kind}", options=options)
     return errors
 
 
@@ -34,7 +34,7 @@ def _validate_nodes(affinity: Obj, path: str, *, options: PodOptions) -> Errors:
         here = f"{path}.{PREFERRED}[{index}]"
         errors += _validate_weight(term, here)
         # A preferred term may use values that no node label can have.
-        errors += _validate_node_term(rules.given(term, "preference"), f"{here}.preference", any_value=True)
+        errors += _validate_node_term(rules.member(term, "preference"), f"{here}.preference", any_value=True)
     return errors
 
 
@@ -114,7 +114,7 @@ def _validate_pods(affinity: Obj, path: str, *, options: PodOptions) -> Errors:
     for index, weighted in enumerate(affinity.get(PREFERRED) or ()):
         here = f"{path}.{PREFERRED}[{index}]"
         errors += _validate_weight(weighted, here)
-        term = rules.given(weighted, "podAffinityTerm")
+        term = rules.member(weighted, "podAffinityTerm")
         errors += _validate_pod_term(term, f"{here}.podAffinityTerm", options=options)
     return errors
 

@@ -47,9 +47,9 @@ def _has_any_node_label_value(spec: Obj) -> bool:
 def _has_any_value_in_selectors(spec: Obj) -> bool:
     terms: list[Obj] = []
     for kind in affinity.OF_PODS:
-        of_kind = rules.given(rules.given(spec, "affinity"), kind)
+        of_kind = rules.member(rules.member(spec, "affinity"), kind)
         terms += of_kind.get(affinity.REQUIRED) or ()
-        terms += [rules.given(one, "podAffinityTerm") for one in of_kind.get(affinity.PREFERRED) or ()]
+        terms += [rules.member(one, "podAffinityTerm") for one in of_kind.get(affinity.PREFERRED) or ()]
     return any(affinity.validate_selectors(term, "", any_value=False) for term in terms)
 
 
@@ -72,7 +72,7 @@ def _has_any_token_path(spec: Obj) -> bool:
     return any(
         rules.local_path(source["serviceAccountToken"].get("path", ""), "")
         for volume in spec.get("volumes") or ()
-        for source in rules.given(volume, "projected").get("sources") or ()
+        for source in rules.member(volume, "projected").get("sources") or ()
         if source.get("serviceAccountToken") is not None
     )
 
@@ -84,14 +84,14 @@ def _has_devices_with_own_users(spec: Obj) -> bool:
 
 
 def _has_host_sysctls(spec: Obj) -> bool:
-    sysctls = rules.given(spec, "securityContext").get("sysctls") or ()
+    sysctls = rules.member(spec, "securityContext").get("sysctls") or ()
     return any(security.validate_host_sysctl(spec, one.get("name", ""), "") for one in sysctls)
 
 
 def _has_odd_huge_pages(spec: Obj) -> bool:
     amounts: list[Mapping[str, str]] = [spec.get("overhead") or {}]
     for container, _ in rules.each_container(spec, ""):
-        resources = rules.given(container, "resources")
+        resources = rules.member(container, "resources")
         amounts += [resources.get("limits") or {}, resources.get("requests") or {}]
     return any(
         resource_names.is_huge_pages(name) and not resource_names.is_divisible(name, amount)
@@ -110,7 +110,7 @@ def _restarts_init_on_resize(spec: Obj) -> bool:
 
 
 def _has_selinux_policy(spec: Obj) -> bool:
-    return rules.given(spec, "securityContext").get("seLinuxChangePolicy") is not None
+    return rules.member(spec, "securityContext").get("seLinuxChangePolicy") is not None
 
 
 _BROKEN: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {

@@ -50,7 +50,7 @@ def validate(annotations: Mapping[str, str], spec: Obj, path: str, *, options: P
 
 def has_deletion_cost_that_is_wrong(metadata: Obj | None) -> bool:
     """Whether an old object has a deletion cost that today's rule refuses."""
-    cost = rules.given(metadata, "annotations").get(_DELETION_COST)
+    cost = rules.member(metadata, "annotations").get(_DELETION_COST)
     return cost is not None and not is_deletion_cost(cost)
 
 
@@ -119,7 +119,7 @@ def _match_seccomp(annotations: Mapping[str, str], spec: Obj, path: str) -> Erro
         owners.append((_SECCOMP_CONTAINER + container.get("name", ""), container, place))
     errors: Errors = []
     for key, owner, place in owners:
-        profile = rules.given(owner, "securityContext").get("seccompProfile")
+        profile = rules.member(owner, "securityContext").get("seccompProfile")
         if profile is not None and key in annotations:
             here = f"{place}.securityContext.seccompProfile"
             errors += _match(annotations[key], profile, here, words=_SECCOMP_WORDS, subject="seccomp")
@@ -127,12 +127,12 @@ def _match_seccomp(annotations: Mapping[str, str], spec: Obj, path: str) -> Erro
 
 
 def _match_app_armor(annotations: Mapping[str, str], spec: Obj, path: str) -> Errors:
-    if rules.given(spec, "os").get("name") == "windows":
+    if rules.member(spec, "os").get("name") == "windows":
         return []
     errors: Errors = []
-    of_pod = rules.given(spec, "securityContext").get("appArmorProfile")
+    of_pod = rules.member(spec, "securityContext").get("appArmorProfile")
     for container, place in rules.each_container(spec, path):
-        profile = rules.given(container, "securityContext").get("appArmorProfile") or of_pod
+        profile = rules.member(container, "securityContext").get("appArmorProfile") or of_pod
         annotation = annotations.get(app_armor.PREFIX + container.get("name", ""))
         if profile is not None and annotation is not None:
             here = f"{place}.securityContext.appArmorProfile"

@@ -36,8 +36,8 @@ _GO_NAMES = {"uid": "uID"}
 
 def validate_template(template: Obj, path: str, *, empties: Collection[str] = ()) -> Errors:
     """The errors of an ephemeral volume's claim template: metadata and spec."""
-    errors = validate_template_metadata(rules.given(template, "metadata"), f"{path}.metadata", empties=empties)
-    return errors + validate_spec(rules.given(template, "spec"), f"{path}.spec")
+    errors = validate_template_metadata(rules.member(template, "metadata"), f"{path}.metadata", empties=empties)
+    return errors + validate_spec(rules.member(template, "spec"), f"{path}.spec")
 
 
 def validate_template_metadata(metadata: Obj, path: str, *, empties: Collection[str] = ()) -> Errors:
@@ -87,7 +87,7 @@ def _validate_access_modes(modes: Sequence[str], path: str) -> Errors:
 
 
 def _validate_size(spec: Obj, path: str) -> Errors:
-    size = rules.given(rules.given(spec, "resources"), "requests").get("storage")
+    size = rules.member(rules.member(spec, "resources"), "requests").get("storage")
     if size is None:
         return [field.required(path)]
     if size.startswith("-") or size == "0":
@@ -97,7 +97,7 @@ def _validate_size(spec: Obj, path: str) -> Errors:
 
 def _validate_sources(spec: Obj, path: str, old: Obj | None) -> Errors:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    any_group = any(rules.given(old, member).get("apiGroup") is not None for member in ("dataSource", "dataSourceRef"))
+    any_group = any(rules.member(old, member).get("apiGroup") is not None for member in ("dataSource", "dataSourceRef"))
     errors: Errors = []
     if source is not None:
         errors += _validate_source(source, f"{path}.dataSource", any_group=any_group)

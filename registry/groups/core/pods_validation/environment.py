@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.groups.core.parts.data import check_key
-from aio_apiserver.registry.groups.core.pods_validation import fields_of_pods, rules
+from aio_apiserver.registry.groups.core.pods_validation import downward_api, rules
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
 
 _NAME = "a valid environment variable name must consist only of printable ASCII characters other than '='"
@@ -76,11 +76,11 @@ def _validate_reference(variable: Obj, path: str) -> Errors:
 
 
 def _validate_field(source: Obj, path: str) -> Errors:
-    return fields_of_pods.validate_field(source, path, allowed=fields_of_pods.IN_ENVIRONMENT)
+    return downward_api.validate_field(source, path, allowed=downward_api.IN_ENVIRONMENT)
 
 
 def _validate_resource(source: Obj, path: str) -> Errors:
-    return fields_of_pods.validate_resource(source, path, is_in_volume=False)
+    return downward_api.validate_resource(source, path, is_in_volume=False)
 
 
 def _validate_key(source: Obj, path: str) -> Errors:

@@ -29,7 +29,7 @@ def _validate_mounts(
 ) -> Errors:
     errors: Errors = []
     names, paths = _places(devices, "devicePath")
-    is_privileged = bool(rules.given(container, "securityContext").get("privileged"))
+    is_privileged = bool(rules.member(container, "securityContext").get("privileged"))
     seen: set[str] = set()
     for index, mount in enumerate(mounts):
         here, name, place = f"{path}[{index}]", mount.get("name", ""), mount.get("mountPath", "")

@@ -4,7 +4,7 @@ Sources of disabled feature gates (trust bundles, pod certificates) are dropped 
 """
 
 from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.groups.core.pods_validation import fields_of_pods, rules
+from aio_apiserver.registry.groups.core.pods_validation import downward_api, rules
 from aio_apiserver.registry.groups.core.pods_validation.options import PodOptions
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
 
@@ -78,12 +78,12 @@ def validate_downward_file(item: Obj, path: str) -> Errors:
     errors += rules.local_path(item.get("path", ""), f"{path}.path")
     reference, resource = item.get("fieldRef"), item.get("resourceFieldRef")
     if reference is not None:
-        errors += fields_of_pods.validate_field(reference, f"{path}.fieldRef", allowed=fields_of_pods.IN_VOLUMES)
+        errors += downward_api.validate_field(reference, f"{path}.fieldRef", allowed=downward_api.IN_VOLUMES)
         if resource is not None:
             why = "fieldRef and resourceFieldRef can not be specified simultaneously"
             errors.append(field.invalid(path, "resource", why))
     elif resource is not None:
-        errors += fields_of_pods.validate_resource(resource, f"{path}.resourceFieldRef", is_in_volume=True)
+        errors += downward_api.validate_resource(resource, f"{path}.resourceFieldRef", is_in_volume=True)
     else:
         errors.append(field.required(path, "one of fieldRef and resourceFieldRef is required"))
     return errors + rules.file_mode(item, path, "mode")

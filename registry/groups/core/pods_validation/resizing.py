@@ -25,13 +25,13 @@ def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Error
     before, after = old["spec"], new["spec"]
     if MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods cannot be resized")]
-    if rules.given(before, "os").get("name") == "windows":
+    if rules.member(before, "os").get("name") == "windows":
         return [field.forbidden("[]", "windows pods cannot be resized")]
-    quality = rules.given(old, "status").get("qosClass") or pod_resources.qos_class(before)
+    quality = rules.member(old, "status").get("qosClass") or pod_resources.qos_class(before)
     if quality != pod_resources.qos_class(after):
-        shown = rules.given(new, "status").get("qosClass", "")
+        shown = rules.member(new, "status").get("qosClass", "")
         errors.append(field.invalid("spec", shown, "Pod QOS Class may not change as a result of resizing"))
-    if not _is_supported(rules.given(old, "status")):
+    if not _is_supported(rules.member(old, "status")):
         errors.append(field.forbidden("spec", "Pod running on node without support for resize"))
     settled = dict(after)
     if _has_own(before) or _has_own(after):
@@ -44,13 +44,13 @@ def validate(new: Obj, old: Obj, found: Errors, *, options: PodOptions) -> Error
 def _is_supported(status: Obj) -> bool:
     """Whether the kubelet reports container resources. Before a container runs, the answer is yes."""
     for container in status.get("containerStatuses") or ():
-        if rules.given(container, "state").get("running") is not None:
+        if rules.member(container, "state").get("running") is not None:
             return container.get("resources") is not None
     return True
 
 
 def _has_own(spec: Obj) -> bool:
-    resources = rules.given(spec, "resources")
+    resources = rules.member(spec, "resources")
     return any(resources.get(member) for member in _MEMBERS)
 
 
@@ -115,7 +115,7 @@ def _validate_containers(settled: dict[str, Any], old: Obj, *, is_valid: bool) -
     for members in ("initContainers", "containers"):
         for index, container in enumerate(settled.get(members) or ()):
             here = f"spec.{members}[{index}].resources"
-            before, after = (rules.given(one, "resources") for one in (old[members][index], container))
+            before, after = (rules.member(one, "resources") for one in (old[members][index], container))
             for member in ("requests", "limits"):
                 if _is_removed(after, before, member):
                     errors.append(field.forbidden(f"{here}.{member}", f"resource {member} cannot be removed"))
@@ -137,7 +137,7 @@ def _validate_settled(settled: dict[str, Any], old: Obj, members: str) -> Errors
         is_modified = not _is_same(container, before)
         # As in kube-apiserver, claims are dropped before the comparison, so a container that had claims counts as
         # changed.
-        resources = _with_compute_of(rules.given(container, "resources"), rules.given(before, "resources"))
+        resources = _with_compute_of(rules.member(container, "resources"), rules.member(before, "resources"))
         resources.pop("claims", None)
         one = {**container, "resources": resources}
         kept.append(one)

@@ -49,7 +49,7 @@ def validate_pod(spec: Obj, path: str, *, claims: Collection[str], options: PodO
     resources = spec.get("resources")
     if resources is None:
         return []
-    if rules.given(spec, "os").get("name") == "windows":
+    if rules.member(spec, "os").get("name") == "windows":
         return [field.forbidden(path, "may not be set for a windows pod")]
     errors: Errors = []
     if resources.get("claims") is not None or f"{path}.claims" in options.empties:
@@ -79,7 +79,7 @@ def _validate_request(name: str, amount: str, limit: str | None, path: str) -> E
     can_overcommit = resource_names.allows_overcommit(name)
     if limit is None:
         return [] if can_overcommit else [field.required(f"{path}.limits", _NO_OVERCOMMIT)]
-    wanted, most = quantity.known(amount).nanos, quantity.known(limit).nanos
+    wanted, most = quantity.parse_cached(amount).nanos, quantity.parse_cached(limit).nanos
     if wanted != most and not can_overcommit:
         return [field.invalid(f"{path}.requests", amount, f"must be equal to {name} limit of {limit}")]
     if wanted > most:
@@ -130,12 +130,12 @@ def _validate_sums(spec: Obj, resources: Obj, path: str) -> Errors:
     errors: Errors = []
     requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     for name, total in pod_resources.aggregate(spec, "requests").items():
-        if name in requests and total.nanos > quantity.known(requests[name]).nanos:
+        if name in requests and total.nanos > quantity.parse_cached(requests[name]).nanos:
             why = f"must be greater than or equal to aggregate container requests of {total}"
             errors.append(field.invalid(f"{path}.requests[{name}]", requests[name], why))
     for name, total in pod_resources.aggregate(spec, "limits").items():
         is_held = resource_names.is_huge_pages(name) and name in limits
-        if is_held and total.nanos > quantity.known(limits[name]).nanos:
+        if is_held and total.nanos > quantity.parse_cached(limits[name]).nanos:
             why = f"must be greater than or equal to aggregate container limits of {total}"
             errors.append(field.invalid(f"{path}.limits[{name}]", limits[name], why))
     return errors
@@ -145,8 +145,8 @@ def _validate_single_limits(spec: Obj, resources: Obj, path: str) -> Errors:
     errors: Errors = []
     most = resources.get("limits") or {}
     for index, container in enumerate(spec.get("containers") or ()):
-        for name, limit in (rules.given(container, "resources").get("limits") or {}).items():
-            if name in most and quantity.known(limit).nanos > quantity.known(most[name]).nanos:
+        for name, limit in (rules.member(container, "resources").get("limits") or {}).items():
+            if name in most and quantity.parse_cached(limit).nanos > quantity.parse_cached(most[name]).nanos:
                 why = f"must be less than or equal to pod limits of {most[name]}"
                 errors.append(field.invalid(f"{path}.containers[{index}][{name}].limits", limit, why))
     return errors

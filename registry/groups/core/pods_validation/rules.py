@@ -26,7 +26,7 @@ def each_container(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
             yield container, f"{path}.{name}[{index}]"
 
 
-def given(obj: Obj | None, name: str) -> Obj:
+def member(obj: Obj | None, name: str) -> Obj:
     """The map at a member; empty when it is missing."""
     return (obj or {}).get(name) or {}
 

@@ -108,7 +108,7 @@ def validate_old_spread_keys(keys: Sequence[str], path: str, selector: Mapping[s
     errors: Errors = []
     if selector is None:
         errors.append(field.forbidden(path, "must not be specified when labelSelector is not set"))
-    known = set(rules.given(selector, "matchLabels"))
+    known = set(rules.member(selector, "matchLabels"))
     known |= {one.get("key", "") for one in (selector or {}).get("matchExpressions") or ()}
     for index, key in enumerate(keys):
         errors += rules.qualified_name(key, f"{path}[{index}]")

@@ -45,7 +45,7 @@ def _validate_escalation(context: Obj, path: str) -> Errors:
     if context.get("allowPrivilegeEscalation") is not False:
         return []
     reasons = ["`privileged` to true"] if context.get("privileged") else []
-    added = rules.given(context, "capabilities").get("add") or ()
+    added = rules.member(context, "capabilities").get("add") or ()
     reasons += ["`capabilities.Add` CAP_SYS_ADMIN" for capability in added if capability == "CAP_SYS_ADMIN"]
     shown = internal.form("core.SecurityContext", context) if reasons else None
     return [field.invalid(path, shown, f"cannot set `allowPrivilegeEscalation` to false and {why}") for why in reasons]
@@ -53,7 +53,7 @@ def _validate_escalation(context: Obj, path: str) -> Errors:
 
 def validate_pod(spec: Obj, path: str, *, options: PodOptions) -> Errors:
     """The errors of the pod's security context and of the host namespaces that it shares."""
-    context = rules.given(spec, "securityContext")
+    context = rules.member(spec, "securityContext")
     errors: Errors = []
     for member in ("fsGroup", "runAsUser", "runAsGroup"):
         errors += rules.identity(context, path, member)

@@ -58,7 +58,7 @@ def _validate_conditions(conditions: Sequence[Obj], path: str) -> Errors:
 def _validate_nomination(status: Obj, old: Obj) -> Errors:
     """The errors of nominatedNodeName, which a pod without a node may have."""
     nominated, path = status.get("nominatedNodeName", ""), "status.nominatedNodeName"
-    if not nominated or nominated == rules.given(old, "status").get("nominatedNodeName", ""):
+    if not nominated or nominated == rules.member(old, "status").get("nominatedNodeName", ""):
         return []
     errors = rules.subdomain(nominated, path)
     if old["spec"].get("nodeName"):
@@ -93,7 +93,7 @@ def _validate_extended_claim(status: Obj | None, spec: Obj) -> Errors:
     if not mappings:
         errors.append(field.required(f"{path}.requestMappings", "at least one request mapping is required"))
     requests = {
-        container.get("name", ""): rules.given(container, "resources").get("requests") or {}
+        container.get("name", ""): rules.member(container, "resources").get("requests") or {}
         for member in ("initContainers", "containers")
         for container in spec.get(member) or ()
     }
@@ -169,9 +169,9 @@ def _validate_ips(ips: Sequence[Obj], old: Sequence[Obj], path: str, *, struct: 
 def _validate_users(statuses: Sequence[Obj], path: str, spec: Obj) -> Errors:
     """The errors of the users in container statuses. Windows pods cannot have them."""
     errors: Errors = []
-    system = rules.given(spec, "os").get("name", "linux")
+    system = rules.member(spec, "os").get("name", "linux")
     for index, status in enumerate(statuses):
-        user = rules.given(status, "user").get("linux")
+        user = rules.member(status, "user").get("linux")
         if user is None:
             continue
         here = f"{path}[{index}].user.linux"
@@ -222,7 +222,7 @@ def _validate_device(resource: Obj, path: str, *, container: Obj | None) -> Erro
 
 def _validate_owner(name: str, path: str, container: Obj) -> Errors:
     """The error for a device that the container has not requested."""
-    resources = rules.given(container, "resources")
+    resources = rules.member(container, "resources")
     if not name.startswith(_CLAIM):
         is_asked = name in (resources.get("requests") or {})
         why = "must match one of the container's resource requests"

@@ -128,22 +128,22 @@ def _validate_node_affinity(new: Obj | None, old: Obj | None) -> Errors:
     path = f"spec.affinity.{_NODE}.{affinity.REQUIRED}.nodeSelectorTerms"
     if before and len(before) != len(after):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        return [field.invalid(path, None if given is None else [_shown(term) for term in given], why)]
+        return [field.invalid(path, None if given is None else [_internal(term) for term in given], why)]
     why = "only additions are allowed (no mutations or deletions)"
     return [
-        field.invalid(f"{path}[{index}]", _shown(after[index]), why)
+        field.invalid(f"{path}[{index}]", _internal(after[index]), why)
         for index, term in enumerate(before)
         if not _only_adds(after[index], term)
     ]
 
 
 def _required_terms(of: Obj | None) -> Sequence[Obj] | None:
-    required = rules.given(rules.given(of, _NODE), affinity.REQUIRED)
+    required = rules.member(rules.member(of, _NODE), affinity.REQUIRED)
     terms: Sequence[Obj] | None = required.get("nodeSelectorTerms")
     return terms
 
 
-def _shown(term: Obj) -> Any:
+def _internal(term: Obj) -> Any:
     return internal.form("core.NodeSelectorTerm", term)
 
 
@@ -160,8 +160,8 @@ def _take_over_node_demands(settled: dict[str, Any], old: Obj) -> None:
     settled.pop("nodeSelector", None)
     if "nodeSelector" in old:
         settled["nodeSelector"] = old["nodeSelector"]
-    before = rules.given(old, "affinity").get(_NODE)
-    if before == rules.given(settled, "affinity").get(_NODE):
+    before = rules.member(old, "affinity").get(_NODE)
+    if before == rules.member(settled, "affinity").get(_NODE):
         return
     others = {name: value for name, value in (settled.get("affinity") or {}).items() if name != _NODE}
     if before is not None:
@@ -190,7 +190,7 @@ _SELECTORS = frozenset({"LabelSelector", "NamespaceSelector", "Selector"})
 def _settled(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         if name in _AMOUNTS:
-            return {key: quantity.known(amount).nanos for key, amount in value.items()} or None
+            return {key: quantity.parse_cached(amount).nanos for key, amount in value.items()} or None
         return {key: _settled(one, key) for key, one in value.items()} or (value if name in _SELECTORS else None)
     if isinstance(value, list):
         return [_settled(one) for one in value] or None

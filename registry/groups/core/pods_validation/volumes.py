@@ -34,7 +34,7 @@ def validate(
         errors += found
         if not found:
             right[volume["name"]] = volume
-        claim = rules.given(volume, "persistentVolumeClaim").get("claimName", "")
+        claim = rules.member(volume, "persistentVolumeClaim").get("claimName", "")
         if claim in created and volume.get("persistentVolumeClaim") is not None:
             why = "must not reference a PVC that gets created for an ephemeral volume"
             errors.append(field.invalid(f"{place}.persistentVolumeClaim.claimName", claim, why))

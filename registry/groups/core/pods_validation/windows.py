@@ -126,7 +126,7 @@ def validate_host_process(spec: Obj, path: str, *, options: PodOptions) -> Error
 
 
 def _host_process(owner: Obj) -> bool | None:
-    options = rules.given(owner, "securityContext").get("windowsOptions") or {}
+    options = rules.member(owner, "securityContext").get("windowsOptions") or {}
     wanted: bool | None = options.get("hostProcess")
     return wanted
 
@@ -148,7 +148,7 @@ def _validate_linux(spec: Obj, path: str) -> Errors:
     return [
         field.forbidden(f"{place}.securityContext.windowsOptions", _NOT_ON_LINUX)
         for owner, place in owners
-        if rules.given(owner, "securityContext").get("windowsOptions") is not None
+        if rules.member(owner, "securityContext").get("windowsOptions") is not None
     ]
 
 
@@ -156,11 +156,11 @@ def _validate_windows(spec: Obj, path: str, empties: Collection[str]) -> Errors:
     errors: Errors = []
     for member, may_be_empty in _POD_MEMBERS:
         parent, _, name = member.rpartition(".")
-        value = (rules.given(spec, parent) if parent else spec).get(name)
+        value = (rules.member(spec, parent) if parent else spec).get(name)
         if value if may_be_empty else value is not None or f"{path}.{member}" in empties:
             errors.append(field.forbidden(f"{path}.{member}", _NOT_ON_WINDOWS))
     for container, place in rules.each_container(spec, path):
-        context = rules.given(container, "securityContext")
+        context = rules.member(container, "securityContext")
         errors += [
             field.forbidden(f"{place}.securityContext.{member}", _NOT_ON_WINDOWS)
             for member in _CONTAINER_MEMBERS

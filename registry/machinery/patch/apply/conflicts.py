@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.patch.apply import elements, fields
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.managed import Owner
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Owner
 
 
 class FieldConflict(NamedTuple):
@@ -33,7 +33,7 @@ class Conflicts(Exception):
 def error(conflicts: Conflicts) -> ApplyConflict:
     """The error for a client that applies without force."""
     causes = [
-        Cause("FieldManagerConflict", f"conflict with {_shown(owner)}", elements.path_text(path))
+        Cause("FieldManagerConflict", f"conflict with {_manager_text(owner)}", elements.path_text(path))
         for owner, path in conflicts.found
     ]
     return ApplyConflict(f"Apply failed with {_message(conflicts.found)}", causes)
@@ -42,18 +42,18 @@ def error(conflicts: Conflicts) -> ApplyConflict:
 def _message(found: Sequence[FieldConflict]) -> str:
     if len(found) == 1:
         owner, path = found[0]
-        return f"1 conflict: conflict with {_shown(owner)}: {elements.path_text(path)}"
+        return f"1 conflict: conflict with {_manager_text(owner)}: {elements.path_text(path)}"
     paths: dict[Owner, list[Path]] = {}
     for owner, path in found:
         paths.setdefault(owner, []).append(path)
     lines = []
     for owner, lost in paths.items():
-        lines.append(f"conflicts with {_shown(owner)}:")
+        lines.append(f"conflicts with {_manager_text(owner)}:")
         lines += [f"- {elements.path_text(path)}" for path in lost]
     return f"{len(found)} conflicts: " + "\n".join(lines)
 
 
-def _shown(owner: Owner) -> str:
+def _manager_text(owner: Owner) -> str:
     text = quote(owner.manager)
     if owner.subresource:
         text += f" with subresource {quote(owner.subresource)}"

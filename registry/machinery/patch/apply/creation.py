@@ -179,12 +179,12 @@ class _Plans:
         names = tuple(value)
         plan = self._known.get(names)
         if plan is None:
-            plan = self._made(names)
+            plan = self._new_plan(names)
             if len(self._known) < MAX_PLANS:
                 self._known[names] = plan
         return plan
 
-    def _made(self, names: tuple[str, ...]) -> _Plan:
+    def _new_plan(self, names: tuple[str, ...]) -> _Plan:
         steps = [(name, elements.field(name), self._walk_of(name)) for name in sorted(names)]
         if any(below is not None for _, _, below in steps):
             return steps, None

@@ -144,17 +144,17 @@ def _text(element: str) -> str:
         case "f:":
             return f".{rest}"
         case "k:":
-            return f"[{','.join(f'{name}={_shown(value)}' for name, value in orjson.loads(rest).items())}]"
+            return f"[{','.join(f'{name}={_value_text(value)}' for name, value in orjson.loads(rest).items())}]"
         case "v:":
-            return f"[={_shown(orjson.loads(rest))}]"
+            return f"[={_value_text(orjson.loads(rest))}]"
     return f"[{rest}]"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, dict):
-        return "".join(f"{name}={_shown(one)}" for name, one in value.items())
+        return "".join(f"{name}={_value_text(one)}" for name, one in value.items())
     if isinstance(value, list):
-        return f"[{','.join(map(_shown, value))}]"
+        return f"[{','.join(map(_value_text, value))}]"
     return gotext.float_text(value) if isinstance(value, float) else orjson.dumps(value).decode()

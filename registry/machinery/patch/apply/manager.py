@@ -16,12 +16,19 @@ from aio_apiserver.registry.base.empties import Empties, Empty
 from aio_apiserver.registry.base.errors import BadRequest, StatusError
 from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.machinery.patch.apply import checks, conflicts, fields, last_applied, managed, ownership
+from aio_apiserver.registry.machinery.patch.apply import (
+    checks,
+    conflicts,
+    fields,
+    last_applied,
+    managed_fields,
+    ownership,
+)
 from aio_apiserver.registry.machinery.patch.apply import type_converters as forms
 from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts
 from aio_apiserver.registry.machinery.patch.apply.elements import Path, field
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.managed import Entry, Owned, Owner
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Entry, Owned, Owner
 from aio_apiserver.registry.machinery.patch.apply.ownership import Convert, MergeRules, Versioned
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
@@ -89,19 +96,19 @@ class FieldManager(Struct, frozen=True):
 
     def _tracked(self, live: Object | None, new: Object, given: Any, manager: str, empties: Empties) -> Sequence[Entry]:
         present = _entries(live)
-        known = self._known(present, given)
+        known = self._owners_before(present, given)
         if not known:
             return [] if live is not None else self._created(new, manager, empties)
-        before = self._shown(live)
-        after = self.form.shown(new, empties)
+        before = self._versioned(live)
+        after = self.form.printed(new, empties)
         is_same = before.value == after.value and (not given or given == present)
         if is_same and self.ask is None and self._are_served(known):
             return present
         left, mine = ownership.updated(self._rules, before, after, known)
         self._own(left, mine, manager)
-        return managed.written(managed.capped(left))
+        return managed_fields.written(managed_fields.capped(left))
 
-    def _known(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
+    def _owners_before(self, present: Sequence[Entry], given: Any) -> dict[Owner, Owned]:
         """The managed fields before the write: those in the client's object if they are valid, else those of the live
         object.
         """
@@ -109,29 +116,29 @@ class FieldManager(Struct, frozen=True):
             if given in _FORGETTING:
                 return {}
             try:
-                known = managed.read(given) if given != present else {}
+                known = managed_fields.read(given) if given != present else {}
             except ValueError:
                 known = {}
             if known:
                 return known
-        return managed.known(present)
+        return managed_fields.owners(present)
 
     def _created(self, new: Object, manager: str, empties: Empties) -> Sequence[Entry]:
         """The entries of a created object; a shortcut with the same result."""
-        created = self.form.created_fields(self.form.shown(new, empties).value)
+        created = self.form.created_fields(self.form.printed(new, empties).value)
         left: dict[Owner, Owned] = {}
         self._own(left, self.resets.kept(created), manager)
-        return managed.written(left)
+        return managed_fields.written(left)
 
     def _own(self, left: dict[Owner, Owned], mine: Fields, manager: str) -> None:
         """Add the fields of this write to its updater."""
         mine = fields.difference(mine, _UNOWNED)
         if mine:
-            owner = managed.updater(manager, self.form.api_version, self.subresource)
+            owner = managed_fields.updater(manager, self.form.api_version, self.subresource)
             before = left[owner].fields if owner in left else fields.NOTHING
             left[owner] = Owned(self.form.api_version, fields.union(mine, before), self.now())
 
-    def _are_served(self, known: managed.Managed) -> bool:
+    def _are_served(self, known: managed_fields.Managed) -> bool:
         return all(owned.api_version in self.forms for owned in known.values())
 
     def apply(
@@ -142,10 +149,10 @@ class FieldManager(Struct, frozen=True):
         Raises ApplyConflict, BadRequest, and StatusError when the configuration does not fit the type.
         """
         self._check_kind(config)
-        before, wanted = self._shown(live), self.form.versioned(config)
-        known = managed.known(_entries(live)) or self._before_first_apply(before)
+        before, wanted = self._versioned(live), self.form.versioned(config)
+        known = managed_fields.owners(_entries(live)) or self._before_first_apply(before)
         self._check(config, before)
-        owner = managed.applier(manager, self.subresource)
+        owner = managed_fields.applier(manager, self.subresource)
         try:
             after, left = self._applied(before, wanted, known, owner, force=force)
         except Conflicts as exc:
@@ -157,11 +164,11 @@ class FieldManager(Struct, frozen=True):
         if manager == last_applied.MANAGER:
             last_applied.kept_true(hub, config)
         self._settle(left, owner, is_changed=is_changed)
-        _write(hub, managed.written(left))
+        _write(hub, managed_fields.written(left))
         return hub
 
     def _applied(
-        self, before: Versioned, wanted: Versioned, known: managed.Managed, owner: Owner, *, force: bool
+        self, before: Versioned, wanted: Versioned, known: managed_fields.Managed, owner: Owner, *, force: bool
     ) -> tuple[Versioned, dict[Owner, Owned]]:
         """Apply; kubectl may also take the fields that it owns from client-side apply."""
         try:
@@ -200,7 +207,7 @@ class FieldManager(Struct, frozen=True):
         if mine and owned:
             left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
 
-    def _shown(self, live: Object | None) -> Versioned:
+    def _versioned(self, live: Object | None) -> Versioned:
         return self.form.nothing if live is None else self.form.stored(live)
 
     def _hub(self, applied: Versioned, config: Object, empties: list[Empty] | None) -> Object:
@@ -227,7 +234,7 @@ class FieldManager(Struct, frozen=True):
 
     def _check(self, config: Object, live: Versioned) -> None:
         """Raises BadRequest, and StatusError when the configuration or the live object does not fit its type."""
-        if managed.may_be_read(objects.get(config, "metadata.managedFields")):
+        if managed_fields.may_be_read(objects.get(config, "metadata.managedFields")):
             raise BadRequest("metadata.managedFields must be nil")
         if found := checks.misfits(self.form.shape, config):
             raise StatusError(f"failed to create typed patch object ({_subject(config)}): {checks.summary(found)}")

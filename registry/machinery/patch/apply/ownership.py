@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery.patch.apply import compare, contents, fiel
 from aio_apiserver.registry.machinery.patch.apply.compare import Comparison
 from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts, FieldConflict
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.managed import Managed, Owned, Owner
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Managed, Owned, Owner
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Shape, ShapeError
 
@@ -70,7 +70,7 @@ def updated(rules: MergeRules, live: Versioned, new: Versioned, managed: Managed
     """The fields of each manager after an update, and the fields of the writer. Raises ShapeError."""
     change = live.compared(new).within(rules.resets)
     reconciled = _reconciled(rules, live, managed)
-    left, _ = _left(rules, live, new, reconciled, change)
+    left, _ = _owned_after(rules, live, new, reconciled, change)
     return left, change.changed
 
 
@@ -88,7 +88,7 @@ def applied(
         new = _pruned(rules, new, wanted, last)
     change = live.compared(new).within(rules.resets)
     others = {one: owned for one, owned in wanted.items() if one != owner}
-    left, conflicts = _left(rules, live, new, others, change)
+    left, conflicts = _owned_after(rules, live, new, others, change)
     if conflicts and not force:
         raise Conflicts(conflicts)
     if mine.fields:
@@ -106,7 +106,7 @@ def _reconciled(rules: MergeRules, live: Versioned, managed: Managed) -> dict[Ow
     return result
 
 
-def _left(
+def _owned_after(
     rules: MergeRules, live: Versioned, new: Versioned, managed: Managed, change: Comparison
 ) -> tuple[dict[Owner, Owned], list[FieldConflict]]:
     """The fields that managers keep after a change, and the conflicts about fields that they lose."""

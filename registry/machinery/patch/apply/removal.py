@@ -26,7 +26,7 @@ def _without(shape: Shape, value: Any, removed: Fields) -> Any:
 def _map_left(part: Maps, value: dict[str, Any], removed: Fields) -> dict[str, Any] | None:
     left = {}
     for name, one in value.items():
-        kept = _left(part.member(name), one, removed.get(elements.field(name)))
+        kept = _pruned(part.member(name), one, removed.get(elements.field(name)))
         if kept is not ABSENT:
             left[name] = kept
     return left or None
@@ -35,13 +35,13 @@ def _map_left(part: Maps, value: dict[str, Any], removed: Fields) -> dict[str, A
 def _list_left(part: Lists, value: list[Any], removed: Fields) -> list[Any] | None:
     left = []
     for one in value:
-        kept = _left(part.items, one, removed.get(part.element(one)))
+        kept = _pruned(part.items, one, removed.get(part.element(one)))
         if kept is not ABSENT:
             left.append(kept)
     return left or None
 
 
-def _left(shape: Shape, value: Any, removed: Fields | None) -> Any:
+def _pruned(shape: Shape, value: Any, removed: Fields | None) -> Any:
     if removed is None:
         return value
     return ABSENT if fields.is_member(removed) else _without(shape, value, removed)

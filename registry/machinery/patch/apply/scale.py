@@ -7,9 +7,9 @@ another manager. Its fields come back as a separate entry without time.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.machinery.patch.apply import elements, fields, managed
+from aio_apiserver.registry.machinery.patch.apply import elements, fields, managed_fields
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
-from aio_apiserver.registry.machinery.patch.apply.managed import Entry, Owned, Owner
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Entry, Owned, Owner
 
 API_VERSION = "autoscaling/v1"
 _REPLICAS: Path = (elements.field("spec"), elements.field("replicas"))
@@ -21,10 +21,10 @@ Paths = Mapping[str, Path | None]
 def entries_of_scale(parent: Sequence[Entry], paths: Paths) -> list[dict[str, Any]]:
     """The managedFields of an object's Scale."""
     mine = fields.of_paths([_REPLICAS])
-    return managed.written(
+    return managed_fields.written(
         {
             owner: Owned(API_VERSION, mine, owned.time)
-            for owner, owned in managed.known(parent).items()
+            for owner, owned in managed_fields.owners(parent).items()
             if (path := paths.get(owned.api_version)) and fields.has(owned.fields, path)
         }
     )
@@ -34,7 +34,7 @@ def entries_of_parent(
     scale: Sequence[Entry], parent: Sequence[Entry], paths: Paths, api_version: str
 ) -> list[dict[str, Any]]:
     """The managedFields of an object after a write of its Scale in `api_version`."""
-    before, scaled = managed.known(parent), managed.known(scale)
+    before, scaled = managed_fields.owners(parent), managed_fields.owners(scale)
     here = paths[api_version]
     assert here is not None, "only a version with a Scale serves one"
     replicas = fields.of_paths([here])
@@ -55,4 +55,4 @@ def entries_of_parent(
         if owner not in settled and fields.has(owned.fields, _REPLICAS):
             since = before[owner].time if owner in before else ""
             result[owner] = Owned(api_version, replicas, since)
-    return managed.written(result)
+    return managed_fields.written(result)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from aio_apiserver.registry.machinery.patch.apply.managed import Entry
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Entry
 
 
 def differ_only_in_time(new: Sequence[Entry], old: Sequence[Entry]) -> bool:

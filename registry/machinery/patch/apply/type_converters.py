@@ -69,7 +69,7 @@ class TypeConverter:
     def shape(self) -> Shape:
         return self._shape_of(self.type.node)
 
-    def shown(self, hub: Object, empties: Empties = ()) -> Versioned:
+    def printed(self, hub: Object, empties: Empties = ()) -> Versioned:
         """A hub object as this version prints it, with `[]` and `{}` for empty values."""
         conversion = self.view.conversion
         value = self._printed(conversion.from_hub(objects.clone(hub)) if conversion else hub)
@@ -79,7 +79,7 @@ class TypeConverter:
 
     def stored(self, hub: Object) -> Versioned:
         """A stored hub object. The storage version prints it without conversion."""
-        return self.versioned(self._typed(hub)) if self.view.conversion is None else self.shown(hub)
+        return self.versioned(self._typed(hub)) if self.view.conversion is None else self.printed(hub)
 
     def versioned(self, value: Object) -> Versioned:
         return Versioned(self.api_version, self.shape, value)
@@ -120,7 +120,7 @@ class TypeConverter:
     def converted(self, one: Versioned, source: "TypeConverter") -> Versioned | None:
         """A value of another version in this one; None when it cannot be converted. Raises ShapeError."""
         try:
-            return self.shown(source.plain_hub(one.value))
+            return self.printed(source.plain_hub(one.value))
         except DecodeError as exc:
             raise ShapeError(source.unfit(exc)) from exc
 

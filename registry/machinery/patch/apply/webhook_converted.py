@@ -57,7 +57,7 @@ async def apply(
     return await _done(manager, lambda owners: owners.apply(live, config, by, force=force, empties=empties), run)
 
 
-class _Wanted(Exception):
+class _ConversionNeeded(Exception):
     """The next conversion that the run needs."""
 
     def __init__(self, one: Versioned, api_version: str) -> None:
@@ -76,7 +76,7 @@ class _Answers(Struct):
         if one.api_version == api_version:
             return one
         if self.used == len(self.known):
-            raise _Wanted(one, api_version)
+            raise _ConversionNeeded(one, api_version)
         answer = self.known[self.used]
         self.used += 1
         if isinstance(answer, ShapeError):
@@ -90,7 +90,7 @@ async def _done(manager: FieldManager, work: Callable[[FieldManager], T], run: R
     while True:
         try:
             return await run(partial(work, replace(manager, convert=answers.convert)))
-        except _Wanted as wanted:
+        except _ConversionNeeded as wanted:
             answer = await _answered(manager, wanted.one, wanted.api_version)
             answers = _Answers((*answers.known, answer))
 

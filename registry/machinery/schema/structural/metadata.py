@@ -23,7 +23,7 @@ class MetadataType:
     def decode(self, value: Any) -> Decoded:
         """The metadata in canonical form, and its unknown fields. Raises DecodeError."""
         decoded = self._type.decode(value if value is not None else {})
-        return Decoded(self._shown(decoded.obj), decoded.strict_errors)
+        return Decoded(self._canonical(decoded.obj), decoded.strict_errors)
 
     def decode_leniently(self, value: Any) -> dict[str, Any]:
         """The metadata without the members that do not decode."""
@@ -44,9 +44,9 @@ class MetadataType:
                 metadata |= self._type.decode({name: item}).obj
             except DecodeError:
                 continue
-        return self._shown(metadata)
+        return self._canonical(metadata)
 
-    def _shown(self, metadata: dict[str, Any]) -> dict[str, Any]:
+    def _canonical(self, metadata: dict[str, Any]) -> dict[str, Any]:
         shown = self._type.canonical(metadata)
         if shown.get("creationTimestamp") is None:
             shown.pop("creationTimestamp", None)

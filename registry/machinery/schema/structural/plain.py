@@ -8,13 +8,13 @@ from typing import Any
 
 from aio_apiserver.registry.machinery.schema.model import Schema
 
-_SAID = frozenset({"type", "description", "title", "minLength", "maxLength", "enum"})
+_SCALAR_MEMBERS = frozenset({"type", "description", "title", "minLength", "maxLength", "enum"})
 _TYPES = frozenset({"string", "integer", "boolean", "number"})
 
 
 def is_plain(schema: Any) -> bool:
     """Whether a schema is a scalar without nested schema, rule, default or format, and valid in itself."""
-    return isinstance(schema, dict) and schema.keys() <= _SAID and schema.get("type") in _TYPES
+    return isinstance(schema, dict) and schema.keys() <= _SCALAR_MEMBERS and schema.get("type") in _TYPES
 
 
 def any_below(holds: Callable[[Any], bool], schema: Schema) -> bool:

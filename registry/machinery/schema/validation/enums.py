@@ -36,7 +36,7 @@ class Allowed:
         return value is not None and _key(value) in self._others
 
     @cached_property
-    def shown(self) -> Sequence[str]:
+    def texts(self) -> Sequence[str]:
         """The values as an error lists them, up to a limit."""
         return list(_first(one if isinstance(one, str) else field.show(one) for one in self._values))
 

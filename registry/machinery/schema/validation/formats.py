@@ -13,7 +13,7 @@ from aio_apiserver.registry.machinery.schema.validation import emails, patterns,
 Check = Callable[[str], bool]
 
 
-def known(name: str, of_type: str) -> str:
+def effective(name: str, of_type: str) -> str:
     """The normalized name of a format for values of a type; empty when the format has no effect."""
     if of_type in {"", "string"}:
         normal = name.replace("-", "")

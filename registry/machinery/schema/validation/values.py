@@ -48,7 +48,7 @@ class SchemaPlan(Struct, frozen=True):
         plain, matches = _PLAIN.get(name, (None, 0)) if schema.keys() <= _SAYS_NOTHING else (None, 0)
         return cls(
             types,
-            formats.known(schema.get("format") or "", types[0] if len(types) == 1 else ""),
+            formats.effective(schema.get("format") or "", types[0] if len(types) == 1 else ""),
             schema.get("format") or "",
             bool(schema.get("nullable")),
             any(schema.get(word) is not None for word in ("anyOf", "oneOf", "allOf", "not")),
@@ -186,7 +186,7 @@ class ValueValidation:
         allowed = plan.allowed
         if allowed is not None and not allowed.holds(value):
             message = f"{name} in body should be one of those in {id(allowed)}"
-            result.add(message, field.not_supported(self.where(name), value, allowed.shown))
+            result.add(message, field.not_supported(self.where(name), value, allowed.texts))
 
     def _string(self, result: Result, value: str, schema: Schema, name: str) -> None:
         longest, shortest, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")

@@ -73,8 +73,8 @@ class EvaluatedWrite:
         key = (str(form.resource), form.version)
         if key not in self._shown:
             attributes = self.attributes
-            old = await form.shown(attributes.old) if attributes.old is not None else None
-            obj = await form.shown(attributes.obj) if attributes.obj is not None else None
+            old = await form.versioned(attributes.old) if attributes.old is not None else None
+            obj = await form.versioned(attributes.obj) if attributes.obj is not None else None
             self._shown[key] = (obj, old)
         return self._shown[key]
 

@@ -74,7 +74,7 @@ class MutatingAdmissionPolicy(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._source = Source(given.storage_for, MUTATINGADMISSIONPOLICIES, MUTATINGADMISSIONPOLICYBINDINGS)
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
-        self._params = Params(given.storage_for, given.kinds)
+        self._params = Params(given)
         self._access = given.authorizer
         self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
@@ -153,7 +153,7 @@ class MutatingAdmissionPolicy(Plugin):
     async def _current(self, invocation: _Invocation, work: _Round) -> Object:
         obj = work.write.attributes.obj
         assert obj is not None
-        return await invocation.form.shown(obj)
+        return await invocation.form.versioned(obj)
 
     async def _change(self, invocation: _Invocation, work: _Round) -> bool:
         """Apply the mutations of a policy. Returns whether they have changed the object."""

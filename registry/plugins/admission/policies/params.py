@@ -3,18 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
-from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
-from aio_apiserver.registry.generic.rest import ReaderFor
-from aio_apiserver.storage.interface import ListOptions, Reader, Resource
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.registry.generic.kind_lookup import ServedKind
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
+from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.storage.stored_object import Object
 
 _NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
-_AT_HAND = ListOptions(resource_version=0)
 
 
 class Misconfigured(Exception):
@@ -22,11 +19,10 @@ class Misconfigured(Exception):
 
 
 class Params:
-    """Reads parameters from the storage of their kind."""
+    """Looks parameters up."""
 
-    def __init__(self, storage_for: ReaderFor, kinds: KindLookup) -> None:
-        self._storage_for = storage_for
-        self._kinds = kinds
+    def __init__(self, given: Foundation) -> None:
+        self._given = given
 
     async def collect(
         self, kind: Mapping[str, Any] | None, reference: Mapping[str, Any] | None, attributes: Attributes
@@ -38,42 +34,43 @@ class Params:
         if reference.get("namespace") and not mapped.is_namespaced:
             raise Misconfigured("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
         scope = _scope(mapped, reference, attributes)
-        found = await self._found(mapped, reference, scope)
+        found = await self._objects(mapped, kind, reference, scope)
         if not found and reference.get("parameterNotFoundAction") == "Deny":
             raise Misconfigured(_NO_PARAMS)
         api_version = f"{mapped.group}/{mapped.version}" if mapped.group else mapped.version
-        return [{"kind": kind["kind"], "apiVersion": api_version, **one.decode()} for one in found]
+        return [{"kind": kind["kind"], "apiVersion": api_version, **one} for one in found]
 
     async def _mapped(self, kind: Mapping[str, Any]) -> ServedKind:
-        found = await self._kinds.resources(kind.get("apiVersion", ""), kind.get("kind", ""))
+        found = await self._given.kinds.resources(kind.get("apiVersion", ""), kind.get("kind", ""))
         if not found:
-            shown = f"&ParamKind{{APIVersion:{kind.get('apiVersion')},Kind:{kind.get('kind')},}}"
-            raise Misconfigured(f"paramKind kind `{shown}` not known")
+            raise _unknown(kind)
         return found[0]
 
-    async def _found(self, mapped: ServedKind, reference: Mapping[str, Any], scope: str) -> Sequence[StoredObject]:
-        storage = self._storage(mapped)
-        resource = GroupResource(mapped.group, mapped.plural)
+    async def _objects(
+        self, mapped: ServedKind, kind: Mapping[str, Any], reference: Mapping[str, Any], scope: str
+    ) -> Sequence[Object]:
+        lookup = self._lookup(mapped, kind)
         name = reference.get("name")
         if name:
-            try:
-                reading = StorageCall(resource, "get", name)
-                return [await interpreted(storage.get(f"{scope}{name}", resource_version=0), reading)]
-            except errors.NotFound:
-                return []
+            found = await lookup.cached(f"{scope}{name}")
+            return [found] if found is not None else []
         selector = reference.get("selector") or {}
-        listed = await interpreted(storage.get_list(scope, _AT_HAND), StorageCall(resource, "list"))
-        return [one for one in listed.items if label_selectors.selects(selector, one.labels)]
+        return await lookup.list(scope, is_selected=lambda labels: label_selectors.selects(selector, labels))
 
-    def _storage(self, mapped: ServedKind) -> Reader:
-        """The storage of a kind. Any served kind can be a parameter."""
-        view = mapped.version if mapped.is_custom else ""
-        place = f"{mapped.group}/{mapped.plural}" if mapped.is_custom else ""
-        return self._storage_for(
-            Resource(
-                group=mapped.group, resource=mapped.plural, namespaced=mapped.is_namespaced, view=view, place=place
-            )
-        )
+    def _lookup(self, mapped: ServedKind, kind: Mapping[str, Any]) -> Lookup[Object]:
+        """The objects of a kind. Any served kind can be a parameter."""
+        resource = GroupResource(mapped.group, mapped.plural)
+        if mapped.stored is not None:
+            return Lookup(self._given.storage_for(mapped.stored), resource, as_stored)
+        storage = self._given.custom_storage(mapped.group, mapped.plural, mapped.version)
+        if storage is None:
+            raise _unknown(kind)
+        return Lookup(storage, resource, as_stored)
+
+
+def _unknown(kind: Mapping[str, Any]) -> Misconfigured:
+    shown = f"&ParamKind{{APIVersion:{kind.get('apiVersion')},Kind:{kind.get('kind')},}}"
+    return Misconfigured(f"paramKind kind `{shown}` not known")
 
 
 def _scope(mapped: ServedKind, reference: Mapping[str, Any], attributes: Attributes) -> str:

@@ -57,7 +57,7 @@ class ValidatingAdmissionPolicy(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._source = Source(given.storage_for, VALIDATINGADMISSIONPOLICIES, VALIDATINGADMISSIONPOLICYBINDINGS)
         self._matcher = Matcher(given.storage_for(resource_of(NAMESPACES)), given.types)
-        self._params = Params(given.storage_for, given.kinds)
+        self._params = Params(given)
         self._access = given.authorizer
         self._metrics = given.metrics.of(ConditionMetrics)
         self._clock = given.clock.patience
@@ -117,17 +117,17 @@ class ValidatingAdmissionPolicy(Plugin):
             if not await write.matches_conditions(policy, conditions):
                 return []
         except Undetermined as exc:
-            return self._told([_Found(0, "Invalid", str(exc))], policy, binding, write)
+            return self._enforce([_Failure(0, "Invalid", str(exc))], policy, binding, write)
         seen = await write.inputs(policy, form, params)
         found = await write.answers.decided(lambda: _judge(policy, seen.evaluation()))
-        denials = self._told(found, policy, binding, write)
+        denials = self._enforce(found, policy, binding, write)
         values, wrong = await write.answers.decided(lambda: _annotate(policy, seen.evaluation()))
         for key, value in values:
             notes.add(key, value)
         return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
 
-    def _told(
-        self, found: Sequence["_Found"], policy: AdmissionPolicy, binding: PolicyBinding, write: EvaluatedWrite
+    def _enforce(
+        self, found: Sequence["_Failure"], policy: AdmissionPolicy, binding: PolicyBinding, write: EvaluatedWrite
     ) -> list[_Denial]:
         """Apply the validationActions of the binding to failed validations. Returns the denials."""
         denials = []
@@ -144,7 +144,7 @@ class ValidatingAdmissionPolicy(Plugin):
         return denials
 
 
-class _Found(NamedTuple):
+class _Failure(NamedTuple):
     """A failed validation: its number, reason and message."""
 
     number: int
@@ -160,18 +160,18 @@ class _Matched(NamedTuple):
     notes: AuditAnnotations
 
 
-def _judge(policy: AdmissionPolicy, evaluation: Evaluation) -> list[_Found]:
+def _judge(policy: AdmissionPolicy, evaluation: Evaluation) -> list[_Failure]:
     """The validations that fail. Raises Undecided."""
     try:
         outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
     except OutOfBudget as exc:
-        return [] if policy.ignores_failures else [_Found(0, "Invalid", str(exc))]
+        return [] if policy.ignores_failures else [_Failure(0, "Invalid", str(exc))]
     found = []
     for index, (validation, outcome) in enumerate(zip(policy.validations, outcomes, strict=True)):
         if outcome.failure:
-            found += [] if policy.ignores_failures else [_Found(index, "Invalid", outcome.failure)]
+            found += [] if policy.ignores_failures else [_Failure(index, "Invalid", outcome.failure)]
         elif outcome.value is not True:
-            found.append(_Found(index, validation.reason, _message(validation, evaluation)))
+            found.append(_Failure(index, validation.reason, _message(validation, evaluation)))
     return found
 
 

@@ -38,19 +38,19 @@ def note_own(attributes: Attributes, webhook: AdmissionWebhook, annotations: Map
 
 def note_mutation(attributes: Attributes, webhook: AdmissionWebhook, place: str, *, is_changed: bool) -> None:
     """Record whether a webhook has changed the object."""
-    said = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": is_changed}
-    attributes.annotate(f"{MUTATION}{place}", orjson.dumps(said).decode())
+    annotation = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": is_changed}
+    attributes.annotate(f"{MUTATION}{place}", orjson.dumps(annotation).decode())
 
 
 def note_patch(attributes: Attributes, webhook: AdmissionWebhook, place: str, operations: Sequence[Any]) -> None:
     """Record the patch of a webhook."""
-    said = {
+    annotation = {
         "configuration": webhook.configuration,
         "webhook": webhook.name,
         "patch": [dict(sorted((one or {}).items())) for one in operations],
         "patchType": "JSONPatch",
     }
-    attributes.annotate(f"{_PATCH}{place}", orjson.dumps(said).decode(), Level.REQUEST)
+    attributes.annotate(f"{_PATCH}{place}", orjson.dumps(annotation).decode(), Level.REQUEST)
 
 
 def note_failure(attributes: Attributes, webhook: AdmissionWebhook, place: str, step: str) -> None:

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_webhook
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.interface import ListOptions
-from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.stored_object import Object, StoredObject
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
 
-_ANY = ListOptions(resource_version=0)
 _LONGEST_SECONDS = 30
 
 
@@ -57,9 +55,9 @@ class Configurations:
     """Follows the configurations of a kind. Before the first list has arrived, each write reads them."""
 
     def __init__(self, storage_for: ReaderFor, kind: Kind) -> None:
-        self._storage = storage_for(resource_of(kind))
-        self._listing = StorageCall(kind.resource, "list")
-        self._following = Following(self._storage, _webhooks_of, self._changed)
+        storage = storage_for(resource_of(kind))
+        self._lookup = Lookup(storage, kind.resource, _webhooks_of)
+        self._following = Following(storage, _read, self._changed)
         self._is_followed = False
         self._present: Sequence[AdmissionWebhook] | None = None
 
@@ -72,8 +70,7 @@ class Configurations:
         if self._present is not None:
             return self._present
         if not self._is_followed:
-            found = await interpreted(self._storage.get_list("", _ANY), self._listing)
-            return [webhook for one in found.items for webhook in _webhooks_of(one)]
+            return [webhook for webhooks in await self._lookup.list() for webhook in webhooks]
         items = self._following.items
         self._present = [webhook for name in sorted(items) for webhook in items[name]]
         return self._present
@@ -83,8 +80,12 @@ class Configurations:
         self._present = None
 
 
-def _webhooks_of(stored: StoredObject) -> Sequence[AdmissionWebhook]:
-    return list(_each(stored.key, stored.decode().get("webhooks") or ()))
+def _read(stored: StoredObject) -> Sequence[AdmissionWebhook]:
+    return _webhooks_of(stored.decode())
+
+
+def _webhooks_of(configuration: Object) -> Sequence[AdmissionWebhook]:
+    return list(_each(configuration["metadata"]["name"], configuration.get("webhooks") or ()))
 
 
 def _each(configuration: str, webhooks: Sequence[Mapping[str, Any]]) -> Iterator[AdmissionWebhook]:

@@ -47,6 +47,6 @@ class WebhookDenied(StatusError):
 
 
 def _message(webhook: str, status: Object) -> str:
-    said = status.get("message") or status.get("reason")
+    reported = status.get("message") or status.get("reason")
     head = f"admission webhook {quote(webhook)} denied the request"
-    return f"{head}: {said}" if said else f"{head} without explanation"
+    return f"{head}: {reported}" if reported else f"{head} without explanation"

@@ -22,7 +22,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import MUTATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, convert
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -128,10 +128,10 @@ class _Round:
     async def show(self, form: AdmissionForm) -> VersionedAttributes:
         """The write in a form, as changed so far."""
         if self.current is None:
-            self.current = await shown(self._attributes, form)
+            self.current = await convert(self._attributes, form)
         elif self.current.form.kind != form.kind:
             await self.current.write_back(self._attributes)
-            self.current = await shown(self._attributes, form)
+            self.current = await convert(self._attributes, form)
         else:
             self.current.form = form
         return self.current

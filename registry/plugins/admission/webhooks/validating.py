@@ -18,7 +18,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.calls import Caller
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook, Configurations
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
-from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, shown
+from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, convert
 
 
 class ValidatingAdmissionWebhook(Plugin):
@@ -70,6 +70,6 @@ class _Views:
     async def show(self, form: AdmissionForm) -> VersionedAttributes:
         view = self._made.get(form.kind)
         if view is None:
-            view = self._made[form.kind] = await shown(self._attributes, form)
+            view = self._made[form.kind] = await convert(self._attributes, form)
         # # Two resources may have objects of one kind.
         return view if view.form is form else VersionedAttributes(form, view.obj, view.old)

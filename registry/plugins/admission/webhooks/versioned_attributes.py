@@ -44,10 +44,10 @@ class VersionedAttributes(Struct):
         self.is_changed = False
 
 
-async def shown(attributes: Attributes, form: AdmissionForm) -> VersionedAttributes:
+async def convert(attributes: Attributes, form: AdmissionForm) -> VersionedAttributes:
     """A write in a form. Raises InternalError."""
-    was = await _converted(form.shown(attributes.old)) if attributes.old is not None else None
-    obj = await _converted(form.shown(attributes.obj)) if attributes.obj is not None else None
+    was = await _converted(form.versioned(attributes.old)) if attributes.old is not None else None
+    obj = await _converted(form.versioned(attributes.obj)) if attributes.obj is not None else None
     return VersionedAttributes(form, obj, was)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.registry.groups.apiextensions import crd_conditions, settling
+from aio_apiserver.registry.groups.apiextensions import crd_conditions, status_decisions
 from tests.registry.groups.apiextensions.definitions import definition, version
 
 
@@ -25,7 +25,7 @@ def said(crd: Any) -> Any:
 def test_a_definition_that_preserves_unknown_fields_reports_violations_in_a_condition() -> None:
     crd = preserving({"type": "object", "properties": {"a": {}}})
 
-    assert settling.structure(crd, "2026-01-01T00:00:00Z")
+    assert status_decisions.structure(crd, "2026-01-01T00:00:00Z")
 
     wrong = (
         "spec.preserveUnknownFields: Invalid value: true: must be false",
@@ -33,13 +33,13 @@ def test_a_definition_that_preserves_unknown_fields_reports_violations_in_a_cond
         "must not be empty for specified object fields",
     )
     assert said(crd) == ("True", "Violations", f"[{', '.join(wrong)}]")
-    assert not settling.structure(crd, "2026-01-01T00:00:01Z")
+    assert not status_decisions.structure(crd, "2026-01-01T00:00:01Z")
 
 
 def test_an_unsupported_schema_is_reported_alone() -> None:
     crd = preserving({"type": "object"}, {"type": "object", "definitions": {"a": {}}})
 
-    settling.structure(crd, "2026-01-01T00:00:00Z")
+    status_decisions.structure(crd, "2026-01-01T00:00:00Z")
 
     why = "failed to check validation schema for version v2: OpenAPIV3Schema 'definitions' is not supported"
     assert said(crd) == ("Unknown", "StructuralError", why)
@@ -47,10 +47,10 @@ def test_an_unsupported_schema_is_reported_alone() -> None:
 
 def test_the_condition_is_removed_when_the_definition_prunes() -> None:
     crd = preserving({"type": "object"})
-    settling.structure(crd, "2026-01-01T00:00:00Z")
+    status_decisions.structure(crd, "2026-01-01T00:00:00Z")
     crd["spec"]["preserveUnknownFields"] = False
 
-    assert settling.structure(crd, "2026-01-01T00:00:01Z")
+    assert status_decisions.structure(crd, "2026-01-01T00:00:01Z")
 
     assert said(crd) is None
 
@@ -59,4 +59,4 @@ def test_a_definition_that_prunes_has_no_condition() -> None:
     crd = definition("widgets", version("v1", storage=True))
     crd["status"] = {}
 
-    assert not settling.structure(crd, "2026-01-01T00:00:00Z")
+    assert not status_decisions.structure(crd, "2026-01-01T00:00:00Z")

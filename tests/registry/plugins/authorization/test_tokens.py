@@ -231,7 +231,7 @@ class ExternalIssuer:
     async def fetch(self, url: str) -> bytes:
         self.asked.append(url)
         if url.endswith("/keys"):
-            return orjson.dumps({"keys": [VerifyingKey(self.key.public_key()).shown()]})
+            return orjson.dumps({"keys": [VerifyingKey(self.key.public_key()).as_jwk()]})
         return orjson.dumps({"issuer": URL, "jwks_uri": f"{URL}/keys"})
 
     def token(self, clock: ManualClock, **claims: Any) -> str:

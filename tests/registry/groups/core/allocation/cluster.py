@@ -91,7 +91,7 @@ class Cluster:
         return {item.key for item in (await self._addresses.list(_request(), ListOptions())).items}
 
     async def ports(self) -> set[int]:
-        return (await self.node_ports.present()).taken()
+        return (await self.node_ports.present()).ports()
 
 
 def _request(namespace: str = "") -> Request:

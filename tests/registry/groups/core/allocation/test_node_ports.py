@@ -51,7 +51,7 @@ def test_a_dry_run_shows_ports_and_allocates_none() -> None:
     dry = DryPorts(ports)
 
     assert [dry.take_any(), dry.take_any()] == [32769, 32770]
-    assert ports.taken() == set()
+    assert ports.ports() == set()
 
 
 async def test_a_failed_decision_allocates_no_ports(factory: StorageFactory) -> None:
@@ -64,7 +64,7 @@ async def test_a_failed_decision_allocates_no_ports(factory: StorageFactory) -> 
     with pytest.raises(PortError):
         await ports.change(decide)
 
-    assert (await ports.present()).taken() == set()
+    assert (await ports.present()).ports() == set()
 
 
 async def test_ports_stay_allocated_when_the_range_changes(factory: StorageFactory) -> None:
@@ -73,4 +73,4 @@ async def test_ports_stay_allocated_when_the_range_changes(factory: StorageFacto
     moved = NodePorts(factory.storage_for(RANGES), range(30040, 30200), AllocationMetrics())
     await moved.change(lambda stock: stock.take(30150))
 
-    assert (await moved.present()).taken() == {30050, 30150}
+    assert (await moved.present()).ports() == {30050, 30150}

@@ -9,7 +9,7 @@ from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.groups.certificates.certificatesigningrequests import CERTIFICATESIGNINGREQUESTS
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
-from aio_apiserver.registry.machinery.patch.apply import admitted, fields, reconcile, scale, times
+from aio_apiserver.registry.machinery.patch.apply import after_admission, fields, reconcile, scale, times
 from aio_apiserver.registry.machinery.patch.apply.elements import field
 from aio_apiserver.registry.machinery.patch.apply.resets import resets
 from tests.registry.machinery.patch.apply.things import form_of
@@ -98,7 +98,7 @@ def test_admission_may_change_managed_fields_but_not_break_them() -> None:
     broken = {"managedFields": [entry("b", "Update", {"abc": {}})]}
 
     for metadata in (moved, broken):
-        admitted.settle_managed_fields(metadata, before, warnings.append)
+        after_admission.settle_managed_fields(metadata, before, warnings.append)
 
     assert moved["managedFields"][0]["fieldsV1"] == {'k:{"a":1}': {}}
     assert broken["managedFields"] is before

@@ -88,9 +88,9 @@ def test_no_apply_removes_what_another_manager_owns(case: Any) -> None:
     with suppress(ApplyConflict):
         obj = manager.apply(obj, thing(**later), "me", force=False)
 
-    change = manager.form.shown(first).compared(manager.form.shown(obj))
+    change = manager.form.printed(first).compared(manager.form.printed(obj))
     lost = fields.union(change.removed, change.modified)
-    owned = manager.form.shown(obj).named(owned_by(first, "they"))
+    owned = manager.form.printed(obj).named(owned_by(first, "they"))
     assert owned_by(obj, "they") == owned_by(first, "they")
     assert not fields.intersection(lost, owned)
 
@@ -100,7 +100,7 @@ def test_no_apply_removes_what_another_manager_owns(case: Any) -> None:
 def test_the_short_way_of_a_creation_says_the_same_as_a_comparison(case: Any) -> None:
     of, spec = case
     form = manager_of(of).form
-    created = form.shown({"metadata": {"name": "a", "labels": {"x": "y"}, "finalizers": ["f"]}, "spec": spec})
+    created = form.printed({"metadata": {"name": "a", "labels": {"x": "y"}, "finalizers": ["f"]}, "spec": spec})
 
     found = form.created_fields(created.value)
 

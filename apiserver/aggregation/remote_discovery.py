@@ -1,5 +1,5 @@
-"""Exploring: asks aggregated servers for their discovery and OpenAPI documents, after each change of an APIService and
-once a minute.
+"""Remote discovery: asks aggregated servers for their discovery and OpenAPI documents, after each change of an
+APIService and once a minute.
 
 Must hold: a server that does not answer is asked again, with growing pauses, and its last known versions are served as
 stale. Aggregated discovery asks a server once for all its versions; entries of versions without a registration are

@@ -1,5 +1,5 @@
-from aio_apiserver.registry.base import remembering
-from aio_apiserver.registry.base.remembering import remember_short
+from aio_apiserver.registry.base import text_caches
+from aio_apiserver.registry.base.text_caches import remember_short
 
 
 def test_a_long_text_is_not_kept() -> None:
@@ -17,4 +17,4 @@ def test_a_long_text_is_not_kept() -> None:
 
 
 def test_caches_of_texts_that_clients_send_are_small_when_full() -> None:
-    assert remembering._LONGEST <= 1024
+    assert text_caches._LONGEST <= 1024

@@ -1,4 +1,4 @@
-"""Remembering: caches by text, for texts that clients send again and again.
+"""Text caches: caches by text, for texts that clients send again and again.
 
 Must hold: a text of a client is kept only when it is short, so that a full cache is small whatever clients send.
 """
@@ -21,9 +21,9 @@ def remember_short(most: int, *, longest: int = _LONGEST) -> Callable[[Work[P, T
         remembered = lru_cache(maxsize=most)(work)
 
         @wraps(work)
-        def found(text: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        def wrapped(text: str, *args: P.args, **kwargs: P.kwargs) -> T:
             return (remembered if len(text) <= longest else work)(text, *args, **kwargs)
 
-        return cast("Work[P, T]", found)
+        return cast("Work[P, T]", wrapped)
 
     return decorate

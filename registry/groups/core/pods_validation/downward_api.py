@@ -1,4 +1,4 @@
-"""Fields of pods: validates fieldRef and resourceFieldRef, with which containers and volumes refer to their own pod.
+"""Downward API: validates fieldRef and resourceFieldRef, with which containers and volumes refer to their own pod.
 Pure.
 """
 

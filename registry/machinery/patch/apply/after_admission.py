@@ -1,10 +1,10 @@
-"""Admitted: repairs metadata.managedFields after mutating admission. Pure."""
+"""After admission: repairs metadata.managedFields after mutating admission. Pure."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aio_apiserver.registry.machinery.patch.apply import fields, managed
-from aio_apiserver.registry.machinery.patch.apply.managed import Entry
+from aio_apiserver.registry.machinery.patch.apply import fields, managed_fields
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Entry
 
 _BROKEN = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
@@ -20,7 +20,7 @@ def settle_managed_fields(
     if not after or after is before:
         return
     try:
-        managed.read(after)
+        managed_fields.read(after)
         metadata["managedFields"] = [
             {**entry, "fieldsV1": fields.decoded(entry.get("fieldsV1") or {})} for entry in after
         ]

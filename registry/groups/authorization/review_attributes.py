@@ -1,4 +1,4 @@
-"""Reviewed: converts the spec of an access review to Attributes for the authorizer.
+"""Review attributes: converts the spec of an access review to Attributes for the authorizer.
 
 Pure. Must hold: requirements that cannot be parsed are left out and reported. The review then covers more objects than
 requested, never fewer.
@@ -40,20 +40,20 @@ def user_of(spec: Mapping[str, Any]) -> UserInfo:
 
 def question(user: UserInfo, spec: Mapping[str, Any]) -> tuple[Attributes, list[str]]:
     """The attributes of a review, and the messages about parts that could not be parsed."""
-    asked = spec.get("resourceAttributes")
-    if asked is None:
-        asked = spec["nonResourceAttributes"]
-        return Attributes(user, asked.get("verb", ""), path=asked.get("path", ""), is_resource=False), []
-    selectors, wrong = _selectors(asked)
+    requested = spec.get("resourceAttributes")
+    if requested is None:
+        requested = spec["nonResourceAttributes"]
+        return Attributes(user, requested.get("verb", ""), path=requested.get("path", ""), is_resource=False), []
+    selectors, wrong = _selectors(requested)
     attributes = Attributes(
         user,
-        asked.get("verb", ""),
-        asked.get("group", ""),
-        asked.get("version") or "*",
-        asked.get("resource", ""),
-        subresource=asked.get("subresource", ""),
-        namespace=asked.get("namespace", ""),
-        name=asked.get("name", ""),
+        requested.get("verb", ""),
+        requested.get("group", ""),
+        requested.get("version") or "*",
+        requested.get("resource", ""),
+        subresource=requested.get("subresource", ""),
+        namespace=requested.get("namespace", ""),
+        name=requested.get("name", ""),
         selectors=selectors,
     )
     return attributes, wrong
@@ -71,8 +71,8 @@ def status(decision: Decision, wrong: Sequence[str]) -> Object:
     return answer
 
 
-def _selectors(asked: Mapping[str, Any]) -> tuple[Selectors, list[str]]:
-    given = {name: asked.get(name) or {} for name in ("fieldSelector", "labelSelector")}
+def _selectors(requested: Mapping[str, Any]) -> tuple[Selectors, list[str]]:
+    given = {name: requested.get(name) or {} for name in ("fieldSelector", "labelSelector")}
     if not any(given.values()):
         return UNLIMITED, []
     on_fields, fields_error = _requirements(given["fieldSelector"], _parse_fields, _field_requirement)

@@ -1,4 +1,4 @@
-"""Settling: the controller's decisions on a definition: names, approval, structural schemas, establishment.
+"""Status decisions: the controller's decisions on a definition: names, approval, structural schemas, establishment.
 
 Pure. A decision changes the definition in place and returns whether it did.
 """

@@ -1,4 +1,4 @@
-"""Managed: metadata.managedFields: the fields of each manager, and the time of its last write.
+"""Managed fields: the entries of metadata.managedFields: the fields of each manager, and the time of its last write.
 
 Pure. Must hold: a list with an invalid entry raises ValueError as a whole. Entries are written in kube-apiserver's
 order: applies before updates, then by time.
@@ -89,7 +89,7 @@ def _is_time(value: Any) -> bool:
     return True
 
 
-def known(entries: Sequence[Entry]) -> dict[Owner, Owned]:
+def owners(entries: Sequence[Entry]) -> dict[Owner, Owned]:
     """The managers of entries that this server has written."""
     return {
         _owner(entry): Owned(entry["apiVersion"], entry.get("fieldsV1") or fields.NOTHING, entry.get("time") or "")

@@ -1,4 +1,4 @@
-"""Replicated: the rules that ReplicaSets, Deployments and similar kinds share: the selector and the pod template.
+"""Workload rules: the rules that ReplicaSets, Deployments and similar kinds share: the selector and the pod template.
 
 The selector is immutable and matches the labels of the template.
 """

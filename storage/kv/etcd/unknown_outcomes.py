@@ -1,4 +1,4 @@
-"""Doubt: finds out whether etcd has applied a write whose answer was lost.
+"""Unknown outcomes: finds out whether etcd has applied a write whose answer was lost.
 
 After a broken connection, a dead member or a timeout, the write may have been applied or may still be applied. Its
 proposal may be on its way between members. It is never sent again. These conclusions are possible from reading, for a
@@ -66,7 +66,7 @@ class Write(Struct, kw_only=True):
         )
 
 
-class Doubts:
+class UnknownOutcomes:
     """The writes that are under way in one engine."""
 
     def __init__(self, requests: Requests, stream: EtcdWatchStream, seen: RevisionSeen) -> None:

@@ -1,6 +1,4 @@
-"""Inner form: parts of a definition as errors print them: kube-apiserver's internal types with Go's names and order.
-Pure.
-"""
+"""Internal types: the parts of a CustomResourceDefinition as errors print them, with Go's names and order. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -137,7 +135,7 @@ _COLUMN: Sequence[tuple[str, str, Show]] = (
 
 def schema(value: Mapping[str, Any]) -> dict[str, Any]:
     """A JSONSchemaProps."""
-    return _shown(value, _SCHEMA)
+    return _struct(value, _SCHEMA)
 
 
 def set_members(value: Mapping[str, Any]) -> list[str]:
@@ -152,12 +150,12 @@ def _is_set(value: Any, show: Show) -> bool:
 
 def rule(value: Mapping[str, Any]) -> dict[str, Any]:
     """A ValidationRule."""
-    return _shown(value, _RULE)
+    return _struct(value, _RULE)
 
 
 def versions(value: Sequence[Mapping[str, Any]] | None) -> Any:
     """A list of CustomResourceDefinitionVersions, without the parts that all versions share."""
-    return None if value is None else [_shown(one, _VERSION) for one in value]
+    return None if value is None else [_struct(one, _VERSION) for one in value]
 
 
 def _validation(value: Any) -> Any:
@@ -176,7 +174,7 @@ def _subresources(value: Any) -> Any:
             ("StatusReplicasPath", "statusReplicasPath", _text),
             ("LabelSelectorPath", "labelSelectorPath", _plain),
         )
-        shown = _shown(scale, names)
+        shown = _struct(scale, names)
     return {"Status": {} if status is not None else None, "Scale": shown}
 
 
@@ -191,7 +189,7 @@ _VERSION: Sequence[tuple[str, str, Show]] = (
     (
         "AdditionalPrinterColumns",
         "additionalPrinterColumns",
-        lambda value: [_shown(one, _COLUMN) for one in value] if value else None,
+        lambda value: [_struct(one, _COLUMN) for one in value] if value else None,
     ),
     (
         "SelectableFields",
@@ -201,5 +199,5 @@ _VERSION: Sequence[tuple[str, str, Show]] = (
 )
 
 
-def _shown(value: Mapping[str, Any], members: Sequence[tuple[str, str, Show]]) -> dict[str, Any]:
+def _struct(value: Mapping[str, Any], members: Sequence[tuple[str, str, Show]]) -> dict[str, Any]:
     return {inner: show(value.get(name)) for inner, name, show in members}

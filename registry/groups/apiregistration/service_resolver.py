@@ -1,4 +1,4 @@
-"""Resolving: finds the address of a service: its cluster IP, or one of its endpoints.
+"""Service resolver: finds the address of a service: its cluster IP, or one of its endpoints.
 
 Endpoints are used with --enable-aggregator-routing.
 """
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.storage.errors import KeyNotFound, StorageError
-from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import Object
 
 SERVICE_NAME = "kubernetes.io/service-name"
@@ -36,27 +36,27 @@ class Resolver:
     """Resolves services with reads from the watch cache. `slices` is the kind EndpointSlice."""
 
     def __init__(self, storage_for: ReaderFor, *, slices: Kind, uses_endpoints: bool) -> None:
-        self._services = storage_for(resource_of(SERVICES))
-        self._slices = storage_for(resource_of(slices))
+        self._services = Lookup(storage_for(resource_of(SERVICES)), SERVICES.resource, as_stored)
+        self._slices = Lookup(storage_for(resource_of(slices)), slices.resource, as_stored)
         self._uses_endpoints = uses_endpoints
 
     async def resolve(self, namespace: str, name: str, port: int) -> ServiceAddress:
         """The address for a port of a service. Raises Unresolved."""
         try:
-            service = (await self._services.get(f"{namespace}/{name}", resource_version=0)).decode()
+            service = await self._services.cached(f"{namespace}/{name}")
+            if service is None:
+                raise Unresolved(f"service {quote(name)} not found")
             if self._uses_endpoints:
                 return await self._endpoint(namespace, service, port)
-        except KeyNotFound as exc:
-            raise Unresolved(f"service {quote(name)} not found") from exc
-        except StorageError as exc:
-            raise Unresolved(str(exc)) from exc
+        except StatusError as exc:
+            raise Unresolved(exc.message) from exc
         return _cluster_address(service, port)
 
     async def _endpoint(self, namespace: str, service: Object, port: int) -> ServiceAddress:
         _check_type(service)
         name, port_name = service["metadata"]["name"], _port(service, port).get("name", "")
-        found = await self._slices.get_list(f"{namespace}/", ListOptions(resource_version=0))
-        slices = [one.decode() for one in found.items if one.labels.get(SERVICE_NAME) == name]
+        found = await self._slices.list(f"{namespace}/", is_selected=lambda labels: labels.get(SERVICE_NAME) == name)
+        slices = list(found)
         families: Sequence[str] = objects.get(service, "spec.ipFamilies") or ()
         random.shuffle(slices)
         slices.sort(key=lambda one: one.get("addressType") != (families[0] if families else None))

@@ -1,4 +1,4 @@
-"""Encoded: the encodings of stored objects as protobuf, table rows and partial metadata, each made once for a revision.
+"""Object encoders: encode stored objects as protobuf, table rows and partial metadata, each once for a revision.
 
 StoredObject.encoded caches by encoder, so there is one encoder function for each resource, version and form. Must hold:
 the joined bytes equal the encoding of the whole decoded response.

@@ -1,4 +1,4 @@
-"""Recorded: adds request and response objects to the audit event.
+"""Audit objects: adds request and response objects to the audit event.
 
 Must hold: nothing is decoded, copied or encoded unless the audit level needs it.
 """
