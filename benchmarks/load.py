@@ -10,7 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from benchmarks.processes import TOKEN, Serving
@@ -18,6 +18,8 @@ from benchmarks.processes import TOKEN, Serving
 P = TypeVar("P", bound=asyncio.Protocol)
 
 _HEAD_END = b"\r\n\r\n"
+_LAST_CHUNK = b"0\r\n\r\n"
+_CHUNKED = re.compile(rb"\r\nTransfer-Encoding: chunked\r\n", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
 
 
@@ -43,6 +45,7 @@ class Client(asyncio.Protocol):
         self._done: asyncio.Future[bytes] | None = None
         self._received: list[bytes] = []
         self._left = 0
+        self._is_chunked = False
 
     async def ask(self, message: bytes) -> bytes:
         """Send a request and wait for the end of its response. Returns the body, if bodies are kept."""
@@ -55,11 +58,16 @@ class Client(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's transport is not a subclass
 
     def data_received(self, data: bytes) -> None:
-        if not self._left:
+        if not self._left and not self._is_chunked:
             data = self._begin(data)
-        self._left -= len(data)
         if self._keeps_bodies:
             self._received.append(data)
+        if self._is_chunked:
+            if data.endswith(_LAST_CHUNK):
+                self._is_chunked = False
+                self._finish()
+            return
+        self._left -= len(data)
         if not self._left:
             self._finish()
 
@@ -75,9 +83,10 @@ class Client(asyncio.Protocol):
         """Read the head, which arrives in one piece; the rest belongs to the body."""
         end = data.index(_HEAD_END) + len(_HEAD_END)
         length = _LENGTH.search(data, 0, end)
-        if data[9:10] != b"2" or length is None:
-            raise AssertionError(f"not a successful response of known length: {data[:400]!r}")
-        self._left = int(length[1])
+        self._is_chunked = _CHUNKED.search(data, 0, end) is not None
+        if data[9:10] != b"2" or (length is None and not self._is_chunked):
+            raise AssertionError(f"not a successful response with a body: {data[:400]!r}")
+        self._left = int(length[1]) if length is not None else 0
         return data[end:]
 
     def _finish(self) -> None:
@@ -104,6 +113,37 @@ async def connect(serving: Serving, make: Callable[[], P]) -> P:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     _, protocol = await asyncio.get_running_loop().create_connection(make, host, int(port), ssl=context)
     return protocol
+
+
+class Sample(NamedTuple):
+    """The result of one round of requests. cpu: seconds of CPU time of the server's processes for each request."""
+
+    rate: float
+    p50: float
+    p99: float
+    cpu: float
+
+
+async def sample(serving: Serving, make: Callable[[], bytes], *, at_once: int, seconds: float) -> Sample:
+    """Rate, latencies in seconds, and CPU time of requests of `make`, with so many clients."""
+    async with clients(serving, at_once) as asking:
+        cpu, begun = serving.cpu_seconds(), time.perf_counter()
+        found = await asyncio.gather(*(_timed_until(client, make, begun + seconds) for client in asking))
+        took, cpu = time.perf_counter() - begun, serving.cpu_seconds() - cpu
+    latencies = sorted(one for of_client in found for one in of_client)
+    count = len(latencies)
+    return Sample(count / took, latencies[count // 2], latencies[min(count * 99 // 100, count - 1)], cpu / count)
+
+
+async def _timed_until(client: Client, make: Callable[[], bytes], end: float) -> list[float]:
+    latencies: list[float] = []
+    begun = time.perf_counter()
+    while begun < end:
+        await client.ask(make())
+        now = time.perf_counter()
+        latencies.append(now - begun)
+        begun = now
+    return latencies
 
 
 async def rate(serving: Serving, make: Callable[[], bytes], *, at_once: int, seconds: float) -> float:

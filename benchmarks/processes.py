@@ -6,19 +6,24 @@ Must hold: the process has ended when its context exits. Each process has its ow
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import SystemClock
 from benchmarks import ceiling as ceilings
+from tests.storage.kv.etcd_server import Port
 
 TOKEN = "benchmark"  # noqa: S105 - known to a server on loopback that lives for a minute
 _PAUSE = 0.002
@@ -35,14 +40,24 @@ class Serving:
     seconds_to_ready: float
 
     def resident_megabytes(self) -> float:
-        """Its resident memory, from Linux."""
-        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        """The resident memory of its processes, from Linux."""
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self._pids())
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def cpu_seconds(self) -> float:
+        """The CPU time that its processes have used, from Linux."""
+        stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self._pids())
+        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / os.sysconf("SC_CLK_TCK")
+
+    def _pids(self) -> list[int]:
+        """The process and its children."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [self.pid, *map(int, children)]
 
 
 @contextmanager
-def server(directory: Path) -> Iterator[Serving]:
-    """This server with the SQLite engine and its data in the directory."""
+def server(directory: Path, name: str = "server", **more: str) -> Iterator[Serving]:
+    """This server with the SQLite engine and its data in the directory. more: flags by their names in Python."""
     tokens, ready = directory / "tokens.csv", directory / "server.ready"
     tokens.write_text(f"{TOKEN},benchmark,benchmark,system:masters\n")
     flags = {
@@ -53,10 +68,66 @@ def server(directory: Path) -> Iterator[Serving]:
         "token-auth-file": str(tokens),
         "disable-admission-plugins": "ServiceAccount",  # pods are made without the controller of accounts
         "ready-file": str(ready),
+        **{flag.replace("_", "-"): value for flag, value in more.items()},
     }
     command = ["-m", "aio_apiserver", *(f"--{name}={value}" for name, value in flags.items())]
-    with _running("server", command, ready) as serving:
+    with _running(name, command, ready) as serving:
         yield serving
+
+
+@contextmanager
+def kube_apiserver(binary: Path, directory: Path, etcd: str) -> Iterator[Serving]:
+    """A kube-apiserver on an etcd."""
+    tokens = directory / "tokens.csv"
+    tokens.write_text(f"{TOKEN},benchmark,benchmark,system:masters\n")
+    key = directory / "service-accounts.key"
+    key.write_bytes(_signing_key())
+    port = Port()
+    number = port.number
+    port.release()
+    flags = {
+        "etcd-servers": etcd,
+        "secure-port": str(number),
+        "bind-address": "127.0.0.1",
+        "cert-dir": str(directory / "certificates"),
+        "token-auth-file": str(tokens),
+        "authorization-mode": "RBAC",
+        "disable-admission-plugins": "ServiceAccount",
+        "service-account-issuer": "https://127.0.0.1",
+        "service-account-key-file": str(key),
+        "service-account-signing-key-file": str(key),
+    }
+    command = [str(binary), *(f"--{name}={value}" for name, value in flags.items())]
+    begun, log = time.perf_counter(), directory / "kube-apiserver.log"
+    with log.open("wb") as lines:
+        process = subprocess.Popen(command, stdout=lines, stderr=lines)
+    try:
+        url = f"https://127.0.0.1:{number}"
+        if not _becomes_ready(process, url, begun):
+            raise RuntimeError(f"kube-apiserver does not start: {log.read_text()[-2000:]}")
+        yield Serving("kube-apiserver", url, process.pid, time.perf_counter() - begun)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _signing_key() -> bytes:
+    """A key for service account tokens. kube-apiserver takes RSA and ECDSA keys."""
+    made = ec.generate_private_key(ec.SECP256R1())
+    return made.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )
+
+
+def _becomes_ready(process: "subprocess.Popen[bytes]", url: str, begun: float) -> bool:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    while process.poll() is None and time.perf_counter() - begun < 2 * _PATIENCE:
+        with suppress(OSError):
+            urllib.request.urlopen(f"{url}/readyz", context=context).close()  # noqa: S310 - on loopback
+            return True
+        time.sleep(_PAUSE)
+    return False
 
 
 @contextmanager
