@@ -1,7 +1,7 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
-    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--cycles 1000] [--interrupts 200]
-        [--attack-seconds 100] [--seed 0]
+    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--cycles 1000]
+        [--interrupts 200] [--attack-seconds 100] [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
@@ -30,6 +30,7 @@ from aio_apiserver.storage.kv.etcd import EtcdConfig
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
 from tests.apiserver.testing import cycles
+from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
 from tests.storage.cacher.troubled import Troubled, make_trouble
@@ -157,6 +158,9 @@ PARTS: Mapping[str, Part] = {
     "hand-offs.trouble": hand_offs_in_trouble,
     "cycles.servers": cycles_of_servers,
     "cycles.programs": cycles_of_programs,
+    "linearizability.one": long_runs.on_one_server,
+    "linearizability.replicas": long_runs.on_replicas,
+    "linearizability.cluster": long_runs.on_a_cluster_in_trouble,
     "neighbours.job": neighbours_of_a_job,
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,
@@ -175,6 +179,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="name", help=f"parts to run: {', '.join(PARTS)}")
     parser.add_argument("--kills", type=int, default=200, help="kill -9 rounds a part")
     parser.add_argument("--hand-offs", type=int, default=10_000, help="list+watch hand-offs a part")
+    parser.add_argument(
+        "--histories", type=int, default=50, help="histories that are checked for linearizability, a part"
+    )
     parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
     parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
     parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")

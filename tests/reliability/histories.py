@@ -1,0 +1,155 @@
+"""histories: what many clients were told who create, update, delete, read and list the same few config maps.
+
+Each write has a content of its own, and each seed has objects of its own. Must hold: a request whose answer is unknown
+is a lost operation, not a failed one.
+"""
+
+import asyncio
+import random
+import ssl
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from itertools import count
+from typing import Any
+
+import aiohttp
+from msgspec import Struct
+
+from tests.reliability import linearizability
+from tests.reliability.linearizability import Action, Answer, Operation
+
+_MAPS = "/api/v1/namespaces/default/configmaps"
+_SECONDS = 10.0
+_ANSWERS = {
+    (Action.CREATE, 201): Answer.OK,
+    (Action.CREATE, 409): Answer.EXISTS,
+    (Action.UPDATE, 200): Answer.OK,
+    (Action.UPDATE, 404): Answer.NOT_FOUND,
+    (Action.UPDATE, 409): Answer.CONFLICT,
+    (Action.DELETE, 200): Answer.OK,
+    (Action.DELETE, 404): Answer.NOT_FOUND,
+}
+_METHODS = {Action.CREATE: "POST", Action.UPDATE: "PUT", Action.DELETE: "DELETE"}
+
+Histories = Mapping[str, Sequence[Operation]]
+"""The operations on each object, by its name."""
+
+
+class Replica(Struct, frozen=True):
+    """A server, and how its clients authenticate."""
+
+    url: str
+    token: str
+    tls: ssl.SSLContext
+
+
+async def collect(
+    replicas: Sequence[Replica], *, clients: int = 10, names: int = 10, operations: int = 500, seed: int = 0
+) -> Histories:
+    """Run the clients until they have made so many operations in sum. Each client uses all replicas."""
+    histories: dict[str, list[Operation]] = defaultdict(list)
+    contents = count()
+    left = iter(range(operations))
+    async with AsyncExitStack() as stack:
+        sessions = [await stack.enter_async_context(_session(replica)) for replica in replicas]
+        made = [
+            _Client(
+                sessions,
+                [f"object-{seed}-{number}" for number in range(names)],
+                random.Random(f"{seed} {one}"),
+                histories,
+                contents,
+            )
+            for one in range(clients)
+        ]
+        await asyncio.gather(*(client.work(left) for client in made))
+    return histories
+
+
+def contradictions(histories: Histories) -> Mapping[str, Sequence[Operation]]:
+    """The objects whose history no order explains, with the beginning that shows it."""
+    found = {name: linearizability.first_contradiction(history) for name, history in histories.items()}
+    return {name: history for name, history in found.items() if history}
+
+
+def _session(replica: Replica) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        replica.url,
+        headers={"Authorization": f"Bearer {replica.token}"},
+        connector=aiohttp.TCPConnector(ssl=replica.tls, limit=0),
+        timeout=aiohttp.ClientTimeout(_SECONDS),
+    )
+
+
+class _Client:
+    """One client. It remembers what it has seen of each object, for its updates."""
+
+    def __init__(
+        self,
+        sessions: Sequence[aiohttp.ClientSession],
+        names: Sequence[str],
+        chance: random.Random,
+        histories: dict[str, list[Operation]],
+        contents: "count[int]",
+    ) -> None:
+        self._sessions = sessions
+        self._names = names
+        self._chance = chance
+        self._histories = histories
+        self._contents = contents
+        self._seen: dict[str, dict[str, Any]] = {}
+
+    async def work(self, numbers: "Any") -> None:
+        for _ in numbers:
+            name = self._chance.choice(self._names)
+            do = self._chance.choices([self._write, self._read, self._list], weights=[6, 3, 1])[0]
+            await do(name)
+
+    async def _write(self, name: str) -> None:
+        known = self._seen.get(name)
+        action = self._chance.choice([Action.CREATE, Action.DELETE, *[Action.UPDATE] * 2 * bool(known)])
+        content = f"content-{next(self._contents)}" if action is not Action.DELETE else None
+        metadata: dict[str, Any] = {"name": name}
+        seen = None
+        if action is Action.UPDATE and known is not None:
+            metadata["resourceVersion"], seen = known["metadata"]["resourceVersion"], known["data"]["content"]
+        path = _MAPS if action is Action.CREATE else f"{_MAPS}/{name}"
+        body = {"metadata": metadata, "data": {"content": content}} if content else None
+        began = time.monotonic()
+        status, answer = await self._ask(_METHODS[action], path, body)
+        told = _ANSWERS.get((action, status), Answer.LOST)
+        ended = time.monotonic() if told is not Answer.LOST else float("inf")
+        self._histories[name].append(Operation(action, told, began, ended, content, seen))
+        if told is Answer.OK and content:
+            self._seen[name] = answer
+
+    async def _read(self, name: str) -> None:
+        began = time.monotonic()
+        status, answer = await self._ask("GET", f"{_MAPS}/{name}")
+        if status in (200, 404):
+            self._saw(name, answer if status == 200 else None, began, time.monotonic())
+
+    async def _list(self, _name: str) -> None:
+        began = time.monotonic()
+        status, answer = await self._ask("GET", _MAPS)
+        ended = time.monotonic()
+        if status == 200:
+            found = {item["metadata"]["name"]: item for item in answer["items"]}
+            for name in self._names:
+                self._saw(name, found.get(name), began, ended)
+
+    def _saw(self, name: str, obj: dict[str, Any] | None, began: float, ended: float) -> None:
+        seen = obj["data"]["content"] if obj is not None else None
+        self._histories[name].append(Operation(Action.READ, Answer.OK, began, ended, seen=seen))
+        if obj is not None:
+            self._seen[name] = obj
+
+    async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+        """The status, and the JSON of the response. 0 when there was none."""
+        try:
+            async with self._chance.choice(self._sessions).request(method, path, json=body) as response:
+                return response.status, await response.json()
+        except (aiohttp.ClientError, TimeoutError, ValueError):
+            return 0, {}

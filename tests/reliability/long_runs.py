@@ -1,0 +1,115 @@
+"""long_runs: histories of many clients on one server, two replicas, and an etcd cluster in trouble, for `make soak`.
+
+Must hold: a part fails when one history is not linearizable, and prints the beginning of that history.
+"""
+
+import argparse
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from aio_apiserver.apiserver.testing.server_settings import ServerSettings
+from aio_apiserver.testing import Server
+from tests.reliability import histories
+from tests.reliability.histories import Histories, Replica
+from tests.reliability.linearizability import Answer
+from tests.storage.kv import etcd_cluster
+from tests.storage.kv.etcd_cluster import PeerNetwork
+from tests.storage.kv.etcd_server import Member, binaries
+
+OPERATIONS = 2_000
+_TROUBLE_SECONDS = (0.3, 1.5)
+
+
+async def on_one_server(arguments: argparse.Namespace) -> str:
+    """One server on SQLite."""
+    found = Tally()
+    async with Server(storage_backend="sqlite") as server:
+        for seed in _seeds(arguments):
+            found.add(await _collect([server], seed))
+    return str(found)
+
+
+async def on_replicas(arguments: argparse.Namespace) -> str:
+    """Two servers on one etcd."""
+    found = Tally()
+    with Member(binary=_newest()) as member:
+        settings = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
+        async with Server(**settings) as one, Server(**settings) as other:
+            for seed in _seeds(arguments):
+                found.add(await _collect([one, other], seed))
+    return str(found)
+
+
+async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> str:
+    """Two servers on three etcd members, one of which is killed, frozen or cut off, again and again."""
+    found = Tally()
+    async with etcd_cluster.peer_network(_newest()) as network:
+        settings = ServerSettings(storage_backend="etcd3", etcd_servers=network.cluster.endpoints)
+        async with Server(**settings) as one, Server(**settings) as other:
+            for seed in _seeds(arguments):
+                trouble = asyncio.create_task(_make_trouble(network, random.Random(seed)))
+                try:
+                    found.add(await _collect([one, other], seed))
+                finally:
+                    trouble.cancel()
+                    await asyncio.wait([trouble])
+                    found.troubles += 1
+    return str(found)
+
+
+class Tally:
+    """What the runs have seen."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.troubles = 0
+        self._answers: Counter[Answer] = Counter()
+
+    def add(self, found: Histories) -> None:
+        """Count a run. Raises AssertionError when a history is not linearizable."""
+        wrong = histories.contradictions(found)
+        assert not wrong, "\n".join(f"{name}: {one}" for name, history in wrong.items() for one in history)
+        self.runs += 1
+        self._answers.update(one.answer for history in found.values() for one in history)
+
+    def __str__(self) -> str:
+        answers = ", ".join(f"{count:,} {answer.value}" for answer, count in self._answers.most_common())
+        trouble = f", {self.troubles} under trouble" if self.troubles else ""
+        return f"{self.runs} runs{trouble}, {self._answers.total():,} operations ({answers}): all linearizable"
+
+
+async def _collect(servers: Sequence[Server], seed: int) -> Histories:
+    replicas = [Replica(server.url, server.admin_token, server.tls) for server in servers]
+    return await histories.collect(replicas, operations=OPERATIONS, seed=seed)
+
+
+async def _make_trouble(network: PeerNetwork, chance: random.Random) -> None:
+    """Kill, freeze or isolate the leader, and mend it, until cancelled."""
+    while True:
+        leader = await etcd_cluster.leader_of(network.cluster)
+        mend = network.heal
+        match chance.choice(["kill", "freeze", "isolate"]):
+            case "kill":
+                await asyncio.to_thread(leader.crash)
+                mend = leader.restart
+            case "freeze":
+                leader.pause()
+                mend = leader.resume
+            case _:
+                await network.isolate(leader)
+        try:
+            await asyncio.sleep(chance.uniform(*_TROUBLE_SECONDS))
+        finally:
+            await asyncio.to_thread(mend)
+        await asyncio.sleep(chance.uniform(*_TROUBLE_SECONDS))
+
+
+def _seeds(arguments: argparse.Namespace) -> Sequence[int]:
+    return range(arguments.seed, arguments.seed + arguments.histories)
+
+
+def _newest() -> Path:
+    return list(binaries().values())[-1]
