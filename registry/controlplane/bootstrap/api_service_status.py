@@ -1,6 +1,6 @@
 """api_service_status: writes the Available condition of APIServices.
 
-An APIService without a service is served here and always available. Otherwise the service must exist and listen on the
+An APIService without a service is served here and available. Otherwise the service must exist and listen on the
 port. It must have endpoints, and its server must answer discovery for the version.
 """
 

@@ -1,6 +1,6 @@
 """flow_control: creates, repairs and deletes kube-apiserver's own FlowSchemas and PriorityLevelConfigurations.
 
-Must hold: mandatory objects always have their spec. A suggested object follows the server while its autoupdate
+Must hold: mandatory objects get their spec back. A suggested object follows the server while its autoupdate
 annotation says so, or without one, while its generation is 1.
 """
 

@@ -1,9 +1,9 @@
 """kubernetes_service: keeps the service `kubernetes` in the namespace `default`, by which pods find the API servers.
 
-Every server holds a lease under its address. The addresses with a lease are the service's endpoints. Must hold: the
-endpoints are never emptied while a server runs. A server that stops removes its address at once. A killed server's
-address goes when its lease expires. A Service, Endpoints or EndpointSlice that a client has deleted comes
-back within INTERVAL_SECONDS.
+Every server holds a lease under its address. The addresses with a lease are the service's endpoints. Must hold: a
+running server keeps its address in the endpoints. A server that stops removes its address at once. A killed server's
+address goes when its lease expires. A Service, Endpoints or EndpointSlice that a client has deleted comes back within
+INTERVAL_SECONDS.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Road: the parts that all verbs of one resource share: its kind, strategy, admission, hooks and storage.
 
-Knows no verb: each has a file beside this one. Must hold: a road never changes. The state of one request is in its
+Knows no verb: each has a file beside this one. Must hold: a road is frozen. The state of one request is in its
 Attempt.
 """
 
