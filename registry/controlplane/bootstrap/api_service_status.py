@@ -18,11 +18,13 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.apiregistration import registrations
 from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
 from aio_apiserver.registry.groups.apiregistration.service_resolver import SERVICE_NAME
+from aio_apiserver.registry.groups.core.services import SERVICES as SERVICE_KIND
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES as ENDPOINTSLICE_KIND
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-SERVICES = ResourcePath("", "v1", "services")
-ENDPOINTSLICES = ResourcePath("discovery.k8s.io", "v1", "endpointslices")
+SERVICES = ResourcePath(SERVICE_KIND.group, "v1", SERVICE_KIND.plural)
+ENDPOINTSLICES = ResourcePath(ENDPOINTSLICE_KIND.group, "v1", ENDPOINTSLICE_KIND.plural)
 
 _STATUS = APISERVICES._replace(path="apiservices/status")
 _CLUSTER_IP = "ClusterIP"
