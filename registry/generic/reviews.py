@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.admission_attributes import attributes_of
 from aio_apiserver.registry.generic.field_managers import field_managers
@@ -49,7 +49,7 @@ class ReviewREST:
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         if self.kind.is_namespaced and not request.namespace:
             raise errors.BadRequest("Namespace parameter required.")
-        identity.settle_namespace(obj, request, self.kind)
+        url_names.settle_namespace(obj, request, self.kind)
         self._managers.of(request.version).track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = attributes_of(
             request,

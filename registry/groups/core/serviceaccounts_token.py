@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVer
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.admission.interface import Operation
@@ -61,7 +61,7 @@ class TokenREST:
         return TOKENREQUEST
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        identity.settle_namespace(obj, request, self.kind)
+        url_names.settle_namespace(obj, request, self.kind)
         obj.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
         self._manager.track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = attributes_of(
