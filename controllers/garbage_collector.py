@@ -1,8 +1,8 @@
 """Garbage collector: deletes objects whose owners are gone, over all resources, custom ones included.
 
 For foreground and orphaning deletion it removes the finalizer when the dependents are deleted or released. The keys of
-its queue are uids. Must hold: before a deletion, the newest state is read for the missing owner. An owner that was
-never seen does not count as missing.
+its queue are uids. Must hold: before a deletion, the newest state is read for the missing owner. An owner counts
+as missing after the store has denied it.
 """
 
 import asyncio

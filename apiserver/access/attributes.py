@@ -1,6 +1,6 @@
 """attributes: a request as an Authorizer sees it, upstream's authorizer.Attributes.
 
-Pure. Authorization, impersonation and the audit policy ask with it. Must hold: selectors count only where the
+Pure. Authorization, impersonation and the audit policy ask with it. Must hold: selectors count where the
 request's path is sure to heed them.
 """
 

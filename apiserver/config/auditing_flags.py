@@ -1,7 +1,7 @@
 """auditing_flags: Flags of the audit: the policy, files and webhooks."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from aio_apiserver.apiserver.config.flag_fields import AUDITING, FlagGroup, flag
 from aio_apiserver.apiserver.config.setting_types import (
@@ -19,6 +19,47 @@ _AUDIT_MODE = (
     "blocking-strict that a request fails when its first event cannot be sent. Batch causes the backend to buffer and "
     f"write events asynchronously. Known modes are {','.join(AUDIT_MODES)}."
 )
+
+
+def _buffer_size() -> Any:
+    return flag(AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode.")
+
+
+def _batch_size(default: int) -> Any:
+    return flag(AUDITING, default, "The maximum size of a batch. Only used in batch mode.")
+
+
+def _batch_wait(default: float) -> Any:
+    return flag(AUDITING, default, "How long to wait before sending a batch that is not full. Only used in batch mode.")
+
+
+def _throttle(default: bool) -> Any:
+    return flag(AUDITING, default, "Whether batching throttling is enabled. Only used in batch mode.")
+
+
+def _throttle_qps(default: float) -> Any:
+    return flag(AUDITING, default, "Maximum average number of batches per second. Only used in batch mode.")
+
+
+def _throttle_burst(default: int) -> Any:
+    return flag(AUDITING, default, "Maximum number of batches at once after a rest. Only used in batch mode.")
+
+
+def _truncates() -> Any:
+    return flag(AUDITING, False, "Whether event and batch truncating is enabled.")
+
+
+def _event_size() -> Any:
+    return flag(
+        AUDITING,
+        102400,
+        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
+        "it is discarded.",
+    )
+
+
+def _truncated_batch_size() -> Any:
+    return flag(AUDITING, 10485760, "Maximum size of a batch; a bigger one is split.")
 
 
 class AuditingFlags(FlagGroup):
@@ -56,32 +97,15 @@ class AuditingFlags(FlagGroup):
     )
     audit_log_compress: bool = flag(AUDITING, False, "If set, the rotated log files will be compressed using gzip.")
     audit_log_mode: Annotated[str, one_of(*AUDIT_MODES)] = flag(AUDITING, "blocking", _AUDIT_MODE)
-    audit_log_batch_buffer_size: Positive = flag(
-        AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
-    )
-    audit_log_batch_max_size: Positive = flag(AUDITING, 1, "The maximum size of a batch. Only used in batch mode.")
-    audit_log_batch_max_wait: Duration = flag(
-        AUDITING, 0.0, "How long to wait before sending a batch that is not full. Only used in batch mode."
-    )
-    audit_log_batch_throttle_enable: bool = flag(
-        AUDITING, False, "Whether batching throttling is enabled. Only used in batch mode."
-    )
-    audit_log_batch_throttle_qps: Rate = flag(
-        AUDITING, 0.0, "Maximum average number of batches per second. Only used in batch mode."
-    )
-    audit_log_batch_throttle_burst: Count = flag(
-        AUDITING, 0, "Maximum number of batches at once after a rest. Only used in batch mode."
-    )
-    audit_log_truncate_enabled: bool = flag(AUDITING, False, "Whether event and batch truncating is enabled.")
-    audit_log_truncate_max_event_size: Positive = flag(
-        AUDITING,
-        102400,
-        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
-        "it is discarded.",
-    )
-    audit_log_truncate_max_batch_size: Positive = flag(
-        AUDITING, 10485760, "Maximum size of a batch; a bigger one is split."
-    )
+    audit_log_batch_buffer_size: Positive = _buffer_size()
+    audit_log_batch_max_size: Positive = _batch_size(1)
+    audit_log_batch_max_wait: Duration = _batch_wait(0.0)
+    audit_log_batch_throttle_enable: bool = _throttle(False)
+    audit_log_batch_throttle_qps: Rate = _throttle_qps(0.0)
+    audit_log_batch_throttle_burst: Count = _throttle_burst(0)
+    audit_log_truncate_enabled: bool = _truncates()
+    audit_log_truncate_max_event_size: Positive = _event_size()
+    audit_log_truncate_max_batch_size: Positive = _truncated_batch_size()
     audit_webhook_config_file: Path | None = flag(
         AUDITING, None, "Path to a kubeconfig formatted file that defines the audit webhook configuration."
     )
@@ -92,31 +116,12 @@ class AuditingFlags(FlagGroup):
         AUDITING, 10.0, "The amount of time to wait before retrying the first failed request."
     )
     audit_webhook_mode: Annotated[str, one_of(*AUDIT_MODES)] = flag(AUDITING, "batch", _AUDIT_MODE)
-    audit_webhook_batch_buffer_size: Positive = flag(
-        AUDITING, 10000, "The size of the buffer to store events before batching. Only used in batch mode."
-    )
-    audit_webhook_batch_max_size: Positive = flag(
-        AUDITING, 400, "The maximum size of a batch. Only used in batch mode."
-    )
-    audit_webhook_batch_max_wait: Duration = flag(
-        AUDITING, 30.0, "How long to wait before sending a batch that is not full. Only used in batch mode."
-    )
-    audit_webhook_batch_throttle_enable: bool = flag(
-        AUDITING, True, "Whether batching throttling is enabled. Only used in batch mode."
-    )
-    audit_webhook_batch_throttle_qps: Rate = flag(
-        AUDITING, 10.0, "Maximum average number of batches per second. Only used in batch mode."
-    )
-    audit_webhook_batch_throttle_burst: Count = flag(
-        AUDITING, 15, "Maximum number of batches at once after a rest. Only used in batch mode."
-    )
-    audit_webhook_truncate_enabled: bool = flag(AUDITING, False, "Whether event and batch truncating is enabled.")
-    audit_webhook_truncate_max_event_size: Positive = flag(
-        AUDITING,
-        102400,
-        "Maximum size of an event. Of a bigger one the request and response are removed, and if that is not enough, "
-        "it is discarded.",
-    )
-    audit_webhook_truncate_max_batch_size: Positive = flag(
-        AUDITING, 10485760, "Maximum size of a batch; a bigger one is split."
-    )
+    audit_webhook_batch_buffer_size: Positive = _buffer_size()
+    audit_webhook_batch_max_size: Positive = _batch_size(400)
+    audit_webhook_batch_max_wait: Duration = _batch_wait(30.0)
+    audit_webhook_batch_throttle_enable: bool = _throttle(True)
+    audit_webhook_batch_throttle_qps: Rate = _throttle_qps(10.0)
+    audit_webhook_batch_throttle_burst: Count = _throttle_burst(15)
+    audit_webhook_truncate_enabled: bool = _truncates()
+    audit_webhook_truncate_max_event_size: Positive = _event_size()
+    audit_webhook_truncate_max_batch_size: Positive = _truncated_batch_size()

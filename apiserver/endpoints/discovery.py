@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.endpoints import contents, remote_groups
+from aio_apiserver.apiserver.endpoints import compressed_documents, remote_groups
 from aio_apiserver.apiserver.endpoints import discovery_documents as documents
 from aio_apiserver.apiserver.endpoints.discovery_documents import DiscoveryGroup, Document
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion, RemoteVersions
@@ -196,7 +196,7 @@ def _negotiated(request: web.BaseRequest) -> negotiation.Format:
 async def _aggregated(
     request: web.BaseRequest, context: RequestContext, document: Document, chosen: negotiation.Format
 ) -> web.StreamResponse:
-    etag = f'"{contents.hash_of(responses.dump(document, is_pretty=False))}"'
+    etag = f'"{compressed_documents.hash_of(responses.dump(document, is_pretty=False))}"'
     if request.headers.get(hdrs.IF_NONE_MATCH) == etag:
         response: web.StreamResponse = web.Response(status=304, headers=responses.headers(context, responses.JSON))
         del response.headers[hdrs.CONTENT_TYPE]

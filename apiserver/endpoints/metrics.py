@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.endpoints import exposition
-from aio_apiserver.apiserver.endpoints.contents import takes_gzip
+from aio_apiserver.apiserver.endpoints.compressed_documents import takes_gzip
 from aio_apiserver.apiserver.metrics import registry
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring

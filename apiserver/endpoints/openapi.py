@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.endpoints import contents
-from aio_apiserver.apiserver.endpoints.contents import Content
+from aio_apiserver.apiserver.endpoints import compressed_documents
+from aio_apiserver.apiserver.endpoints.compressed_documents import Content
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
@@ -77,10 +77,12 @@ class OpenAPI:
         if chosen is None:
             return _empty(context, 406, _VARY_BOTH)
         content = await self._documents.version2(is_protobuf=chosen.is_protobuf)
-        return contents.respond(request, context, content, chosen.answered, extra=_VARY_BOTH, allows_gzip=True)
+        return compressed_documents.respond(
+            request, context, content, chosen.answered, extra=_VARY_BOTH, allows_gzip=True
+        )
 
     async def _index(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        return contents.respond(request, context, await self._documents.index(), responses.TEXT, extra={})
+        return compressed_documents.respond(request, context, await self._documents.index(), responses.TEXT, extra={})
 
     async def _version3(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         path = context.path.removeprefix(f"{VERSION3}/")
@@ -99,11 +101,11 @@ class OpenAPI:
         """Serve the document, or redirect when the hash in the address is not the present one."""
         wanted = context.query.get("hash", ("",))[0]
         if not wanted:
-            return contents.respond(request, context, content, chosen.answered, extra=_VARY_ACCEPT)
+            return compressed_documents.respond(request, context, content, chosen.answered, extra=_VARY_ACCEPT)
         if wanted == content.etag:
             expires = formatdate(self._clock.now() + _YEAR_SECONDS, usegmt=True)
             extra: dict[str, str] = {**_VARY_ACCEPT, hdrs.CACHE_CONTROL: "public, immutable", hdrs.EXPIRES: expires}
-            return contents.respond(request, context, content, chosen.answered, extra=extra)
+            return compressed_documents.respond(request, context, content, chosen.answered, extra=extra)
         fields = responses.headers(context, chosen.answered)
         fields.update(
             {**_VARY_ACCEPT, hdrs.ETAG: f'"{content.etag}"', hdrs.LOCATION: self._documents.address(path, content.etag)}

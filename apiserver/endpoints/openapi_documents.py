@@ -13,8 +13,8 @@ from urllib.parse import quote
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.endpoints import contents
-from aio_apiserver.apiserver.endpoints.contents import Content
+from aio_apiserver.apiserver.endpoints import compressed_documents
+from aio_apiserver.apiserver.endpoints.compressed_documents import Content
 from aio_apiserver.apiserver.endpoints.openapi_sources import Sources
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.registry.machinery.openapi import swagger_merge, version3
@@ -62,7 +62,7 @@ class OpenAPIDocuments:
             made = await self._make(sources.values())
             addresses = {path: {"serverRelativeURL": self.address(path, one.json.etag)} for path, one in made.items()}
             addresses |= {path: {"serverRelativeURL": url} for path, url in self._remote.openapi3.items()}
-            index = contents.of(orjson.dumps({"paths": addresses}), made=self._clock.now(), etag="")
+            index = compressed_documents.of(orjson.dumps({"paths": addresses}), made=self._clock.now(), etag="")
             self._forget_withdrawn()
             self._index = sources, generation, index
         return self._index[2]
@@ -119,7 +119,7 @@ class OpenAPIDocuments:
         made = self._clock.now()
         return {
             source.path: _MadeDocument(
-                source.key, contents.of(orjson.dumps(version3.document(source, definitions)), made=made)
+                source.key, compressed_documents.of(orjson.dumps(version3.document(source, definitions)), made=made)
             )
             for source in sources
         }
@@ -131,9 +131,9 @@ class OpenAPIDocuments:
             for remote in self._remote.openapi2.values():
                 document = swagger_merge.merged(document, remote)
             text = orjson.dumps(document)
-        return contents.of(text, made=self._clock.now())
+        return compressed_documents.of(text, made=self._clock.now())
 
 
 def _as_protobuf(json: Content, dump: Callable[[Mapping[str, Any]], bytes]) -> Content:
     """The same document as protobuf, under the same ETag. The Accept header selects one of both."""
-    return contents.of(dump(orjson.loads(json.body)), made=json.made, etag=json.etag)
+    return compressed_documents.of(dump(orjson.loads(json.body)), made=json.made, etag=json.etag)

@@ -8,7 +8,7 @@ from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects, owner_references
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.bodies import decoding
 from aio_apiserver.registry.generic.options import check_update
 from aio_apiserver.registry.generic.rest import Made, UpdatedObject, Updater
@@ -28,7 +28,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     obj, name = given.obj, context.info.name
     audit_objects.sent(context, served, obj)
     write = write_request(request, context, served, size=len(body.text))
-    identity.settle(obj, write, served.kind, name)
+    url_names.settle(obj, write, served.kind, name)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     uid = obj["metadata"].get("uid")
     updated = UpdatedObject(_Replacement(given).make, Preconditions(uid=uid) if uid else None)

@@ -1,7 +1,7 @@
 """Client warnings: the Warning headers of one response, about requests that succeed.
 
 Pure. Must hold: each text is sent once. All texts together stay within 4 KiB; above it, each is cut. A text that cannot
-be sent is not kept.
+be sent is not kept. Each warning is decided where it arises; handlers/resources.py warns of deprecated versions.
 """
 
 from msgspec import Struct, field

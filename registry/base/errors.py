@@ -4,7 +4,7 @@ The generic Store translates the errors of storage into these. apiserver writes 
 `retry_after_seconds` as a header. No HTTP here: `code` is a field of Status.
 
 Must hold: `status()` has its fields in the order in which kube-apiserver prints them, without empty fields. `metadata`
-always stays, and `details` stays for the reasons that have it.
+stays in every Status, and `details` stays for the reasons that have it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """other_versions: in which apiVersions kube-apiserver reads an object that was sent to the path of another version.
 
-The kinds have their old versions in the types.json of their groups; so have kinds that were never served (List).
+The kinds have their old versions in the types.json of their groups; so have kinds without a resource (List).
 """
 
 from functools import cache

@@ -16,8 +16,8 @@ groups share, and those of groups that this server does not serve. A file is rea
     old_versions          apiVersions that kube-apiserver reads and does not serve
     other_groups          groups whose kind of this name is the same kind
 
-Must hold: a group without a file, and a type without a row, have no facts and are no error. The cache never grows with
-the groups that clients name.
+Must hold: a group without a file, and a type without a row, have no facts and are no error. Groups that clients name
+are not cached.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """served_paths: finds the REST storage for a request's group, version and resource.
 
 Each request looks here. Kubernetes' own paths are there from the start; CustomResourceDefinitions add and remove
-theirs. Must hold: a definition never takes a path that Kubernetes has.
+theirs. Must hold: a definition leaves the paths of built-in kinds as they are.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

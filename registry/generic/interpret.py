@@ -1,7 +1,7 @@
 """Interpret: translates storage's errors to StatusErrors, as kube-apiserver's storage interpreter does.
 
 Must hold: every StorageError becomes a StatusError with the original as its cause. Clients see keys and revisions of
-etcd only where kube-apiserver shows them.
+etcd where kube-apiserver shows them, too.
 """
 
 from collections.abc import Awaitable, Callable

@@ -21,7 +21,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names, object_meta
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
 from aio_apiserver.registry.generic.rest import Request, timestamp
@@ -59,7 +59,7 @@ def generate_name(prefix: str) -> str:
 
 def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
     """Prepare and validate a new object. Raises Invalid with all field errors."""
-    identity.settle_namespace(obj, request, kind)
+    url_names.settle_namespace(obj, request, kind)
     strategy.prepare_for_create(context, obj)
     look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
     if found := look():
@@ -83,7 +83,7 @@ def before_update(
     kind: Kind, strategy: Strategy, *, request: Request, new: Object, old: Object, context: StrategyContext
 ) -> None:
     """Prepare and validate a changed object. Raises Invalid with all field errors."""
-    identity.settle_namespace(new, request, kind)
+    url_names.settle_namespace(new, request, kind)
     objects.carry_over(new["metadata"], old["metadata"], "generation")
     strategy.prepare_for_update(context, new, old)
     _keep_system_fields(new["metadata"], old["metadata"])

@@ -1,6 +1,6 @@
 """REST: the contracts of a resource's storage, after rest.Storage, Getter, Lister and so on of kube-apiserver.
 
-Handlers know resources only by these protocols, discovery derives verbs from them, and a provider per group makes its
+Handlers know resources by these protocols, discovery derives verbs from them, and a provider per group makes its
 resources. `isinstance` tells whether a resource implements a protocol. Nothing here waits.
 
 Must hold: objects are hub objects without apiVersion and kind. All errors are StatusErrors.

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic import identity
-from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic import url_names
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.admission_attributes import attributes_of
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
@@ -48,30 +49,20 @@ class ReviewREST:
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         if self.kind.is_namespaced and not request.namespace:
             raise errors.BadRequest("Namespace parameter required.")
-        identity.settle_namespace(obj, request, self.kind)
+        url_names.settle_namespace(obj, request, self.kind)
         self._managers.of(request.version).track(None, obj, options.field_manager or request.manager, request.empties)
-        attributes = self._attributes(request, obj, options)
+        attributes = attributes_of(
+            request,
+            Operation.CREATE,
+            options,
+            resource=self.kind.resource,
+            kind=self.object_kind(request.version),
+            name=obj["metadata"].get("name", ""),
+            obj=obj,
+        )
         await self._admission.mutate(attributes)
         self._check(request, obj)
         await self._admission.validate(attributes)
         answer = await self._answer(request, obj)
         kind = self.object_kind(request.version)
         return self._types.type_for(kind.group, kind.version, kind.kind).canonical(typed(kind, answer))
-
-    def _attributes(self, request: Request, obj: Object, options: CreateOptions) -> Attributes:
-        return Attributes(
-            operation=Operation.CREATE,
-            resource=self.kind.resource,
-            version=request.version,
-            kind=self.object_kind(request.version),
-            subresource="",
-            namespace=request.namespace,
-            name=obj["metadata"].get("name", ""),
-            obj=obj,
-            old=None,
-            options=options,
-            is_dry_run=options.is_dry_run,
-            user=request.user,
-            warn=request.warn,
-            annotate=request.annotate,
-        )

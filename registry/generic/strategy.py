@@ -5,7 +5,8 @@ order. Create: prepare_for_create, validate, warnings_on_create, canonicalize. U
 validate_update, warnings_on_update, canonicalize. Delete: check_graceful_delete and garbage_collection. Objects are hub
 objects in plain dicts.
 
-Must hold: default, prepare_* and canonicalize change only the new object, in place. validate* change nothing.
+Must hold: default, prepare_* and canonicalize change the new object in place, and leave the old one. validate* change
+nothing.
 
 Everything here is pure: rules that need other objects or I/O are admission plugins or hooks.
 """

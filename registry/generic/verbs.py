@@ -1,6 +1,6 @@
 """Verbs: the verbs of a resource for discovery, by the REST contracts that its storage implements.
 
-Pure: the result for a storage never changes, and is the same for all storages of a class.
+Pure: the result is the same for all storages of a class.
 """
 
 from collections.abc import Mapping

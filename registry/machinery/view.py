@@ -1,8 +1,8 @@
 """view: one served version of a resource, between request bodies and hub objects.
 
 Pure. Every body and every result of a patch passes `to_hub` once. Must hold: a version in the hub's shape shares the
-hub's bytes, so that GET, LIST and WATCH of it never decode. `to_hub` returns a hub object (no apiVersion, no kind) with
-all its defaults.
+hub's bytes, so that GET, LIST and WATCH of it decode nothing. `to_hub` returns a hub object (no apiVersion, no kind)
+with all its defaults.
 """
 
 from collections.abc import Callable, Sequence

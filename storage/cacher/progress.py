@@ -1,6 +1,6 @@
 """Progress: requests the store's progress, as an etcd client does, while reads wait for the cache to reach a revision.
 
-The store reports progress by itself only now and then. While others write to other resources, no event of this resource
+The store reports progress by itself now and then. While others write to other resources, no event of this resource
 shows that the cache has missed nothing.
 
 Must hold: one request is under way at a time, and none without waiters. A waiter that comes after a request was sent

@@ -1,13 +1,13 @@
 """Reflector: keeps a WatchCache up to date with the store: it lists, watches from the list's revision, and starts
 again.
 
-A watch that ends is resumed after the cache's newest revision: no event is lost, and the watchers do not notice. Only
-when the store has compacted that revision is the list made anew.
+A watch that ends is resumed after the cache's newest revision: no event is lost, and the watchers do not notice. When
+the store has compacted that revision, the list is made anew.
 
 The events in between are lost then. A list shows that an object changed, but not how often, and not the objects that
 were created and deleted in between. Events made from the difference would hide that from the watchers. So the watches
 end instead (WatchCache notifies the fan-out): the clients resume at a revision that is too old, and list, too. Each
-watch has seen every event once and in order up to its end. A watcher with `skips_gaps` needs only the present state,
+watch has seen every event once and in order up to its end. A watcher with `skips_gaps` needs the present state alone,
 and does get the difference.
 
 Must hold: the cache never goes back. A list that is older than the cache is refused, and the reflector lists again

@@ -1,6 +1,7 @@
 """Slow watch budget: patience with slow watch clients, shared by all watchers of a resource, and refilled over time.
 
-One slow watcher in quiet times may take it all. When many are slow at once, most of them get none.
+One slow watcher in quiet times may take it all. When many are slow at once, most of them get none. catching_up.py ends
+the watchers.
 """
 
 from aio_apiserver.storage.clock import Clock

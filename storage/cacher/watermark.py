@@ -1,4 +1,4 @@
-"""Watermark: a resource version that only grows, and the requests that wait for it.
+"""Watermark: a resource version that grows, and the requests that wait for it.
 
 Must hold: it never goes back. A request that stops waiting leaves nothing behind.
 """

@@ -3,7 +3,7 @@
 Pure: no I/O, no clock, no waiting. Callers are on one event loop, and every method is one step. Leases are numbers in
 records here.
 
-Must hold: each change takes the next revision. A kept revision always shows the same records. A superseded record is in
+Must hold: each change takes the next revision. A kept revision shows the same records. A superseded record is in
 `_past` until compaction releases it.
 
 Example: put a=1 (revision 2), put a=2 (3), delete a (4), put a=3 (5)

@@ -1,6 +1,6 @@
 """Translated writes: updates and deletions of custom resources whose stored form a conversion webhook translates.
 
-The webhook may answer differently each time. So only the stored values tell whether an update changes anything, and a
+The webhook may answer differently each time. So the stored values tell whether an update changes anything, and a
 suggested state is translated before the change begins.
 
 Must hold: the webhook is called when kube-apiserver calls it, because it sees the calls. These are: a suggested state,

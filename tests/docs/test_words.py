@@ -15,9 +15,14 @@ _NO_PROSE = re.compile(r"^```.*?^```$\n?|^(?:\||    |#)[^\n]*$\n?|\]\([^)]*\)", 
 """Code, tables, headings and the targets of links."""
 
 
+def prose(page: Path) -> str:
+    """The sentences of a page."""
+    return _NO_PROSE.sub("", page.read_text())
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_is_plain(page: Path) -> None:
-    sentences = list(words.sentences(_NO_PROSE.sub("", page.read_text())))
+    sentences = list(words.sentences(prose(page)))
 
     assert [one for one in sentences if len(one.split()) > words.MOST_WORDS] == []
     assert [one for one in sentences if words.NAMELESS.search(one)] == []

@@ -42,6 +42,11 @@ def offence(path: Path) -> str:
     return next(_offences(path), "")
 
 
+def header(path: Path) -> str:
+    """The header of a file; empty without one."""
+    return ast.get_docstring(_parsed(path)) or ""
+
+
 def _offences(path: Path) -> Iterator[str]:
     text = (ROOT / path).read_text()
     header = ast.get_docstring(_parsed(path))

@@ -1,6 +1,6 @@
 """api_service_status: writes the Available condition of APIServices.
 
-An APIService without a service is served here and always available. Otherwise the service must exist and listen on the
+An APIService without a service is served here and available. Otherwise the service must exist and listen on the
 port. It must have endpoints, and its server must answer discovery for the version.
 """
 
@@ -18,11 +18,13 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.apiregistration import registrations
 from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
 from aio_apiserver.registry.groups.apiregistration.service_resolver import SERVICE_NAME
+from aio_apiserver.registry.groups.core.services import SERVICES as SERVICE_KIND
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES as ENDPOINTSLICE_KIND
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-SERVICES = ResourcePath("", "v1", "services")
-ENDPOINTSLICES = ResourcePath("discovery.k8s.io", "v1", "endpointslices")
+SERVICES = ResourcePath(SERVICE_KIND.group, "v1", SERVICE_KIND.plural)
+ENDPOINTSLICES = ResourcePath(ENDPOINTSLICE_KIND.group, "v1", ENDPOINTSLICE_KIND.plural)
 
 _STATUS = APISERVICES._replace(path="apiservices/status")
 _CLUSTER_IP = "ClusterIP"

@@ -13,10 +13,12 @@ from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS as DEFINITION_KIND
+from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES as APISERVICE_KIND
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
-APISERVICES = ResourcePath("apiregistration.k8s.io", "v1", "apiservices")
-DEFINITIONS = ResourcePath("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+APISERVICES = ResourcePath(APISERVICE_KIND.group, "v1", APISERVICE_KIND.plural)
+DEFINITIONS = ResourcePath(DEFINITION_KIND.group, "v1", DEFINITION_KIND.plural)
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _AT_START = "onstart"

@@ -1,6 +1,6 @@
 """flow_control: creates, repairs and deletes kube-apiserver's own FlowSchemas and PriorityLevelConfigurations.
 
-Must hold: mandatory objects always have their spec. A suggested object follows the server while its autoupdate
+Must hold: mandatory objects get their spec back. A suggested object follows the server while its autoupdate
 annotation says so, or without one, while its generation is 1.
 """
 
@@ -10,10 +10,12 @@ from functools import partial
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
+from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS as FLOWSCHEMA_KIND
+from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
 from aio_apiserver.storage.stored_object import Object
 
-FLOWSCHEMAS = ResourcePath("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
-PRIORITY_LEVELS = ResourcePath("flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations")
+FLOWSCHEMAS = ResourcePath(FLOWSCHEMA_KIND.group, "v1", FLOWSCHEMA_KIND.plural)
+PRIORITY_LEVELS = ResourcePath(PRIORITYLEVELCONFIGURATIONS.group, "v1", PRIORITYLEVELCONFIGURATIONS.plural)
 
 _MANAGER = "api-priority-and-fairness-config-producer-v1"
 _AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec"

@@ -1,9 +1,9 @@
 """kubernetes_service: keeps the service `kubernetes` in the namespace `default`, by which pods find the API servers.
 
-Every server holds a lease under its address. The addresses with a lease are the service's endpoints. Must hold: the
-endpoints are never emptied while a server runs. A server that stops removes its address at once. A killed server's
-address goes when its lease expires. A Service, Endpoints or EndpointSlice that a client has deleted comes
-back within INTERVAL_SECONDS.
+Every server holds a lease under its address. The addresses with a lease are the service's endpoints. Must hold: a
+running server keeps its address in the endpoints. A server that stops removes its address at once. A killed server's
+address goes when its lease expires. A Service, Endpoints or EndpointSlice that a client has deleted comes back within
+INTERVAL_SECONDS.
 """
 
 import logging
@@ -17,6 +17,10 @@ from msgspec import Struct
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
+from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
+from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update
@@ -25,18 +29,18 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 logger = logging.getLogger(__name__)
 
 LEASES = Resource(
-    group="", resource="masterleases", namespaced=False, type_meta={"kind": "Endpoints", "apiVersion": "v1"}
+    group="", resource="masterleases", namespaced=False, type_meta={"kind": ENDPOINTS.kind, "apiVersion": "v1"}
 )
 INTERVAL_SECONDS = 10.0
 _LEASE_SECONDS = 15
 
 _NAME = "kubernetes"
 _NAMESPACE = "default"
-_SERVICES = ResourcePath("", "v1", "services")
-_ADDRESSES = ResourcePath("networking.k8s.io", "v1", "ipaddresses")
-_ENDPOINTS = ResourcePath("", "v1", "endpoints")
-_ENDPOINTSLICES = ResourcePath("discovery.k8s.io", "v1", "endpointslices")
-_PARENT = {"resource": "services", "namespace": _NAMESPACE, "name": _NAME}
+_SERVICES = ResourcePath(SERVICES.group, "v1", SERVICES.plural)
+_ADDRESSES = ResourcePath(IPADDRESSES.group, "v1", IPADDRESSES.plural)
+_ENDPOINTS = ResourcePath(ENDPOINTS.group, "v1", ENDPOINTS.plural)
+_ENDPOINTSLICES = ResourcePath(ENDPOINTSLICES.group, "v1", ENDPOINTSLICES.plural)
+_PARENT = {"resource": SERVICES.plural, "namespace": _NAMESPACE, "name": _NAME}
 _PAUSE_SECONDS = 0.1
 _PATIENCE = 20
 """More pauses than any server needs between its IPAddress and its Service."""

@@ -2,8 +2,9 @@
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 
-_PLACE = ResourcePath("scheduling.k8s.io", "v1", "priorityclasses")
+_PLACE = ResourcePath(PRIORITYCLASSES.group, "v1", PRIORITYCLASSES.plural)
 _CLASSES = (
     (
         "system-cluster-critical",

@@ -20,15 +20,18 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.rbac import coverage
+from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROLEBINDINGS
+from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.policy_rules import compiled
+from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.registry.groups.rbac.validation import GROUP, default_binding
 from aio_apiserver.storage.stored_object import Object
 
 _AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 _SELECTORS = "aggregationRule.clusterRoleSelectors"
-_ROLES = ("clusterroles", "roles")
-_BINDINGS = ("clusterrolebindings", "rolebindings")
+_ROLES = (CLUSTERROLES.plural, ROLES.plural)
+_BINDINGS = (CLUSTERROLEBINDINGS.plural, ROLEBINDINGS.plural)
 
 Mend = Callable[[Object], bool]
 

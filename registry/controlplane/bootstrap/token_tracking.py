@@ -5,10 +5,11 @@ from functools import partial
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
-_PLACE = ResourcePath("", "v1", "configmaps")
+_PLACE = ResourcePath(CONFIGMAPS.group, "v1", CONFIGMAPS.plural)
 _NAMESPACE = "kube-system"
 _NAME = "kube-apiserver-legacy-service-account-token-tracking"
 _SINCE = "since"

@@ -1,8 +1,8 @@
 """Impersonation: checks the `Impersonate-*` headers of a request against the rights of its user.
 
-Constrained impersonation has modes, each for one kind of user. The legacy mode needs only the right to `impersonate`.
+Constrained impersonation has modes, each for one kind of user. The legacy mode needs the right to `impersonate`.
 The mode that a user had the last time is tried first. Must hold: the impersonated user is exactly the one whose rights
-were checked. Only the legacy mode permits system:masters.
+were checked. The legacy mode permits system:masters, the others refuse it.
 """
 
 from collections.abc import Callable, Iterator, Sequence

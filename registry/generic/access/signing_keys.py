@@ -1,7 +1,8 @@
 """signing_keys: the keys that sign and verify service account tokens, and the public keys as a JSON Web Key Set.
 
-A missing key is made when it is first needed, in a thread, because that takes long. Must hold: only signatures leave
-this module, never a private key. A key's id follows from the key, so that all servers with one key agree on it.
+A missing key is made when it is first needed, in a thread, because that takes long. Must hold: private keys stay in
+this module; signatures and public keys leave it. A key's id follows from the key, so that all servers with one key
+agree on it.
 """
 
 import asyncio

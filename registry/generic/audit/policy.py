@@ -1,6 +1,6 @@
 """Policy: the audit level of a request, by the first rule that matches it.
 
-Pure. Must hold: a rule matches only if all of its fields match. Without a matching rule, a request is not recorded.
+Pure. Must hold: a rule matches if all of its fields match. Without a matching rule, a request is not recorded.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 The audit filter begins it, the other filters and the handlers add to it, and it sends an event at each stage.
 
-Must hold: no body is kept above the level of the request. A sent event never changes. The members of an event are in
+Must hold: no body is kept above the level of the request. A sent event does not change. The members of an event are in
 kube-apiserver's order.
 """
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.bodies.apply import AppliedConfiguration
 from aio_apiserver.registry.generic.bodies.patch_types import Apply, Patch, PatchType, Transform
 from aio_apiserver.registry.generic.options import PatchOptions
@@ -72,5 +72,5 @@ class _Named(Struct, frozen=True):
         if current is None and uid:
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise errors.Conflict(self.served.resource, self.name, why=why)
-        identity.settle(made.obj, self.request, self.served.kind, self.name)
+        url_names.settle(made.obj, self.request, self.served.kind, self.name)
         return made

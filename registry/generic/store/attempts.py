@@ -20,7 +20,7 @@ from aio_apiserver.registry.base import errors, owner_references
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.generic import identity, preparation, rest
+from aio_apiserver.registry.generic import preparation, rest, url_names
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.refusals import forbidden
 from aio_apiserver.registry.generic.admission.interface import Attributes
@@ -53,7 +53,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     async def admit(self) -> None:
         """Let the client own its fields, and let mutating admission change the object."""
-        identity.settle_namespace(self.obj, self.request, self.road.kind)
+        url_names.settle_namespace(self.obj, self.request, self.road.kind)
         if not self.owners_known:
             await self.road.track(self.request, self.old, self.obj, self.options, size=self.size)
         metadata, warn = self.obj["metadata"], self.attributes.warn

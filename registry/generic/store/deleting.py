@@ -2,7 +2,7 @@
 
 An object is removed at once when neither a grace period nor finalizers hold it. Otherwise it is first marked as
 terminating. It is removed when the grace period is over and the last finalizer is off. Must hold: the decision is made
-on the state that is replaced. The first read only chooses between update and delete. Admission sees the replaced state
+on the state that is replaced. The first read chooses between update and delete. Admission sees the replaced state
 too. A second deletion never makes the grace period longer.
 """
 

@@ -1,6 +1,6 @@
 """Road: the parts that all verbs of one resource share: its kind, strategy, admission, hooks and storage.
 
-Knows no verb: each has a file beside this one. Must hold: a road never changes. The state of one request is in its
+Knows no verb: each has a file beside this one. Must hold: a road is frozen. The state of one request is in its
 Attempt.
 """
 
@@ -18,6 +18,7 @@ from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Chain, Operation
+from aio_apiserver.registry.generic.admission_attributes import attributes_of
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.field_managers import FieldManagers
 from aio_apiserver.registry.generic.hooks import Hooks
@@ -98,23 +99,17 @@ class Road(Struct, frozen=True, kw_only=True):
         old: Object | None = None,
     ) -> Attributes:
         """The attributes of a write for admission."""
-        return Attributes(
-            operation=operation,
+        return attributes_of(
+            request,
+            operation,
+            options,
             resource=self.kind.resource,
-            version=request.version,
             kind=self.object_kind(request.version),
-            subresource=self.subresource,
-            namespace=request.namespace,
             name=name,
+            subresource=self.subresource,
             obj=obj,
             old=old,
-            options=options,
-            is_dry_run=options.is_dry_run,
-            user=request.user,
-            warn=request.warn,
-            annotate=request.annotate,
             forms=self.forms,
-            deadline=request.deadline,
         )
 
     def context(self, request: Request) -> StrategyContext:

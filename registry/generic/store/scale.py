@@ -1,7 +1,7 @@
 """Scale: /scale, an autoscaling/v1 Scale as a view of the replicas of another object.
 
 A read makes a Scale from the parent. A write changes the parent's replicas inside the parent's own update. Must hold:
-admission sees Scales on this path, never the parent. Of the parent, only the replicas change.
+admission sees Scales on this path, not the parent. Of the parent, only the replicas change.
 """
 
 from msgspec import Struct

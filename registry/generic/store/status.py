@@ -1,6 +1,6 @@
 """Status: /status and similar subresources: the resource's objects, updated under another strategy.
 
-Only reads and updates are possible: a subresource creates and deletes nothing.
+It has reads and updates: a subresource creates and deletes nothing.
 """
 
 from aio_apiserver.registry.base.names import GroupVersionKind

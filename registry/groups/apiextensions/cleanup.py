@@ -31,32 +31,19 @@ _PAUSE_SECONDS = 0.5
 """The seconds between two checks for remaining objects."""
 _RETRY_SECONDS = 5.0
 
-_IN_PROGRESS = crd_conditions.condition(
-    crd_conditions.TERMINATING,
-    status="True",
-    reason="InstanceDeletionInProgress",
-    message="CustomResource deletion is in progress",
-)
-_COMPLETED = crd_conditions.condition(
-    crd_conditions.TERMINATING,
-    status="False",
-    reason="InstanceDeletionCompleted",
-    message="removed all instances",
-)
-_NOT_ITS_OWN = crd_conditions.condition(
-    crd_conditions.TERMINATING,
-    status="False",
-    reason="OverlappingBuiltInResource",
-    message="instances overlap with built-in resources in storage",
+
+def _terminating(status: str, reason: str, message: str) -> Condition:
+    return crd_conditions.condition(crd_conditions.TERMINATING, status=status, reason=reason, message=message)
+
+
+_IN_PROGRESS = _terminating("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+_COMPLETED = _terminating("False", "InstanceDeletionCompleted", "removed all instances")
+_NEVER_ESTABLISHED = _terminating("False", "NeverEstablished", "resource was never established")
+_NOT_ITS_OWN = _terminating(
+    "False", "OverlappingBuiltInResource", "instances overlap with built-in resources in storage"
 )
 _OVERLAPPING = frozenset({("apiregistration.k8s.io", "apiservices"), (DEFINITIONS.group, DEFINITIONS.plural)})
-"""The condition for names under which the server stores other objects. Their cleanup deletes nothing."""
-_NEVER_ESTABLISHED = crd_conditions.condition(
-    crd_conditions.TERMINATING,
-    status="False",
-    reason="NeverEstablished",
-    message="resource was never established",
-)
+"""Names under which the server stores objects of its own. Their cleanup deletes nothing."""
 
 
 class _Gone(Exception):

@@ -7,6 +7,7 @@ from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.apps import statefulset_validation
 from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, workload_rules
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
@@ -28,7 +29,7 @@ _FROZEN = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
-_CLAIM_TYPE = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+_CLAIM_TYPE = {"kind": PERSISTENTVOLUMECLAIMS.kind, "apiVersion": "v1"}
 _KEEPS_ALL = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 _COUNTS = (
     "replicas",

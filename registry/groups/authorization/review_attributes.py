@@ -1,7 +1,7 @@
 """Review attributes: converts the spec of an access review to Attributes for the authorizer.
 
 Pure. Must hold: requirements that cannot be parsed are left out and reported. The review then covers more objects than
-requested, never fewer.
+requested.
 """
 
 from collections.abc import Callable, Mapping, Sequence

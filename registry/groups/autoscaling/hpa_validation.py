@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import domains, field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
+from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
 
 Part = Mapping[str, Any]
 
@@ -44,7 +45,7 @@ def _validate_target_ref(reference: Part, old: Part | None) -> list[FieldError]:
     is_same = old is not None and all(
         before.get(name, "") == reference.get(name, "") for name in ("apiVersion", "kind")
     )
-    needs_group = reference.get("kind") != "ReplicationController"
+    needs_group = reference.get("kind") != REPLICATIONCONTROLLERS.kind
     return _validate_reference(reference, "spec.scaleTargetRef", needs_group=needs_group, checks_version=not is_same)
 
 

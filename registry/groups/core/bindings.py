@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import identity, rest
+from aio_apiserver.registry.generic import rest, url_names
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
@@ -39,7 +39,7 @@ class BindingREST:
         return BINDING
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        identity.settle_namespace(obj, request, self._kind)
+        url_names.settle_namespace(obj, request, self._kind)
         pod_name = name or obj["metadata"].get("name", "")
         attributes = replace(
             self._pods.attributes(Operation.CREATE, request, options, name=pod_name, obj=obj),

@@ -3,7 +3,8 @@
 The first DELETE sets the phase Terminating, whatever the grace period. The namespace stays until `spec.finalizers` is
 empty, and later DELETEs change nothing before that.
 
-Must hold: a DELETE applies to the namespace that the server read first, never to a new one of the same name.
+Must hold: a DELETE applies to the namespace that the server read first; its uid guards against a new one of the same
+name.
 """
 
 from collections.abc import Mapping

@@ -9,10 +9,11 @@ from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVer
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
-from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
+from aio_apiserver.registry.generic.admission.interface import Operation
+from aio_apiserver.registry.generic.admission_attributes import attributes_of
 from aio_apiserver.registry.generic.bound_objects import BoundObject, BoundObjects
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.kind import Kind
@@ -60,10 +61,19 @@ class TokenREST:
         return TOKENREQUEST
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        identity.settle_namespace(obj, request, self.kind)
+        url_names.settle_namespace(obj, request, self.kind)
         obj.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
         self._manager.track(None, obj, options.field_manager or request.manager, request.empties)
-        attributes = self._attributes(request, obj, options, name=name)
+        attributes = attributes_of(
+            request,
+            Operation.CREATE,
+            options,
+            resource=SERVICEACCOUNTS.resource,
+            kind=TOKENREQUEST,
+            name=name,
+            subresource=_SUBRESOURCE,
+            obj=obj,
+        )
         await self._admission.mutate(attributes)
         account = await self._account(request, obj, name)
         now = self._clock.now()
@@ -163,24 +173,6 @@ class TokenREST:
             request.warn(f"requested expiration of {wanted} seconds shortened to {most} seconds")
             spec["expirationSeconds"] = most
         return int(spec["expirationSeconds"])
-
-    def _attributes(self, request: Request, obj: Object, options: CreateOptions, *, name: str) -> Attributes:
-        return Attributes(
-            operation=Operation.CREATE,
-            resource=SERVICEACCOUNTS.resource,
-            version=request.version,
-            kind=TOKENREQUEST,
-            subresource=_SUBRESOURCE,
-            namespace=request.namespace,
-            name=name,
-            obj=obj,
-            old=None,
-            options=options,
-            is_dry_run=options.is_dry_run,
-            user=request.user,
-            warn=request.warn,
-            annotate=request.annotate,
-        )
 
 
 class _Referred(NamedTuple):

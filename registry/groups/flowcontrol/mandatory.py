@@ -1,4 +1,4 @@
-"""Mandatory: the FlowSchemas and priority levels that always exist, with their fixed specs. Pure."""
+"""Mandatory: the FlowSchemas and priority levels of every server, with their fixed specs. Pure."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.validation import field, label_selectors
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.generic import identity, rest
+from aio_apiserver.registry.generic import rest, url_names
 from aio_apiserver.registry.generic.admission.interface import Chain, Operation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions, delete_options_of
@@ -80,7 +80,7 @@ class EvictionREST:
         return EVICTION
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        identity.settle_namespace(obj, request, self.kind)
+        url_names.settle_namespace(obj, request, self.kind)
         attributes = self._pods.attributes(Operation.CREATE, request, options, name=name, obj=obj)
         attributes = replace(attributes, kind=EVICTION, subresource="eviction")
         await self._pods.admission.mutate(attributes)

@@ -1,7 +1,7 @@
 """Policy rules: one rule of an RBAC role, compiled for fast checks.
 
 Pure. Must hold: resource requests are matched by the resource members of a rule, path requests by its nonResourceURLs.
-`resourceNames` never match a request without a name. An empty member matches nothing, but empty resourceNames match all
+`resourceNames` match no request without a name. An empty member matches nothing, but empty resourceNames match all
 names.
 """
 

@@ -1,7 +1,7 @@
 """Ages: the age of an object in the short form of kubectl's tables.
 
-Pure. Must hold: longer times have coarser units, with kubectl's limits. A row may be made with `LATER` as the time: its
-cells only subtract from it.
+Pure. Must hold: longer times have coarser units, with kubectl's limits. A row may be made with `LATER` as the time:
+its cells subtract from it.
 """
 
 import re

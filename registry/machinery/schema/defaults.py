@@ -1,8 +1,8 @@
 """Defaults: applies the defaults of an OpenAPI schema to decoded objects, in place.
 
 Compiled to closures that visit the nodes with defaults. A missing member gets its default, and so does a null that is
-not nullable, in objects, lists and maps. A Go struct that is no pointer always exists, so it is created when it
-contains a default.
+not nullable, in objects, lists and maps. A Go struct that is no pointer exists in every object, so it is created when
+it contains a default.
 
 Must hold: each use gets its own copy of a default. A default is completed by the defaults inside of it.
 """

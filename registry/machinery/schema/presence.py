@@ -1,12 +1,12 @@
 """Presence: whether kube-apiserver prints a field without a value; OpenAPI does not describe this of the Go structs.
 
 There are two facts about a field. Is it a pointer, so that a missing value differs from the zero value (`replicas: 0`
-is printed, `minReadySeconds: 0` is not)? Is it always printed, or left out when empty? OpenAPI answers half of the
+is printed, `minReadySeconds: 0` is not)? Is it printed when empty, or left out? OpenAPI answers half of the
 second: a required field is printed. The exceptions stand with the types, in the types.json of their groups
 (registry/base/type_facts.py).
 
 Must hold: the rules also serve minors and types that the tables do not have. So they go by the name of a field, and
-name a type only for an exception.
+name a type for an exception.
 """
 
 from aio_apiserver.registry.base import type_facts

@@ -3,7 +3,7 @@
 A selector is parsed on the event loop, for some clients before their rights are known. Each of its requirements is
 matched with each object of a list. kube-apiserver has no limit but that of a request's head.
 
-Must hold: a selector over a budget is a BadRequest, and costs only a check of its length.
+Must hold: a selector over a budget is a BadRequest after a check of its length.
 """
 
 from aio_apiserver.registry.base.errors import BadRequest

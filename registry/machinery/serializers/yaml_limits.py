@@ -1,7 +1,7 @@
 """YAML limits: the depth of a document, and its size after the expansion of aliases, as in Go's YAML library.
 
 A few lines of aliases to aliases stand for billions of values. Pure. Must hold: the events of the text are counted, and
-no value is built for it. The composer in C would overflow its stack, and a walk over the values would never end.
+no value is built for it. The composer in C would overflow its stack, and a walk over the values would not end.
 """
 
 from collections.abc import Iterable

@@ -4,13 +4,14 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.storage.stored_object import Object
 
-_NAMESPACES = GroupResource("", "namespaces")
+_NAMESPACES = NAMESPACES.resource
 
 
 def request(attributes: Attributes, own: AdmissionForm, matched: AdmissionForm) -> Object:

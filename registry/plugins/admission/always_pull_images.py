@@ -1,4 +1,4 @@
-"""AlwaysPullImages: sets imagePullPolicy to Always, so that a pod needs the image's credentials although the node has
+"""AlwaysPullImages: sets imagePullPolicy to `Always`, so that a pod needs the image's credentials although the node has
 the image.
 """
 

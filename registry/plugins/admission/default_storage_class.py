@@ -2,16 +2,16 @@
 
 from typing import NamedTuple
 
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
-from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, IS_DEFAULT
+from aio_apiserver.registry.groups.storage.storageclasses import BETA_IS_DEFAULT, IS_DEFAULT, STORAGECLASSES
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_CLAIMS = GroupResource("", "persistentvolumeclaims")
-_CLASSES = GroupResource("storage.k8s.io", "storageclasses")
+_CLAIMS = PERSISTENTVOLUMECLAIMS.resource
+_CLASSES = STORAGECLASSES.resource
 
 
 class _Class(NamedTuple):

@@ -14,12 +14,12 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.registry.base import errors, objects
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.core.events import EVENTS
 from aio_apiserver.storage.clock import Clock
 
-_EVENTS = GroupResource("", "events")
+_EVENTS = EVENTS.resource
 _DEFAULT_CACHE_SIZE = 4096
 
 

@@ -11,17 +11,18 @@ from typing import Any
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
 from aio_apiserver.registry.groups.core.parts import pod_resources
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_LIMIT_RANGES = GroupResource("", "limitranges")
-_CLAIMS = GroupResource("", "persistentvolumeclaims")
+_LIMIT_RANGES = LIMITRANGES.resource
+_CLAIMS = PERSISTENTVOLUMECLAIMS.resource
 _ANNOTATION = "kubernetes.io/limit-ranger"
 _OF_PODS = ("cpu", "memory")
 """The resources that a pod can specify for all of its containers."""

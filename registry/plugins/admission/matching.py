@@ -17,21 +17,24 @@ from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.forms import present
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
+from aio_apiserver.registry.groups.authentication import provider as authentication
+from aio_apiserver.registry.groups.authorization import provider as authorization
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _ANY = "*"
-_NAMESPACES = GroupResource("", "namespaces")
+_NAMESPACES = NAMESPACES.resource
 _CONFIGURATION_GROUP = "admissionregistration.k8s.io"
 REVIEWS = frozenset(
     {
-        GroupResource("authentication.k8s.io", "tokenreviews"),
-        GroupResource("authentication.k8s.io", "selfsubjectreviews"),
-        GroupResource("authorization.k8s.io", "subjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "selfsubjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "localsubjectaccessreviews"),
-        GroupResource("authorization.k8s.io", "selfsubjectrulesreviews"),
+        authentication.TOKEN.resource,
+        authentication.SELF.resource,
+        authorization.SUBJECT.resource,
+        authorization.SELF.resource,
+        authorization.LOCAL.resource,
+        authorization.RULES.resource,
     }
 )
 """Resources that are questions to the server. A client creates them, and nothing is stored."""

@@ -1,12 +1,12 @@
 """NamespaceExists: refuses writes in a namespace that does not exist."""
 
 from aio_apiserver.registry.base.errors import NotFound
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES as NAMESPACE_KIND
 from aio_apiserver.storage.interface import Reader
 
-NAMESPACES = GroupResource("", "namespaces")
+NAMESPACES = NAMESPACE_KIND.resource
 
 
 class NamespaceExists(Plugin):

@@ -7,18 +7,19 @@ Must hold: a cached namespace that is active admits the write without a read. A 
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.authorization.provider import LOCAL as LOCAL_REVIEWS
+from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
 
-_NAMESPACES = GroupResource("", "namespaces")
-_REVIEWS = frozenset({GroupResource("authorization.k8s.io", "localsubjectaccessreviews")})
+_NAMESPACES = NAMESPACES.resource
+_REVIEWS = frozenset({LOCAL_REVIEWS.resource})
 _TERMINATING = "Terminating"
 
 

@@ -17,6 +17,14 @@ from aio_apiserver.registry.generic.access.users import NODES, UserInfo
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.certificates.certificatesigningrequests import CERTIFICATESIGNINGREQUESTS
+from aio_apiserver.registry.groups.coordination.leases import LEASES
+from aio_apiserver.registry.groups.core.nodes import NODES as NODE_KIND
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
+from aio_apiserver.registry.groups.storage.csinodes import CSINODES
 from aio_apiserver.registry.plugins.admission import node_tokens
 from aio_apiserver.registry.plugins.admission.node_tokens import NodeObjects
 from aio_apiserver.registry.plugins.admission.pod_references import first_reference
@@ -267,14 +275,14 @@ def _why_no_certificate(attributes: Attributes, node: str) -> str:
     return "" if pem.common_name(request) == wanted else f"can only create a node CSR with CN={wanted}"
 
 
-_PODS = GroupResource("", "pods")
-_ACCOUNTS = GroupResource("", "serviceaccounts")
+_PODS = PODS.resource
+_ACCOUNTS = SERVICEACCOUNTS.resource
 _RULES: Mapping[GroupResource, Callable[[Attributes, str], str]] = {
-    GroupResource("", "nodes"): _why_no_node,
-    GroupResource("", "persistentvolumeclaims"): _why_no_claim,
-    GroupResource("coordination.k8s.io", "leases"): _why_no_lease,
-    GroupResource("storage.k8s.io", "csinodes"): _why_no_csi_node,
-    GroupResource("resource.k8s.io", "resourceslices"): _why_no_slice,
-    GroupResource("certificates.k8s.io", "certificatesigningrequests"): _why_no_certificate,
+    NODE_KIND.resource: _why_no_node,
+    PERSISTENTVOLUMECLAIMS.resource: _why_no_claim,
+    LEASES.resource: _why_no_lease,
+    CSINODES.resource: _why_no_csi_node,
+    RESOURCESLICES.resource: _why_no_slice,
+    CERTIFICATESIGNINGREQUESTS.resource: _why_no_certificate,
 }
 """Why a node may not write a resource; empty when it may."""

@@ -1,15 +1,15 @@
 """Nodes of pods: reads the node of a pod, for plugins that check an update against it."""
 
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
+from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_NODES = GroupResource("", "nodes")
+_NODES = NODES.resource
 
 
 class NodesOfPods:

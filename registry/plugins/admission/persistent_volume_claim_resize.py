@@ -2,16 +2,17 @@
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_CLAIMS = GroupResource("", "persistentvolumeclaims")
-_CLASSES = GroupResource("storage.k8s.io", "storageclasses")
+_CLAIMS = PERSISTENTVOLUMECLAIMS.resource
+_CLASSES = STORAGECLASSES.resource
 _NOT_BOUND = "Only bound persistent volume claims can be expanded"
 _NOT_GROWING = (
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"

@@ -10,7 +10,6 @@ from typing import Any
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
@@ -21,7 +20,7 @@ from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_NAMESPACES = GroupResource("", "namespaces")
+_NAMESPACES = NAMESPACES.resource
 _ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"
 _SETTINGS = "podNodeSelectorPluginConfig"
 _DEFAULT = "clusterDefaultNodeSelector"

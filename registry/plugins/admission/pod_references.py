@@ -8,6 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 
@@ -16,7 +20,7 @@ _VOLUMES = {
     "secret": "secrets (via secret volumes)",
     "csi": "csidrivers (via CSI volumes)",
     "glusterfs": "endpoints (via glusterFS volumes)",
-    "persistentVolumeClaim": "persistentvolumeclaims",
+    "persistentVolumeClaim": PERSISTENTVOLUMECLAIMS.plural,
     "ephemeral": "persistentvolumeclaims (via ephemeral volumes)",
     "azureFile": "secrets (via azureFile volumes)",
 }
@@ -36,11 +40,11 @@ def first_reference(spec: Mapping[str, Any]) -> str:
 
 def _references(spec: Mapping[str, Any]) -> Iterator[str]:
     if spec.get("serviceAccountName"):
-        yield "serviceaccounts"
+        yield SERVICEACCOUNTS.plural
     if any(True for _ in secret_names(spec)):
-        yield "secrets"
+        yield SECRETS.plural
     if any(True for _ in _config_map_names(spec)):
-        yield "configmaps"
+        yield CONFIGMAPS.plural
     if spec.get("resourceClaims"):
         yield "resourceclaims"
     for volume in spec.get("volumes") or ():

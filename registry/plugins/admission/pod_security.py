@@ -19,8 +19,16 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
+from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
+from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
+from aio_apiserver.registry.groups.apps.replicasets import REPLICASETS
+from aio_apiserver.registry.groups.apps.statefulsets import STATEFULSETS
+from aio_apiserver.registry.groups.batch.cronjobs import CRONJOBS
+from aio_apiserver.registry.groups.batch.jobs import JOBS
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
+from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
 from aio_apiserver.registry.plugins.admission import pod_security_configuration
 from aio_apiserver.registry.plugins.admission.pod_security_configuration import Configuration
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
@@ -36,16 +44,16 @@ if TYPE_CHECKING:
 else:
     checks = Deferred("aio_apiserver.registry.plugins.podsecurity.checks")
 
-_NAMESPACES = GroupResource("", "namespaces")
+_NAMESPACES = NAMESPACES.resource
 _TEMPLATES: Mapping[GroupResource, str] = {
-    GroupResource("", "replicationcontrollers"): "spec.template",
-    GroupResource("", "podtemplates"): "template",
-    GroupResource("apps", "replicasets"): "spec.template",
-    GroupResource("apps", "deployments"): "spec.template",
-    GroupResource("apps", "statefulsets"): "spec.template",
-    GroupResource("apps", "daemonsets"): "spec.template",
-    GroupResource("batch", "jobs"): "spec.template",
-    GroupResource("batch", "cronjobs"): "spec.jobTemplate.spec.template",
+    REPLICATIONCONTROLLERS.resource: "spec.template",
+    PODTEMPLATES.resource: "template",
+    REPLICASETS.resource: "spec.template",
+    DEPLOYMENTS.resource: "spec.template",
+    STATEFULSETS.resource: "spec.template",
+    DAEMONSETS.resource: "spec.template",
+    JOBS.resource: "spec.template",
+    CRONJOBS.resource: "spec.jobTemplate.spec.template",
 }
 """The path of the pod template, by resource."""
 _UNJUDGED = frozenset({"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"})

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
@@ -22,7 +21,7 @@ from aio_apiserver.registry.plugins.admission.tolerations import Toleration
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_NAMESPACES = GroupResource("", "namespaces")
+_NAMESPACES = NAMESPACES.resource
 _DEFAULTS = "scheduler.alpha.kubernetes.io/defaultTolerations"
 _ALLOWED = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
 _MEMORY_PRESSURE = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"}

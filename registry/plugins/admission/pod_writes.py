@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes
+from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
 
-PODS = GroupResource("", "pods")
+PODS = POD_KIND.resource
 
 
 def is_pod(attributes: Attributes) -> bool:

@@ -5,17 +5,17 @@ Must hold: the overhead of a stored pod is that of its class.
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
+from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_CLASSES = GroupResource("node.k8s.io", "runtimeclasses")
+_CLASSES = RUNTIMECLASSES.resource
 _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 _UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
-_ACCOUNTS = GroupResource("", "serviceaccounts")
+_ACCOUNTS = SERVICEACCOUNTS.resource
 _DEFAULT = "default"
 _MIRROR = "kubernetes.io/config.mirror"
 _ENFORCES = "kubernetes.io/enforce-mountable-secrets"

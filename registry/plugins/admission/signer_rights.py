@@ -2,12 +2,12 @@
 
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.groups.certificates import signers
+from aio_apiserver.registry.groups.certificates.certificatesigningrequests import CERTIFICATESIGNINGREQUESTS
 
-REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
+REQUESTS = CERTIFICATESIGNINGREQUESTS.resource
 
 
 async def check(authorizer: Authorizer, attributes: Attributes, verb: str) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.storage.volumeattributesclasses import VOLUMEATTRIBUTESCLASSES
 
 _FINALIZERS: Mapping[GroupResource, str] = {
-    GroupResource("", "persistentvolumeclaims"): "kubernetes.io/pvc-protection",
-    GroupResource("", "persistentvolumes"): "kubernetes.io/pv-protection",
-    GroupResource("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
+    PERSISTENTVOLUMECLAIMS.resource: "kubernetes.io/pvc-protection",
+    PERSISTENTVOLUMES.resource: "kubernetes.io/pv-protection",
+    VOLUMEATTRIBUTESCLASSES.resource: "kubernetes.io/vac-protection",
 }
 
 

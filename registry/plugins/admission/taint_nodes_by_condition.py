@@ -1,9 +1,9 @@
 """TaintNodesByCondition: taints a new node as not ready, so that no pod is scheduled before the node is ready."""
 
-from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.groups.core.nodes import NODES
 
-_NODES = GroupResource("", "nodes")
+_NODES = NODES.resource
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 

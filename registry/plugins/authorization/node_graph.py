@@ -13,6 +13,13 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
 from aio_apiserver.storage.stored_object import Object
@@ -47,9 +54,9 @@ def reach_of_volume(volume: Object) -> Reach | None:
     claim = objects.get(volume, "spec.claimRef")
     if claim is None:
         return None
-    bound_to = Vertex("persistentvolumeclaims", claim.get("namespace", ""), claim.get("name", ""))
+    bound_to = Vertex(PERSISTENTVOLUMECLAIMS.plural, claim.get("namespace", ""), claim.get("name", ""))
     seen = {
-        Vertex("persistentvolumes", "", volume["metadata"]["name"]),
+        Vertex(PERSISTENTVOLUMES.plural, "", volume["metadata"]["name"]),
         *_secrets_of_volume(volume, bound_to.namespace),
     }
     return Reach("", frozenset(seen), bound_to)
@@ -66,15 +73,15 @@ def reach_of_named(resource: str, obj: Object) -> Reach | None:
 def _seen_by_pod(pod: Object) -> Iterator[Vertex]:
     metadata, spec = pod["metadata"], pod["spec"]
     namespace, name = metadata["namespace"], metadata["name"]
-    yield Vertex("pods", namespace, name)
+    yield Vertex(PODS.plural, namespace, name)
     if _MIRROR in (metadata.get("annotations") or {}):
         return
     if account := spec.get("serviceAccountName"):
-        yield Vertex("serviceaccounts", namespace, account)
-    yield from (Vertex("secrets", namespace, secret) for secret in secret_names(spec))
-    yield from (Vertex("configmaps", namespace, one) for one in _config_map_names(spec))
-    yield from (Vertex("persistentvolumeclaims", namespace, claim) for claim in _claim_names(name, spec))
-    yield from (Vertex("resourceclaims", namespace, claim) for claim in _resource_claim_names(pod))
+        yield Vertex(SERVICEACCOUNTS.plural, namespace, account)
+    yield from (Vertex(SECRETS.plural, namespace, secret) for secret in secret_names(spec))
+    yield from (Vertex(CONFIGMAPS.plural, namespace, one) for one in _config_map_names(spec))
+    yield from (Vertex(PERSISTENTVOLUMECLAIMS.plural, namespace, claim) for claim in _claim_names(name, spec))
+    yield from (Vertex(RESOURCECLAIMS.plural, namespace, claim) for claim in _resource_claim_names(pod))
 
 
 def _config_map_names(spec: Object) -> Iterator[str]:
@@ -132,7 +139,7 @@ def _secrets_of_volume(volume: Object, claim_namespace: str) -> Iterator[Vertex]
     references.append({"name": azure.get("secretName", ""), "namespace": azure.get("secretNamespace")})
     for reference in references:
         if reference.get("name"):
-            yield Vertex("secrets", reference.get("namespace") or claim_namespace, reference["name"])
+            yield Vertex(SECRETS.plural, reference.get("namespace") or claim_namespace, reference["name"])
 
 
 class NodeGraph:

@@ -8,7 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
+from aio_apiserver.registry.groups.coordination.leases import LEASES
+from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.groups.rbac import policy_rules
+from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
+from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
+from aio_apiserver.registry.groups.storage.csinodes import CSINODES
+from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
 from aio_apiserver.storage.selection import Operator
 
 _LEASES = "kube-node-lease"
@@ -166,16 +178,16 @@ def _slice(related: Related, node: str, attributes: Attributes) -> Decision:
 _ONLY_OWN_SLICES = "can only list/watch/deletecollection resourceslices with nodeName field selector"
 
 BY_RESOURCE: Mapping[tuple[str, str], Decide] = {
-    ("", "secrets"): _readable,
-    ("", "configmaps"): _readable,
-    ("", "persistentvolumeclaims"): _claim,
-    ("", "persistentvolumes"): _gettable,
-    ("", "serviceaccounts"): _service_account,
-    ("", "nodes"): _node,
-    ("", "pods"): _pod,
-    ("coordination.k8s.io", "leases"): _lease,
-    ("resource.k8s.io", "resourceclaims"): _gettable,
-    ("resource.k8s.io", "resourceslices"): _slice,
-    ("storage.k8s.io", "csinodes"): _csi_node,
-    ("storage.k8s.io", "volumeattachments"): _gettable,
+    (SECRETS.group, SECRETS.plural): _readable,
+    (CONFIGMAPS.group, CONFIGMAPS.plural): _readable,
+    (PERSISTENTVOLUMECLAIMS.group, PERSISTENTVOLUMECLAIMS.plural): _claim,
+    (PERSISTENTVOLUMES.group, PERSISTENTVOLUMES.plural): _gettable,
+    (SERVICEACCOUNTS.group, SERVICEACCOUNTS.plural): _service_account,
+    (NODES.group, NODES.plural): _node,
+    (PODS.group, PODS.plural): _pod,
+    (LEASES.group, LEASES.plural): _lease,
+    (RESOURCECLAIMS.group, RESOURCECLAIMS.plural): _gettable,
+    (RESOURCESLICES.group, RESOURCESLICES.plural): _slice,
+    (CSINODES.group, CSINODES.plural): _csi_node,
+    (VOLUMEATTACHMENTS.group, VOLUMEATTACHMENTS.plural): _gettable,
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
@@ -66,7 +67,7 @@ class Estimator:
 
     def of_write(self, lane: Lane, written: WatchScope, subresource: str) -> Work:
         """The work of a write."""
-        if subresource == "token" and written.resource == "serviceaccounts":
+        if subresource == "token" and written.resource == SERVICEACCOUNTS.plural:
             return ONE_SEAT
         watches = self._watches.reached(written)
         lane.series.reaches(watches)

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.machinery.selectors import fields
 from aio_apiserver.storage.selection import Operator
 
-_INDEXED = {"pods": "spec.nodeName"}
+_INDEXED = {PODS.plural: "spec.nodeName"}
 
 
 class WatchScope(NamedTuple):

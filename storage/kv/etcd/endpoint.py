@@ -1,6 +1,6 @@
 """Endpoint: one member of the etcd cluster, with its channel, its calls and its state.
 
-Knows no other member. Must hold: `calls` always belong to the open channel.
+Knows no other member. Must hold: `calls` belong to the open channel.
 """
 
 import operator

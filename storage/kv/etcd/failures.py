@@ -3,7 +3,7 @@
 The table answers two questions for every failure: may the request have taken effect, and which of storage's errors is
 it? It waits for nothing and knows no endpoint.
 
-Must hold: a failure that this table does not know may have taken effect (`Effect.UNKNOWN`), so that a write is never
+Must hold: a failure that this table does not know may have taken effect (`Effect.UNKNOWN`), so that no write is
 repeated on a guess. A message means "no effect" in two cases. Either etcd sends it before it proposes the request to
 the cluster, or every member sends it alike when the request is applied.
 """

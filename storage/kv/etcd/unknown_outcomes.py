@@ -12,11 +12,11 @@ compare-and-set on mod_revision E that was sent when the store's revision was at
   state is the one that both requested. Objects with a uid or their writer's name differ anyway.
 - The first change after S is another one, and E > 0: the write is lost, as above.
 - The first change after S is another one, and E is 0: nothing follows. Once the key is deleted, a create that
-  is still under way would be applied. Only finding our own creation decides.
+  is still under way would be applied. Finding our own creation decides.
 - Nothing has changed: nothing follows. The proposal may be applied in a moment, so the engine waits for changes for
   a short time. After that the outcome is unknown.
 
-Must hold: "succeeded" and "lost" are returned only if they are known to stay true; else it is DeadlineExceeded.
+Must hold: "succeeded" and "lost" are returned if they are known to stay true; else it is DeadlineExceeded.
 """
 
 import asyncio

@@ -4,7 +4,7 @@ It gives each watcher an id, creates its watch, and hands each response to the w
 the watchers over when the stream ends.
 
 Must hold: an id is used once, so that late events of a cancelled watch are dropped. A progress notification for the
-whole stream reaches only watchers that it is valid for. It may be under way while a watch with older events is being
+whole stream reaches the watchers that it is valid for. It may be under way while a watch with older events is being
 created.
 """
 

@@ -3,7 +3,7 @@
 A watch is a range and the revision of its next event; it is not bound to a connection. When a stream breaks, the next
 one, on any member that is up, continues all watches from there.
 
-Must hold: a broken stream is never an error of a watch. Watches end when their caller leaves, when their history is
+Must hold: a broken stream is no error of a watch. Watches end when their caller leaves, when their history is
 compacted, when they are refused, or when the engine is closed.
 """
 

@@ -1,4 +1,4 @@
-"""Transitions: validates that a terminated container runs again only where a restart policy or rule allows it. Pure."""
+"""Transitions: validates that a terminated container runs again where a restart policy or rule allows it. Pure."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,5 @@
-"""Libraries: Kubernetes' CEL functions, one library a file. PURE has those of every environment that only compute."""
+"""Libraries: Kubernetes' CEL functions, one library a file. PURE has those of every environment that compute without
+the server."""
 
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.libraries import (

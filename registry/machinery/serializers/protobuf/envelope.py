@@ -1,7 +1,6 @@
 """Envelope: Kubernetes' protobuf envelope (runtime.Unknown): a magic, the type of an object, and its message.
 
-Must hold: only Kubernetes' own types have messages. A type without a message is refused as not acceptable, never
-written wrongly.
+Must hold: only Kubernetes' own types have messages. A type without a message is refused as not acceptable.
 """
 
 from collections.abc import Mapping

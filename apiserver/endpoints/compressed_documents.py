@@ -1,4 +1,4 @@
-"""Contents: serves bytes with an ETag as Go's net/http serves files: conditional requests, one range, gzip.
+"""Compressed documents: serves bytes with an ETag as Go's net/http serves files: conditional requests, one range, gzip.
 
 The bodies are kept compressed. Must hold: a client that accepts gzip gets the compressed bytes unchanged. A client
 whose condition matches gets no body.

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.generic import identity
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.storage.stored_object import Object
 from tests.registry.generic.widgets import REQUEST, WIDGETS
@@ -23,7 +23,7 @@ PLANETS = Kind(group="example.com", plural="planets", kind="Planet", is_namespac
 def test_an_object_gets_the_namespace_of_its_url(kind: Kind, given: Object, settled: Object) -> None:
     obj = {"metadata": dict(given)}
 
-    identity.settle(obj, REQUEST, kind, "a")
+    url_names.settle(obj, REQUEST, kind, "a")
 
     assert obj["metadata"] == settled
 
@@ -38,4 +38,4 @@ def test_an_object_gets_the_namespace_of_its_url(kind: Kind, given: Object, sett
 )
 def test_an_object_that_is_another_than_its_url_says_is_refused(metadata: Object, why: str) -> None:
     with pytest.raises(BadRequest, match=why):
-        identity.settle({"metadata": metadata}, replace(REQUEST, namespace="n"), WIDGETS, "a")
+        url_names.settle({"metadata": metadata}, replace(REQUEST, namespace="n"), WIDGETS, "a")

@@ -1,4 +1,4 @@
-"""Identity: checks the name and the namespace of an object against those of the request's URL.
+"""URL names: checks the name and the namespace of an object against those of the request's URL.
 
 Pure. Every write needs it: a create for the namespace, an update or a patch for both.
 """
