@@ -1,6 +1,6 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
-    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--cycles 1000]
+    python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--watch-runs 100] [--cycles 1000]
         [--interrupts 200] [--attack-seconds 100] [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
@@ -161,6 +161,8 @@ PARTS: Mapping[str, Part] = {
     "linearizability.one": long_runs.on_one_server,
     "linearizability.replicas": long_runs.on_replicas,
     "linearizability.cluster": long_runs.on_a_cluster_in_trouble,
+    "watches.one": long_runs.watches_on_one_server,
+    "watches.replicas": long_runs.watches_on_replicas,
     "neighbours.job": neighbours_of_a_job,
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,
@@ -182,6 +184,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--histories", type=int, default=50, help="histories that are checked for linearizability, a part"
     )
+    parser.add_argument("--watch-runs", type=int, default=100, help="runs of 200 watchers, a part")
     parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
     parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
     parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")

@@ -17,10 +17,11 @@ from typing import Any
 import aiohttp
 from msgspec import Struct
 
+from aio_apiserver.testing import Server
 from tests.reliability import linearizability
 from tests.reliability.linearizability import Action, Answer, Operation
 
-_MAPS = "/api/v1/namespaces/default/configmaps"
+MAPS = "/api/v1/namespaces/default/configmaps"
 _SECONDS = 10.0
 _ANSWERS = {
     (Action.CREATE, 201): Answer.OK,
@@ -45,6 +46,11 @@ class Replica(Struct, frozen=True):
     tls: ssl.SSLContext
 
 
+def replica_of(server: Server) -> Replica:
+    """A server as a replica, with its administrator's credentials."""
+    return Replica(server.url, server.admin_token, server.tls)
+
+
 async def collect(
     replicas: Sequence[Replica], *, clients: int = 10, names: int = 10, operations: int = 500, seed: int = 0
 ) -> Histories:
@@ -53,7 +59,7 @@ async def collect(
     contents = count()
     left = iter(range(operations))
     async with AsyncExitStack() as stack:
-        sessions = [await stack.enter_async_context(_session(replica)) for replica in replicas]
+        sessions = [await stack.enter_async_context(session(replica)) for replica in replicas]
         made = [
             _Client(
                 sessions,
@@ -74,12 +80,13 @@ def contradictions(histories: Histories) -> Mapping[str, Sequence[Operation]]:
     return {name: history for name, history in found.items() if history}
 
 
-def _session(replica: Replica) -> aiohttp.ClientSession:
+def session(replica: Replica, *, seconds: float | None = _SECONDS) -> aiohttp.ClientSession:
+    """A client of one replica. seconds: the time limit of each request, if there is one."""
     return aiohttp.ClientSession(
         replica.url,
         headers={"Authorization": f"Bearer {replica.token}"},
         connector=aiohttp.TCPConnector(ssl=replica.tls, limit=0),
-        timeout=aiohttp.ClientTimeout(_SECONDS),
+        timeout=aiohttp.ClientTimeout(seconds),
     )
 
 
@@ -115,7 +122,7 @@ class _Client:
         seen = None
         if action is Action.UPDATE and known is not None:
             metadata["resourceVersion"], seen = known["metadata"]["resourceVersion"], known["data"]["content"]
-        path = _MAPS if action is Action.CREATE else f"{_MAPS}/{name}"
+        path = MAPS if action is Action.CREATE else f"{MAPS}/{name}"
         body = {"metadata": metadata, "data": {"content": content}} if content else None
         began = time.monotonic()
         status, answer = await self._ask(_METHODS[action], path, body)
@@ -127,13 +134,13 @@ class _Client:
 
     async def _read(self, name: str) -> None:
         began = time.monotonic()
-        status, answer = await self._ask("GET", f"{_MAPS}/{name}")
+        status, answer = await self._ask("GET", f"{MAPS}/{name}")
         if status in (200, 404):
             self._saw(name, answer if status == 200 else None, began, time.monotonic())
 
     async def _list(self, _name: str) -> None:
         began = time.monotonic()
-        status, answer = await self._ask("GET", _MAPS)
+        status, answer = await self._ask("GET", MAPS)
         ended = time.monotonic()
         if status == 200:
             found = {item["metadata"]["name"]: item for item in answer["items"]}

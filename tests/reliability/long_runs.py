@@ -1,4 +1,4 @@
-"""long_runs: histories of many clients on one server, two replicas, and an etcd cluster in trouble, for `make soak`.
+"""long_runs: histories and watches of many clients on one server, replicas and etcd in trouble, for `make soak`.
 
 Must hold: a part fails when one history is not linearizable, and prints the beginning of that history.
 """
@@ -12,14 +12,16 @@ from pathlib import Path
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
-from tests.reliability import histories
-from tests.reliability.histories import Histories, Replica
+from tests.reliability import histories, watches
+from tests.reliability.histories import Histories, replica_of
 from tests.reliability.linearizability import Answer
+from tests.reliability.watches import Scale
 from tests.storage.kv import etcd_cluster
 from tests.storage.kv.etcd_cluster import PeerNetwork
 from tests.storage.kv.etcd_server import Member, binaries
 
 OPERATIONS = 2_000
+WATCHERS = Scale(watchers=200, writes=1_000, names=40, cuts=0.005)
 _TROUBLE_SECONDS = (0.3, 1.5)
 
 
@@ -60,6 +62,30 @@ async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> str:
     return str(found)
 
 
+async def watches_on_one_server(arguments: argparse.Namespace) -> str:
+    """200 watchers of one server on SQLite that compacts its history all the time."""
+    async with Server(storage_backend="sqlite", etcd_compaction_interval="500ms") as server:
+        return await _watch([server], arguments)
+
+
+async def watches_on_replicas(arguments: argparse.Namespace) -> str:
+    """200 watchers of two servers on one etcd."""
+    with Member(binary=_newest()) as member:
+        settings = ServerSettings(
+            storage_backend="etcd3", etcd_servers=member.endpoint, etcd_compaction_interval="500ms"
+        )
+        async with Server(**settings) as one, Server(**settings) as other:
+            return await _watch([one, other], arguments)
+
+
+async def _watch(servers: Sequence[Server], arguments: argparse.Namespace) -> str:
+    replicas = list(map(replica_of, servers))
+    told = [
+        await watches.run(replicas, scale=WATCHERS, seed=arguments.seed + one) for one in range(arguments.watch_runs)
+    ]
+    return f"{len(told)} runs, the last: {told[-1]}"
+
+
 class Tally:
     """What the runs have seen."""
 
@@ -82,8 +108,7 @@ class Tally:
 
 
 async def _collect(servers: Sequence[Server], seed: int) -> Histories:
-    replicas = [Replica(server.url, server.admin_token, server.tls) for server in servers]
-    return await histories.collect(replicas, operations=OPERATIONS, seed=seed)
+    return await histories.collect(list(map(replica_of, servers)), operations=OPERATIONS, seed=seed)
 
 
 async def _make_trouble(network: PeerNetwork, chance: random.Random) -> None:

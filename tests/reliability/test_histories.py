@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
 from tests.reliability import histories
-from tests.reliability.histories import Replica
+from tests.reliability.histories import replica_of
 from tests.storage.kv.etcd_server import Member, binaries
 
 OPERATIONS = 400
@@ -16,7 +16,7 @@ OPERATIONS = 400
 @pytest.mark.parametrize("backend", ["memory", "sqlite"])
 async def test_one_server_is_linearizable(backend: str) -> None:
     async with Server(storage_backend=backend) as server:
-        found = await histories.collect([_replica(server)], operations=OPERATIONS)
+        found = await histories.collect([replica_of(server)], operations=OPERATIONS)
 
     assert sum(map(len, found.values())) >= OPERATIONS
     assert histories.contradictions(found) == {}
@@ -27,10 +27,6 @@ async def test_two_replicas_on_etcd_are_linearizable(binary: Path) -> None:
     with Member(binary=binary) as member:
         settings = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
         async with Server(**settings) as one, Server(**settings) as other:
-            found = await histories.collect([_replica(one), _replica(other)], operations=OPERATIONS)
+            found = await histories.collect([replica_of(one), replica_of(other)], operations=OPERATIONS)
 
     assert histories.contradictions(found) == {}
-
-
-def _replica(server: Server) -> Replica:
-    return Replica(server.url, server.admin_token, server.tls)

@@ -1,0 +1,64 @@
+"""Watches show every event once and in order, through lost connections and other replicas."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from aio_apiserver.apiserver.testing.server_settings import ServerSettings
+from aio_apiserver.testing import Server
+from tests.reliability import watches
+from tests.reliability.histories import replica_of
+from tests.reliability.watches import Event, Scale, Watcher
+from tests.storage.kv.etcd_server import Member
+
+SMALL = Scale(watchers=10, writes=150, names=8)
+
+
+async def test_watchers_of_one_server_see_every_event_once() -> None:
+    async with Server(storage_backend="sqlite") as server:
+        assert "10 watchers" in await watches.run([replica_of(server)], scale=SMALL, seed=1)
+
+
+async def test_watchers_resume_at_another_replica_without_a_gap() -> None:
+    with Member() as member:
+        settings = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
+        async with Server(**settings) as one, Server(**settings) as other:
+            assert "resumed" in await watches.run([replica_of(one), replica_of(other)], scale=SMALL, seed=2)
+
+
+HISTORY = [
+    Event("ADDED", "a", 1, "one", "red"),
+    Event("MODIFIED", "a", 2, "two", "blue"),
+    Event("MODIFIED", "a", 3, "three", "red"),
+    Event("DELETED", "a", 4, "three", "red"),
+]
+
+
+@pytest.mark.parametrize(
+    ("colour", "seen"),
+    [("", HISTORY[:3]), ("", [HISTORY[0], *HISTORY[2:]]), ("red", [*HISTORY[:1], *HISTORY[2:]])],
+    ids=["the last event is missing", "an event is left out", "an object does not leave"],
+)
+def test_a_watcher_that_misses_something_is_found(colour: str, seen: Sequence[Event]) -> None:
+    with pytest.raises(AssertionError, match="instead of"):
+        watches.check(Watcher(colour=colour, events=list(seen)), Watcher(events=HISTORY))
+
+
+def test_a_watcher_with_a_selector_sees_objects_enter_and_leave() -> None:
+    seen = [
+        HISTORY[0],
+        Event("DELETED", "a", 2, "two", "blue"),
+        Event("ADDED", "a", 3, "three", "red"),
+        HISTORY[3],
+    ]
+
+    watches.check(Watcher(colour="red", events=seen), Watcher(events=HISTORY))
+
+
+def test_an_event_that_comes_again_or_behind_a_bookmark_is_found() -> None:
+    watcher = Watcher()
+    for kind, version in (("ADDED", 5), ("ADDED", 5), ("BOOKMARK", 7), ("BOOKMARK", 7), ("MODIFIED", 6)):
+        metadata = {"name": "a", "resourceVersion": str(version)}
+        watcher.take(kind, {"metadata": metadata, "data": {"content": "", "colour": ""}})
+
+    assert watcher.flaws == ["ADDED 5 after 5", "MODIFIED 6 after 7"]

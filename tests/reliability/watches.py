@@ -1,0 +1,235 @@
+"""watches: many watchers of config maps that change, and the check that each has seen what happened.
+
+A watcher may be slow, may select by a label, and loses its connection now and then; it resumes at another replica from
+the last version that it has seen. Must hold: its events are those of the history: in order, once, none left out. An
+object that begins to fit a selector is ADDED, and one that ceases to fit is DELETED. A bookmark has the version of no
+later event.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import aiohttp
+from msgspec import Struct
+
+from tests.reliability import histories
+from tests.reliability.histories import MAPS, Replica
+
+_COLOURS = ("red", "blue")
+_GONE = 410
+_PAUSE = 0.002
+_SECONDS = 30.0
+
+
+class Event(Struct, frozen=True):
+    """One event of a watch. content and colour: of the object after it."""
+
+    kind: str
+    name: str
+    version: int
+    content: str
+    colour: str
+
+
+class Scale(Struct, frozen=True):
+    """The size of one run. Of all watchers, a tenth is slow, and a fifth selects one colour."""
+
+    watchers: int = 20
+    writes: int = 300
+    names: int = 10
+    cuts: float = 0.02
+    """The chance that a watcher loses its connection after an event."""
+
+
+@dataclass(slots=True)
+class Watcher:
+    """What one watcher has seen. begin: the version at which it began, or that of the last bookmark."""
+
+    colour: str = ""
+    is_slow: bool = False
+    begin: int = 0
+    events: list[Event] = field(default_factory=list)
+    flaws: list[str] = field(default_factory=list)
+    resumed: int = 0
+
+    @property
+    def last(self) -> int:
+        """The version up to which it has seen everything."""
+        return max(self.events[-1].version, self.begin) if self.events else self.begin
+
+    def take(self, kind: str, obj: Mapping[str, Any]) -> None:
+        """Record an event, or check a bookmark."""
+        version = int(obj["metadata"]["resourceVersion"])
+        if version < self.last or (version == self.last and kind != "BOOKMARK"):
+            self.flaws.append(f"{kind} {version} after {self.last}")
+        if kind == "BOOKMARK":
+            self.begin = max(self.begin, version)
+            return
+        data = obj["data"]
+        self.events.append(Event(kind, obj["metadata"]["name"], version, data["content"], data["colour"]))
+
+
+async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> str:
+    """One run. Raises AssertionError with what a watcher has seen wrong."""
+    chance = random.Random(seed)
+    async with AsyncExitStack() as stack:
+        sessions = [await stack.enter_async_context(histories.session(replica, seconds=None)) for replica in replicas]
+        begin = await _version_of(sessions[0])
+        reference = Watcher(begin=begin)
+        watchers = [_watcher(number, begin) for number in range(scale.watchers)]
+        tasks = [asyncio.create_task(_follow(sessions[:1], reference, random.Random(seed), cuts=0))]
+        tasks += [
+            asyncio.create_task(_follow(sessions, watcher, random.Random(f"{seed} {number}"), cuts=scale.cuts))
+            for number, watcher in enumerate(watchers)
+        ]
+        try:
+            written = await _write(sessions, scale, chance, seed)
+            final = await _version_of(sessions[0])
+            await _until_seen(tasks, [reference], reference, final)
+            await _until_seen(tasks, watchers, reference, final)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+    check_reference(reference, written)
+    for watcher in watchers:
+        check(watcher, reference)
+    resumed = sum(watcher.resumed for watcher in watchers)
+    return f"{len(reference.events)} events to {len(watchers)} watchers, {resumed} resumed"
+
+
+def _watcher(number: int, begin: int) -> Watcher:
+    return Watcher(colour=_COLOURS[number % 2] if number % 5 == 1 else "", is_slow=number % 10 == 0, begin=begin)
+
+
+async def _version_of(session: aiohttp.ClientSession) -> int:
+    async with session.get(MAPS, params={"limit": "1"}) as response:
+        return int((await response.json())["metadata"]["resourceVersion"])
+
+
+async def _follow(
+    sessions: Sequence[aiohttp.ClientSession], watcher: Watcher, chance: random.Random, *, cuts: float
+) -> None:
+    """Watch until cancelled, and resume after each end."""
+    while True:
+        params = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": str(watcher.last)}
+        if watcher.colour:
+            params["labelSelector"] = f"colour={watcher.colour}"
+        try:
+            async with chance.choice(sessions).get(MAPS, params=params) as response:
+                async for kind, obj in _events(response):
+                    if kind == "ERROR":
+                        watcher.flaws.append(f"the watch ended: {obj}")
+                        return
+                    watcher.take(kind, obj)
+                    if watcher.is_slow:
+                        await asyncio.sleep(_PAUSE)
+                    if chance.random() < cuts:
+                        break
+        except aiohttp.ClientError:
+            await asyncio.sleep(_PAUSE)
+        watcher.resumed += 1
+
+
+async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, Mapping[str, Any]]]:
+    async for line in response.content:
+        event = json.loads(line)
+        yield event["type"], event["object"]
+
+
+async def _write(
+    sessions: Sequence[aiohttp.ClientSession], scale: Scale, chance: random.Random, seed: int
+) -> Mapping[int, str]:
+    """Create, change and delete objects. Returns the contents of acknowledged writes by their versions."""
+    written: dict[int, str] = {}
+    numbers = count()
+
+    async def work(names: Sequence[str]) -> None:
+        exists = dict.fromkeys(names, False)
+        while (number := next(numbers)) < scale.writes:
+            name = chance.choice(names)
+            session = chance.choice(sessions)
+            if exists[name] and chance.random() < 0.2:
+                async with session.delete(f"{MAPS}/{name}") as response:
+                    assert response.status == 200, await response.text()
+                exists[name] = False
+                continue
+            obj = _object(name, f"content-{number}", chance.choice(_COLOURS))
+            method, path = ("PUT", f"{MAPS}/{name}") if exists[name] else ("POST", MAPS)
+            async with session.request(method, path, json=obj) as response:
+                assert response.status in (200, 201), await response.text()
+                written[int((await response.json())["metadata"]["resourceVersion"])] = obj["data"]["content"]
+            exists[name] = True
+
+    names = [f"watched-{seed}-{number}" for number in range(scale.names)]
+    await asyncio.gather(*(work(names[start::4]) for start in range(4)))
+    return written
+
+
+def _object(name: str, content: str, colour: str) -> dict[str, Any]:
+    metadata = {"name": name, "labels": {"colour": colour}}
+    return {"metadata": metadata, "data": {"content": content, "colour": colour}}
+
+
+async def _until_seen(
+    tasks: Sequence["asyncio.Task[None]"], watchers: Sequence[Watcher], reference: Watcher, final: int
+) -> None:
+    """Wait until every watcher has the last event that is for it. A watcher that misses it is found by the check."""
+
+    def is_complete() -> bool:
+        return all(watcher.last >= _last_for(watcher, reference, final) or watcher.flaws for watcher in watchers)
+
+    try:
+        async with asyncio.timeout(_SECONDS):
+            while not is_complete() and not all(task.done() for task in tasks):  # noqa: ASYNC110 - streams tell nobody
+                await asyncio.sleep(_PAUSE)
+    except TimeoutError:
+        return
+
+
+def _last_for(watcher: Watcher, reference: Watcher, final: int) -> int:
+    if watcher is reference:
+        return final
+    return next((event.version for event in reversed(list(_seen_by(watcher.colour, reference.events)))), 0)
+
+
+def _seen_by(colour: str, events: Sequence[Event]) -> Iterator[Event]:
+    """The events of a history that a watch with a selector gets."""
+    fitting: set[str] = set()
+    for event in events:
+        fits = event.kind != "DELETED" and colour in ("", event.colour)
+        if fits:
+            kind = "MODIFIED" if event.name in fitting else "ADDED"
+            fitting.add(event.name)
+            yield Event(kind, event.name, event.version, event.content, event.colour)
+        elif event.name in fitting:
+            fitting.discard(event.name)
+            yield Event("DELETED", event.name, event.version, "", "")
+
+
+def check_reference(reference: Watcher, written: Mapping[int, str]) -> None:
+    """The history has every acknowledged write once, and no other."""
+    assert not reference.flaws, reference.flaws
+    shown = {event.version: event.content for event in reference.events if event.kind != "DELETED"}
+    assert shown == written, sorted(shown.items() ^ written.items())[:10]
+
+
+def check(watcher: Watcher, reference: Watcher) -> None:
+    """A watcher has seen what the reference has seen, as far as it is for its selector."""
+    assert not watcher.flaws, watcher.flaws
+    wanted = list(_seen_by(watcher.colour, reference.events))
+    seen = [
+        event if event.kind != "DELETED" else Event("DELETED", event.name, event.version, "", "")
+        for event in watcher.events
+    ]
+    wrong = next((place for place, pair in enumerate(zip(seen, wanted, strict=False)) if pair[0] != pair[1]), None)
+    assert wrong is None, f"event {wrong}: {seen[wrong]} instead of {wanted[wrong]}"
+    assert len(seen) == len(wanted), (
+        f"{len(seen)} of {len(wanted)} events, the last is {seen[-1:]} instead of {wanted[-1:]}"
+    )
