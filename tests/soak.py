@@ -163,6 +163,7 @@ PARTS: Mapping[str, Part] = {
     "linearizability.cluster": long_runs.on_a_cluster_in_trouble,
     "watches.one": long_runs.watches_on_one_server,
     "watches.replicas": long_runs.watches_on_replicas,
+    "storms.restart": long_runs.storm,
     "neighbours.job": neighbours_of_a_job,
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,

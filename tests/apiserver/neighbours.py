@@ -118,7 +118,7 @@ class Attacked:
 def session_of(running: Program, user: str = "") -> ClientSession:
     """Connections of an administrator, who may impersonate another user."""
     token = (running.directory / "pki" / "admin.token").read_text().strip()
-    connector = TCPConnector(ssl=program.trusting(running.directory))
+    connector = TCPConnector(ssl=program.trusting(running.directory), limit=0)
     headers = {"Authorization": f"Bearer {token}"}
     if user:
         headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}

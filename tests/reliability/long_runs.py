@@ -6,13 +6,14 @@ Must hold: a part fails when one history is not linearizable, and prints the beg
 import argparse
 import asyncio
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
-from tests.reliability import histories, watches
+from tests.reliability import histories, storms, watches
 from tests.reliability.histories import Histories, replica_of
 from tests.reliability.linearizability import Answer
 from tests.reliability.watches import Scale
@@ -21,6 +22,7 @@ from tests.storage.kv.etcd_cluster import PeerNetwork
 from tests.storage.kv.etcd_server import Member, binaries
 
 OPERATIONS = 2_000
+STORM = storms.Scale(informers=500, objects=50_000, namespaces=50)
 WATCHERS = Scale(watchers=200, writes=1_000, names=40, cuts=0.005)
 _TROUBLE_SECONDS = (0.3, 1.5)
 
@@ -84,6 +86,15 @@ async def _watch(servers: Sequence[Server], arguments: argparse.Namespace) -> st
         await watches.run(replicas, scale=WATCHERS, seed=arguments.seed + one) for one in range(arguments.watch_runs)
     ]
     return f"{len(told)} runs, the last: {told[-1]}"
+
+
+async def storm(_arguments: argparse.Namespace) -> str:
+    """500 informers of 50,000 objects, after a kill."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        found = await storms.run(Path(folder), STORM)
+    assert found.synced <= 15, found
+    assert found.peak <= 2 * found.memory, found
+    return str(found)
 
 
 class Tally:
