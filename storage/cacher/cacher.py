@@ -17,7 +17,7 @@ position.
 Must hold: what storage/interface.py demands of a Storage. The origin belongs to the Cacher, which closes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec.structs import replace
@@ -57,6 +57,8 @@ from aio_apiserver.storage.tasks import Tasks
 
 READY_SECONDS = 10.0
 """How long a request waits for the cache to be filled for the first time."""
+_MOST_AT_HAND = 512
+"""A walk over more objects yields to other tasks."""
 
 
 class Cacher:
@@ -149,6 +151,18 @@ class Cacher:
         page = await page_of(objects, revision, key=key, options=options, clock=self._clock)
         self._listed_from += fetched
         return self._counted(page)
+
+    def at_hand(self, key: str) -> Sequence[StoredObject] | None:
+        if self._has_ended or not self._freshness.has_own_writes:
+            return None
+        state = self._cache.state
+        if len(state) > _MOST_AT_HAND and not scopes.is_single(key):
+            return None
+        found = state.within(key)
+        for stored in found:
+            if not stored.is_hydrated:
+                return None
+        return found
 
     async def count(self) -> int:
         if self._start() and await self._freshness.suffices(0):

@@ -76,6 +76,8 @@ class State:
         if not scope:
             self._all = self._all or tuple(map(objects.__getitem__, objects))
             return self._all
+        if not objects:
+            return ()
         if scope.endswith("/"):
             return list(map(objects.__getitem__, objects.irange(scope, end_of(scope), (True, False))))
         return [objects[scope]] if scope in objects else []

@@ -4,7 +4,7 @@ It lies below the cache, so that answers of the cache are not counted. Must hold
 Origin.
 """
 
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
@@ -90,6 +90,9 @@ class MeasuredOrigin:
             listed = await self._origin.get_list(key, options)
         self._latencies.listed(self._resource, listed)
         return listed
+
+    def at_hand(self, key: str) -> Sequence[StoredObject] | None:
+        return self._origin.at_hand(key)
 
     async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
         with self._timed("update"):
