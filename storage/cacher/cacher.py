@@ -57,8 +57,6 @@ from aio_apiserver.storage.tasks import Tasks
 
 READY_SECONDS = 10.0
 """How long a request waits for the cache to be filled for the first time."""
-_MOST_AT_HAND = 512
-"""A walk over more objects yields to other tasks."""
 
 
 class Cacher:
@@ -153,16 +151,10 @@ class Cacher:
         return self._counted(page)
 
     def at_hand(self, key: str) -> Sequence[StoredObject] | None:
-        if self._has_ended or not self._freshness.has_own_writes:
-            return None
-        state = self._cache.state
-        if len(state) > _MOST_AT_HAND and not scopes.is_single(key):
-            return None
-        found = state.within(key)
-        for stored in found:
-            if not stored.is_hydrated:
-                return None
-        return found
+        cache = self._cache
+        if self._has_ended or not 0 < cache.mark.revision >= self._lag.seen:
+            return None  # not filled yet, or behind a write of this server
+        return cache.state.at_hand(key)
 
     async def count(self) -> int:
         if self._start() and await self._freshness.suffices(0):

@@ -58,11 +58,6 @@ class Freshness:
         """
         return self._is_newest() if resource_version is None else self._has_come_to(resource_version)
 
-    @property
-    def has_own_writes(self) -> bool:
-        """Whether the cache is filled, and has all that this server has written or read past it."""
-        return 0 < self._cache.mark.revision >= self._lag.seen
-
     def saw(self, revision: int) -> None:
         """Note a revision that a client has seen in an answer from the origin."""
         self._lag.see(revision)
