@@ -4,7 +4,6 @@ Pure. A field selector compares text, so every value is text. A missing field is
 """
 
 from collections.abc import Callable
-
 from typing import Any
 
 from aio_apiserver.registry.base import objects

@@ -95,6 +95,8 @@ class FieldManager(Struct, frozen=True):
             new["metadata"]["managedFields"] = entries
 
     def _tracked(self, live: Object | None, new: Object, given: Any, manager: str, empties: Empties) -> Sequence[Entry]:
+        if live is None and not given:
+            return self._created(new, manager, empties)
         present = _entries(live)
         known = self._owners_before(present, given)
         if not known:

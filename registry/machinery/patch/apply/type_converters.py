@@ -48,13 +48,10 @@ class TypeConverter:
         refusal: str = "",
     ) -> None:
         self.view = view
+        self.api_version = view.object_kind.api_version
         self.refusal = refusal
         self._find_type = find_type
         self._shape_of = shape_of
-
-    @property
-    def api_version(self) -> str:
-        return self.view.object_kind.api_version
 
     @property
     def resets_only(self) -> str:

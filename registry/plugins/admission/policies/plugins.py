@@ -24,7 +24,9 @@ def validating(given: Foundation) -> Plugin:
 
     bindings = VALIDATINGADMISSIONPOLICYBINDINGS
     storage = given.storage_for(resource_of(bindings))
-    return ValidatingOnDemand("ValidatingAdmissionPolicy", frozenset(Operation), kind=bindings, storage=storage, make=make)
+    return ValidatingOnDemand(
+        "ValidatingAdmissionPolicy", frozenset(Operation), kind=bindings, storage=storage, make=make
+    )
 
 
 def mutating(given: Foundation) -> Plugin:
