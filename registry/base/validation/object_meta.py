@@ -54,14 +54,12 @@ def validate_update(new: Meta, old: Meta, *, path: str = "metadata") -> list[Fie
         errors.append(field.invalid(f"{path}.resourceVersion", "", "must be specified for an update"))
     if new.get("generation", 0) < old.get("generation", 0):
         errors.append(field.invalid(f"{path}.generation", new.get("generation", 0), "must not be decremented"))
-    errors += [
-        field.invalid(f"{path}.{name}", new.get(name, empty), IMMUTABLE)
-        for name, empty in _IMMUTABLE_FIELDS
-        if new.get(name, empty) != old.get(name, empty)
-    ]
-    errors += _validate_labels_and_annotations(new, path)
-    errors += _validate_owner_references(new.get("ownerReferences") or (), f"{path}.ownerReferences")
-    errors += _validate_managed_fields(new.get("managedFields") or (), f"{path}.managedFields")
+    for name, empty in _IMMUTABLE_FIELDS:
+        if new.get(name, empty) != old.get(name, empty):
+            errors.append(field.invalid(f"{path}.{name}", new.get(name, empty), IMMUTABLE))
+    for member, rules in _RULES:
+        if member != "finalizers" and (present := new.get(member)):
+            errors += rules(present, f"{path}.{member}")
     return errors
 
 
@@ -118,11 +116,6 @@ def _validate_namespace(namespace: str, *, is_namespaced: bool, path: str) -> li
     if not namespace:
         return [field.required(path)]
     return field.invalid_each(path, namespace, names.is_dns_label(namespace, False))
-
-
-def _validate_labels_and_annotations(meta: Meta, path: str) -> list[FieldError]:
-    errors = validate_labels(meta.get("labels") or {}, f"{path}.labels")
-    return errors + validate_annotations(meta.get("annotations") or {}, f"{path}.annotations")
 
 
 def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:

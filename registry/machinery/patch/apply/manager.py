@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, Empty
@@ -187,7 +188,7 @@ class FieldManager(Struct, frozen=True):
         mine = left.pop(owner, None)
         owned = fields.difference(mine.fields, UNOWNED) if mine else fields.NOTHING
         if mine and owned:
-            left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
+            left[owner] = replace(mine, fields=owned, time=self.now() if is_changed else mine.time)
 
     def _versioned(self, live: Object | None) -> Versioned:
         return self.form.nothing if live is None else self.form.stored(live)
