@@ -251,6 +251,13 @@ class Reader(Protocol):
         """Read objects in key order. Raises RevisionExpired, FutureRevision, InvalidContinue and InvalidOptions."""
         ...
 
+    def at_hand(self, key: str) -> Sequence[StoredObject] | None:
+        """What `get` or `get_list` would return for version 0, where that needs no wait and no decoding; else None.
+
+        The key is that of one object or of a list. None says nothing: the caller reads.
+        """
+        ...
+
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         """Deliver changes to the sink until the watch is stopped or ends. Raises the errors that are known at the
         start.

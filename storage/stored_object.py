@@ -127,6 +127,13 @@ class StoredObject:
         stored._settle(obj)
         return stored
 
+    @classmethod
+    def encoded_as(cls, json: bytes, key: str, revision: int, obj: Object, reader: ObjectReader) -> Self:
+        """The same for an object whose JSON at this revision is known."""
+        stored = cls(key, revision, b"", reader)
+        stored._keep(json, obj)
+        return stored
+
     def at_revision(self, revision: int) -> "StoredObject":
         """The same state under another revision, for a deletion or for leaving a selection."""
         if self._data is not None:
@@ -197,7 +204,10 @@ class StoredObject:
 
     def _settle(self, obj: Object) -> None:
         versioner.set_resource_version(obj, self.revision)
-        self._json = bytes(memoryview(orjson.dumps(obj)))  # a copy: orjson's own bytes keep a buffer of twice the size
+        self._keep(bytes(memoryview(orjson.dumps(obj))), obj)  # a copy: orjson's own bytes keep twice their size
+
+    def _keep(self, json: bytes, obj: Object) -> None:
+        self._json = json
         labels = obj["metadata"].get("labels")
         self._labels = dict(labels) if labels else _NOTHING
         self._fields = self._reader.fields(obj)

@@ -6,10 +6,14 @@ the order of keys that clients see.
 
 from typing import Any
 
+import orjson
+
 from aio_apiserver.storage.errors import InvalidOptions
 
 MAX_REVISION = 2**63 - 1
 _MAX_DIGITS = len(str(MAX_REVISION))
+_EMPTY = b'"resourceVersion":""'
+"""It is a member of the metadata, unless a client has a member or key of that name elsewhere."""
 SET_ON_CREATE = "resourceVersion should not be set on objects to be created"
 
 
@@ -37,6 +41,13 @@ def clear_resource_version(obj: dict[str, Any]) -> None:
             ordered["resourceVersion"] = ""
     ordered.setdefault("resourceVersion", "")
     obj["metadata"] = ordered
+
+
+def with_revision(shown: bytes, obj: dict[str, Any], revision: int) -> bytes:
+    """The JSON of an object at a revision, from its JSON with an empty resourceVersion."""
+    if shown.count(_EMPTY) == 1:
+        return shown.replace(_EMPTY, b'"resourceVersion":"%d"' % revision)
+    return orjson.dumps({**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}})
 
 
 def resource_version(obj: dict[str, Any]) -> int:

@@ -4,6 +4,7 @@ Pure. A field selector compares text, so every value is text. A missing field is
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.storage.stored_object import Object
@@ -13,7 +14,19 @@ FieldOf = Callable[[Object], str]
 
 def text(path: str) -> FieldOf:
     """The text at this path."""
-    return lambda obj: str(objects.get(obj, path, ""))
+    return _shallow(path) if path.count(".") == 1 else lambda obj: str(objects.get(obj, path, ""))
+
+
+def _shallow(path: str) -> FieldOf:
+    """The text of a member of a part: without a walk, because each write of a pod reads six."""
+    part, _, member = path.partition(".")
+
+    def of(obj: Object) -> str:
+        inside: Any = obj.get(part)
+        value = inside.get(member) if type(inside) is dict else None
+        return "" if value is None else str(value)
+
+    return of
 
 
 def first(*paths: str) -> FieldOf:

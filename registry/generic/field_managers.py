@@ -4,7 +4,7 @@ Must hold: there is one for each path. No type is compiled before its first obje
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.text_caches import remember_short
@@ -158,4 +158,4 @@ def _scale_form(types: Catalog, refusal: str = "") -> TypeConverter:
 
 
 def _finder(kind: GroupVersionKind, types: Catalog) -> Callable[[], ObjectType]:
-    return lambda: types.type_for(kind.group, kind.version, kind.kind)
+    return cache(partial(types.type_for, kind.group, kind.version, kind.kind))

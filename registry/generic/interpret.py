@@ -36,6 +36,14 @@ def operation_on(kind: Kind, verb: str, name: str = "") -> StorageCall:
     return StorageCall(kind.resource, verb, name, kind.place, kind.is_cached)
 
 
+async def on_kind(work: Awaitable[T], kind: Kind, verb: str, name: str = "") -> T:
+    """The result of a call to storage for objects of a kind. Raises its storage error as a StatusError."""
+    try:
+        return await work
+    except storage_errors.StorageError as exc:
+        raise status_error(exc, operation_on(kind, verb, name)) from exc
+
+
 async def interpreted(work: Awaitable[T], operation: StorageCall) -> T:
     """The result of the work. Raises its storage error as a StatusError."""
     try:

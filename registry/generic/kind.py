@@ -6,6 +6,7 @@ version, and has neither apiVersion nor kind.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -27,7 +28,7 @@ class Scale(Struct, frozen=True):
     selector: str = "spec.selector"
 
 
-class Kind(Struct, frozen=True, kw_only=True):
+class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """One resource with objects in storage."""
 
     group: str
@@ -87,7 +88,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     stored_as: "Kind | None" = None
     """The kind of another group with the same stored objects: that kind's form is the hub."""
 
-    @property
+    @cached_property
     def is_custom(self) -> bool:
         """Whether it is a custom resource: it has no strategic merge patch then."""
         return self.custom_type is not None
@@ -100,7 +101,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     def list_kind(self) -> str:
         return self.list_kind_name or f"{self.kind}List"
 
-    @property
+    @cached_property
     def resource(self) -> GroupResource:
         return GroupResource(self.group, self.plural)
 
@@ -110,7 +111,7 @@ class Kind(Struct, frozen=True, kw_only=True):
         stored = self.stored_as or self
         return GroupKind(stored.group, stored.kind)
 
-    @property
+    @cached_property
     def place(self) -> str:
         """The key prefix after the server's prefix, without slashes around it."""
         stored = self.stored_as or self

@@ -30,10 +30,6 @@ def as_stored(obj: Object) -> Object:
     return obj
 
 
-def _any(_labels: Labels) -> bool:
-    return True
-
-
 class Lookup(Generic[T]):
     """The objects of one resource, each as the result of `parse`."""
 
@@ -56,6 +52,9 @@ class Lookup(Generic[T]):
 
     async def cached(self, key: str) -> T | None:
         """The object in the cache; None when the cache has none. Raises StatusError."""
+        known = self._storage.at_hand(key)
+        if known is not None:
+            return self._of(known[0]) if known else None
         try:
             return await self._read(key, resource_version=0)
         except errors.NotFound:
@@ -65,9 +64,14 @@ class Lookup(Generic[T]):
         """The newest state of the object. Raises NotFound, for the `reported` resource when it is another one."""
         return await self._read(key, resource_version=None, reported=reported)
 
-    async def list(self, scope: str = "", *, is_selected: Callable[[Labels], bool] = _any) -> Sequence[T]:
+    async def list(self, scope: str = "", *, is_selected: Callable[[Labels], bool] | None = None) -> Sequence[T]:
         """The cached objects whose keys begin with the scope, in key order, selected by labels. Raises StatusError."""
-        return [self._of(one) for one in await self._stored(scope, _CACHED) if is_selected(one.labels)]
+        found = self._storage.at_hand(scope)
+        if found is None:
+            found = await self._stored(scope, _CACHED)
+        if not found:
+            return ()
+        return [self._of(one) for one in found if is_selected is None or is_selected(one.labels)]
 
     async def all_newest(self, scope: str = "") -> Sequence[T]:
         """The newest state of the objects whose keys begin with the scope, in key order. Raises StatusError."""

@@ -116,7 +116,7 @@ def _common_errors(options: WriteOptions) -> list[FieldError]:
 
 
 def _dry_run_errors(dry_run: Sequence[str]) -> list[FieldError]:
-    if all(value == DRY_RUN_ALL for value in dry_run):
+    if not dry_run or all(value == DRY_RUN_ALL for value in dry_run):
         return []
     return [field.not_supported("dryRun", list(dry_run), (DRY_RUN_ALL,))]
 

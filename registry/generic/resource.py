@@ -16,7 +16,10 @@ def resource_of(kind: Kind) -> Resource:
     extract = tuple(kind.fields.items())
 
     def fields(obj: Object) -> Mapping[str, str]:
-        return {name: value_of(obj) for name, value_of in extract}
+        found = {}
+        for name, value_of in extract:
+            found[name] = value_of(obj)
+        return found
 
     return Resource(
         group=kind.group,

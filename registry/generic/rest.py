@@ -8,6 +8,7 @@ Must hold: objects are hub objects without apiVersion and kind. All errors are S
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
@@ -303,7 +304,12 @@ def success() -> Object:
 
 def timestamp(when: float) -> str:
     """A time in the form of metadata: RFC 3339 in UTC, whole seconds."""
-    return datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _second(int(when))
+
+
+@lru_cache(maxsize=16)
+def _second(when: int) -> str:
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def parse_resource_version(text: str) -> int:

@@ -5,7 +5,7 @@ served paths are in controlplane/served_paths.py. Pure.
 """
 
 from collections.abc import Collection, Hashable, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -112,12 +112,13 @@ def _type_of(storage: RESTStorage, version: str, types: Catalog) -> ObjectType |
 
 def _view(version: str, storage: RESTStorage, types: Catalog) -> View:
     object_kind = storage.object_kind(version)
+    find_type = cache(partial(_type_of, storage, version, types))
 
     def canonical(obj: Object) -> Object:
-        return _type_of(storage, version, types).canonical(obj)
+        return find_type().canonical(obj)
 
     def fill(obj: Object) -> None:
-        _type_of(storage, version, types).apply_defaults(obj)
+        find_type().apply_defaults(obj)
 
     if object_kind.kind != storage.kind.kind:
         return View(object_kind, canonical, fill=fill)

@@ -118,9 +118,10 @@ class Strategy(Struct, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         """The field errors of a new object, without those of the common rules for metadata."""
-        if self.allows_any_finalizer:
+        finalizers = obj["metadata"].get("finalizers")
+        if self.allows_any_finalizer or not finalizers:
             return []
-        return object_meta.validate_builtin_finalizers(obj["metadata"].get("finalizers") or ())
+        return object_meta.validate_builtin_finalizers(finalizers)
 
     def validate_again(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         """The field errors of a changed object by the rules for a new one, which many kinds check on updates."""

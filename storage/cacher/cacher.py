@@ -17,7 +17,7 @@ position.
 Must hold: what storage/interface.py demands of a Storage. The origin belongs to the Cacher, which closes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec.structs import replace
@@ -149,6 +149,12 @@ class Cacher:
         page = await page_of(objects, revision, key=key, options=options, clock=self._clock)
         self._listed_from += fetched
         return self._counted(page)
+
+    def at_hand(self, key: str) -> Sequence[StoredObject] | None:
+        cache = self._cache
+        if self._has_ended or not 0 < cache.mark.revision >= self._lag.seen:
+            return None  # not filled yet, or behind a write of this server
+        return cache.state.at_hand(key)
 
     async def count(self) -> int:
         if self._start() and await self._freshness.suffices(0):

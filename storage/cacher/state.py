@@ -80,6 +80,22 @@ class State:
             return list(map(objects.__getitem__, objects.irange(scope, end_of(scope), (True, False))))
         return [objects[scope]] if scope in objects else []
 
+    def at_hand(self, scope: str) -> Sequence[StoredObject] | None:
+        """The same, where that is a short walk over decoded objects; None elsewhere."""
+        objects = self._objects
+        if not objects:
+            return ()
+        if scope and scope[-1] != "/":
+            one = objects.get(scope)
+            return () if one is None else (one,) if one.is_hydrated else None
+        if len(objects) > _MOST_AT_HAND:
+            return None
+        found = self.within(scope)
+        for stored in found:
+            if not stored.is_hydrated:
+                return None
+        return found
+
     def span(self, scope: str) -> "Span":
         """The objects of a scope without copying them; each read shows the state at that time."""
         objects = self._objects
@@ -172,6 +188,8 @@ class Span(Sequence[StoredObject]):
         return [objects[key] for key in objects.islice(self._start + start, self._start + end)]
 
 
+_MOST_AT_HAND = 512
+"""A walk over more objects yields to other tasks."""
 _SAMPLE = 50
 """The size of the sample from which the size of all objects is estimated."""
 WORTH_AN_INDEX = 1_000

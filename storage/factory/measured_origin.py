@@ -4,9 +4,8 @@ It lies below the cache, so that answers of the cache are not counted. Must hold
 Origin.
 """
 
-from collections.abc import Coroutine, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Unpack
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar, Unpack
 
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
@@ -23,11 +22,14 @@ from aio_apiserver.storage.interface import (
     WatchOptions,
     WatchSink,
 )
+from aio_apiserver.storage.measures import Counter, Histogram
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 _LABELS = ("group", "operation", "resource")
 _RESOURCE = ("group", "resource")
+
+T = TypeVar("T")
 
 
 class Latencies:
@@ -57,11 +59,10 @@ class Latencies:
         """Record a stored object that cannot be read."""
         self.decode_errors.of(resource.group, resource.resource).add()
 
-    def record(self, resource: Resource, operation: str, seconds: float) -> None:
-        """Record the end of a request."""
+    def of(self, resource: Resource, operation: str) -> tuple[Counter, Histogram]:
+        """The number of requests and their durations."""
         labels = resource.group, operation, resource.resource
-        self.requests.of(*labels).add()
-        self.durations.of(*labels).observe(seconds)
+        return self.requests.of(*labels), self.durations.of(*labels)
 
 
 class MeasuredOrigin:
@@ -72,32 +73,31 @@ class MeasuredOrigin:
         self._resource = resource
         self._latencies = latencies
         self._clock = clock
+        self._series: dict[str, tuple[Counter, Histogram]] = {}
 
     @property
     def has_reliable_progress(self) -> bool:
         return self._origin.has_reliable_progress
 
     async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
-        with self._timed("create"):
-            return await self._origin.create(key, obj, ttl=ttl)
+        return await self._timed("create", self._origin.create(key, obj, ttl=ttl))
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        with self._timed("get"):
-            return await self._origin.get(key, resource_version=resource_version)
+        return await self._timed("get", self._origin.get(key, resource_version=resource_version))
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        with self._timed("list"):
-            listed = await self._origin.get_list(key, options)
+        listed = await self._timed("list", self._origin.get_list(key, options))
         self._latencies.listed(self._resource, listed)
         return listed
 
+    def at_hand(self, key: str) -> Sequence[StoredObject] | None:
+        return self._origin.at_hand(key)
+
     async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
-        with self._timed("update"):
-            return await self._origin.guaranteed_update(key, try_update, **call)
+        return await self._timed("update", self._origin.guaranteed_update(key, try_update, **call))
 
     async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
-        with self._timed("delete"):
-            return await self._origin.delete(key, **call)
+        return await self._timed("delete", self._origin.delete(key, **call))
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         return await self._origin.preview(key, obj)
@@ -106,8 +106,7 @@ class MeasuredOrigin:
         return await self._origin.watch(key, options, sink)
 
     async def count(self) -> int:
-        with self._timed("count"):
-            return await self._origin.count()
+        return await self._timed("count", self._origin.count())
 
     def current_revision(self) -> Coroutine[Any, Any, int]:
         return self._origin.current_revision()
@@ -124,13 +123,17 @@ class MeasuredOrigin:
     async def close(self) -> None:
         await self._origin.close()
 
-    @contextmanager
-    def _timed(self, operation: str) -> Iterator[None]:
+    async def _timed(self, operation: str, work: Awaitable[T]) -> T:
         began = self._clock.monotonic()
         try:
-            yield
+            return await work
         except Corrupt:
             self._latencies.undecodable(self._resource)
             raise
         finally:
-            self._latencies.record(self._resource, operation, self._clock.monotonic() - began)
+            series = self._series.get(operation)
+            if series is None:
+                series = self._series[operation] = self._latencies.of(self._resource, operation)
+            requests, durations = series
+            requests.value += 1
+            durations.observe(self._clock.monotonic() - began)

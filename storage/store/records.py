@@ -16,6 +16,7 @@ from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
+from aio_apiserver.storage.store.own_writes import OwnObject, OwnWrite, OwnWrites
 from aio_apiserver.storage.stored_object import Encodings, Object, ObjectReader, StoredObject
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 from aio_apiserver.storage.worker_thread import LONG, STORE
@@ -42,8 +43,8 @@ class Records:
         self._codec = codec
         self._transformer = transformer
         self._reader = reader_of(resource, encodings)
-        self._own: dict[int, StoredObject] = {}
-        """Large objects that this process wrote, by revision."""
+        self._is_restored = resource.restore is not None
+        self.own = OwnWrites()
 
     @property
     def is_translated(self) -> bool:
@@ -52,7 +53,7 @@ class Records:
 
     def key_of(self, key: str) -> bytes:
         """The kv key of an object. Raises InvalidOptions for an invalid key."""
-        if any(part in _NO_PARTS for part in key.split("/")):
+        if not _NO_PARTS.isdisjoint(key.split("/")):
             raise InvalidOptions(f"invalid key: {key!r}")
         return self._prefix + _encoded(key)
 
@@ -79,9 +80,10 @@ class Records:
     async def read_state(self, record: Record, revision: int) -> StoredObject:
         """The same under another revision: the last state of an object, under the revision of its deletion."""
         data = record.value
+        own = self.own.take(record.key, data)
+        if own is not None:
+            return own.at(revision)
         is_large = len(data) >= LONG
-        if is_large and revision in self._own:
-            return self._own.pop(revision)
         key, is_plain = self.relative(record.key), self._translation is None and self._transformer.is_identity
         if is_plain and not data.startswith(ENCRYPTED_PREFIX):
             is_stale = codecs.codec_of(data) is not self._codec
@@ -123,6 +125,20 @@ class Records:
         """The value in the form for the kv engine. Raises Unavailable."""
         return value if self._transformer.is_identity else await self._transformer.to_storage(value, key)
 
+    def own_write(self, raw_key: bytes, written: OwnObject, value: bytes) -> OwnWrite:
+        """The write of an object, whose watch event will get the same StoredObject.
+
+        Objects of which parts are not stored are read back. Those that are completed when they are read are read by the
+        event.
+        """
+        if self._reduced is not None:
+            own = OwnWrite(value, lambda revision: StoredObject(written.key, revision, written.plain, self._reader))
+        else:
+            own = OwnWrite(value, lambda revision: written.at(revision, self._reader))
+        if not self._is_restored:
+            self.own.add(raw_key, own)
+        return own
+
     async def preview(self, key: str, obj: Object) -> StoredObject:
         """An object as it would read back, under its own resourceVersion."""
         revision = versioner.claimed_version(obj)
@@ -136,28 +152,14 @@ class Records:
         except ValueError as exc:
             raise Corrupt(key, f"{self._reader.resource}: {exc}") from exc
 
-    def written(self, key: str, revision: int, obj: Object) -> StoredObject:
-        """The object that was just written."""
-        stored = self._read_back(key, revision, obj)
-        if len(stored.json) >= LONG:
-            self._remember(stored)
-        return stored
-
     def _read_back(self, key: str, revision: int, obj: Object) -> StoredObject:
         """The object as later reads return it. When parts are not stored, it must be read back."""
         if self._reduced is None:
             return StoredObject.of(key, revision, obj, self._reader)
         return StoredObject(key, revision, self._codec.encode(self._type_meta | obj), self._reader)
 
-    def _remember(self, stored: StoredObject) -> None:
-        """Keep a large object until its watch event arrives, so that it need not be decoded again."""
-        while len(self._own) >= _MOST_OWN:
-            del self._own[next(iter(self._own))]
-        self._own[stored.revision] = stored
-
 
 _NO_PARTS = frozenset(("", ".", ".."))
-_MOST_OWN = 8
 
 
 def reader_of(resource: Resource, encodings: Encodings | None = None) -> ObjectReader:

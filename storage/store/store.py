@@ -90,6 +90,9 @@ class KVStore:
         self._requests["list"] += 1
         return await self._listing.get_list(key, options)
 
+    def at_hand(self, key: str) -> None:
+        """Nothing: the store reads from its engine."""
+
     async def guaranteed_update(
         self,
         key: str,

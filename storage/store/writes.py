@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from aio_apiserver.storage import codec, preconditions, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
-from aio_apiserver.storage.interface import Preconditions, TryUpdate, Update, Validate
+from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
+from aio_apiserver.storage.store.own_writes import OwnObject, OwnWrite
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import Plain
@@ -32,20 +33,35 @@ class ObjectWriter:
         if versioner.claimed_version(obj):
             raise RevisionSet(versioner.SET_ON_CREATE)
         obj = self.records.reduced(obj)
-        codec.to_json(obj)
         versioner.clear_resource_version(obj)
+        shown = codec.to_json(obj)
         value = await self.records.value_of(obj)
-        write = await self.put(key, value, ttl=ttl, expected_mod_revision=0)
-        if not write.succeeded:
-            raise KeyExists(key, write.record.mod_revision if write.record else 0)
         if self.records.is_translated:
+            write = await self.put(key, value, ttl=ttl, expected_mod_revision=0)
+            _check_created(key, write)
             return await self.records.object_of(key, write.revision, Plain(value, is_stale=False))
-        return self.records.written(key, write.revision, obj)
+        own, write = await self.put_own(key, value, obj, shown, ttl=ttl, expected_mod_revision=0)
+        _check_created(key, write)
+        return own.at(write.revision)
+
+    async def put_own(
+        self, key: str, plain: bytes, obj: Object, shown: bytes, *, ttl: int, expected_mod_revision: int
+    ) -> tuple[OwnWrite, WriteResult]:
+        """The same as `put` for an object that reads back as it is, whose watch event then shares its encoding."""
+        raw_key = self.records.key_of(key)
+        value = await self.records.sealed(raw_key, plain)
+        own = self.records.own_write(raw_key, OwnObject(key, obj, shown, plain), value)
+        write = await self._put(raw_key, value, ttl, expected_mod_revision)
+        if not write.succeeded:
+            self.records.own.drop(raw_key)
+        return own, write
 
     async def put(self, key: str, plain: bytes, *, ttl: int, expected_mod_revision: int) -> WriteResult:
         """Compare-and-set one value, with a lease if it has a TTL."""
         raw_key = self.records.key_of(key)
-        value = await self.records.sealed(raw_key, plain)
+        return await self._put(raw_key, await self.records.sealed(raw_key, plain), ttl, expected_mod_revision)
+
+    async def _put(self, raw_key: bytes, value: bytes, ttl: int, expected_mod_revision: int) -> WriteResult:
         if not ttl:
             return await self.kv.put(raw_key, value, expected_mod_revision=expected_mod_revision)
         lease = await self._leases.lease_for(ttl)
@@ -59,6 +75,23 @@ class ObjectWriter:
     async def remove(self, key: str, expected_mod_revision: int) -> WriteResult:
         """Compare-and-delete one key."""
         return await self.kv.delete(self.records.key_of(key), expected_mod_revision=expected_mod_revision)
+
+
+def _check_created(key: str, write: WriteResult) -> None:
+    if not write.succeeded:
+        raise KeyExists(key, write.record.mod_revision if write.record else 0)
+
+
+class _Encoded(Struct):
+    """The object to write, its JSON with an empty resourceVersion, and the time for which it lives.
+
+    own: its last try to be written.
+    """
+
+    obj: Object
+    shown: bytes
+    ttl: int
+    own: OwnWrite | None = None
 
 
 class Updating(Struct, UntranslatedChange, frozen=True, kw_only=True):
@@ -79,23 +112,28 @@ class Updating(Struct, UntranslatedChange, frozen=True, kw_only=True):
             return None
         return await self.writer.records.read(existing(self.key, record))
 
-    async def decide(self, current: StoredObject | None) -> Update | None:
+    async def decide(self, current: StoredObject | None) -> _Encoded | None:
         preconditions.check(self.preconditions, self.key, current)
         wanted = await self.try_update(current)
-        update = Update(self.writer.records.reduced(wanted.obj), wanted.ttl)
-        versioner.clear_resource_version(update.obj)
-        versioner.set_resource_version(update.obj, revision_of(current))
-        shown = codec.to_json(update.obj)
-        is_unchanged = current is not None and not current.is_stale and shown == current.json
-        return None if is_unchanged else update
+        obj = self.writer.records.reduced(wanted.obj)
+        versioner.clear_resource_version(obj)
+        shown = codec.to_json(obj)
+        if current is None or current.is_stale:
+            return _Encoded(obj, shown, wanted.ttl)
+        is_unchanged = versioner.with_revision(shown, obj, current.revision) == current.json
+        return None if is_unchanged else _Encoded(obj, shown, wanted.ttl)
 
-    async def write(self, current: StoredObject | None, decision: Update) -> WriteResult:
-        versioner.clear_resource_version(decision.obj)
-        value = await self.writer.records.value_of(decision.obj)
-        return await self.writer.put(self.key, value, ttl=decision.ttl, expected_mod_revision=revision_of(current))
+    async def write(self, current: StoredObject | None, decision: _Encoded) -> WriteResult:
+        obj, writer = decision.obj, self.writer
+        value = await writer.records.value_of(obj)
+        decision.own, write = await writer.put_own(
+            self.key, value, obj, decision.shown, ttl=decision.ttl, expected_mod_revision=revision_of(current)
+        )
+        return write
 
-    async def result(self, current: StoredObject | None, decision: Update, write: WriteResult) -> StoredObject:
-        return self.writer.records.written(self.key, write.revision, decision.obj)
+    async def result(self, current: StoredObject | None, decision: _Encoded, write: WriteResult) -> StoredObject:
+        assert decision.own is not None, "it was written"
+        return decision.own.at(write.revision)
 
 
 class Deleting(Struct, UntranslatedChange, frozen=True, kw_only=True):

@@ -106,7 +106,7 @@ def duplicate(path: str, value: Any) -> FieldError:
 
 def invalid_each(path: str, value: Any, details: Iterable[str]) -> list[FieldError]:
     """One error for each detail."""
-    return [invalid(path, value, detail) for detail in details]
+    return [invalid(path, value, detail) for detail in details] if details else []
 
 
 def not_found(path: str, value: Any) -> FieldError:

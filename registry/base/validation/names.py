@@ -6,7 +6,7 @@ here as Kubernetes writes them.
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ def regex_error(message: str, pattern: str, *examples: str) -> str:
     return f"{message} (e.g. {shown}regex used for validation is '{pattern}')"
 
 
-class TextFormat(Struct, frozen=True):
+class TextFormat(Struct, frozen=True, dict=True):
     """One text format: its pattern, its maximal length in bytes (some messages say characters) and its message."""
 
     pattern: str
@@ -35,15 +35,21 @@ class TextFormat(Struct, frozen=True):
     """Whether a value that is valid except for its dots gets a message about the dots."""
 
     def check(self, value: str) -> list[str]:
-        """The mistakes of a value."""
+        """The mistakes of a value. A text that fits its pattern is ASCII, so that its length is its bytes."""
+        if self._fits(value) and not (self.limit and len(value) > self.limit):
+            return []
         errors = []
         if self.limit and len(value.encode(errors="surrogateescape")) > self.limit:
             errors.append(f"must be no more than {self.limit} {self.unit}")
         if self.has_no_dots and "." in value and all(re.fullmatch(self.pattern, part) for part in value.split(".")):
             errors.append("must not contain dots")
-        elif not re.fullmatch(self.pattern, value):
+        elif not self._fits(value):
             errors.append(regex_error(self.message, self.pattern, *self.examples))
         return errors
+
+    @cached_property
+    def _fits(self) -> Callable[[str], object]:
+        return re.compile(self.pattern).fullmatch
 
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"

@@ -4,7 +4,7 @@ Pure. Must hold: the order of the errors is kube-apiserver's. Labels and annotat
 object.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -34,15 +34,14 @@ def validate(meta: Meta, *, is_namespaced: bool, check_name: NameCheck, path: st
     name = meta.get("name")
     if not name:
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
-    else:
-        errors += field.invalid_each(f"{path}.name", name, check_name(name, False))
+    elif wrong := check_name(name, False):
+        errors += field.invalid_each(f"{path}.name", name, wrong)
     errors += _validate_namespace(meta.get("namespace", ""), is_namespaced=is_namespaced, path=f"{path}.namespace")
     if meta.get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], "must be greater than or equal to 0"))
-    errors += _validate_labels_and_annotations(meta, path)
-    errors += _validate_owner_references(meta.get("ownerReferences") or (), f"{path}.ownerReferences")
-    errors += _validate_finalizers(meta.get("finalizers") or (), f"{path}.finalizers")
-    errors += _validate_managed_fields(meta.get("managedFields") or (), f"{path}.managedFields")
+    for member, rules in _RULES:
+        if present := meta.get(member):
+            errors += rules(present, f"{path}.{member}")
     return errors
 
 
@@ -55,14 +54,12 @@ def validate_update(new: Meta, old: Meta, *, path: str = "metadata") -> list[Fie
         errors.append(field.invalid(f"{path}.resourceVersion", "", "must be specified for an update"))
     if new.get("generation", 0) < old.get("generation", 0):
         errors.append(field.invalid(f"{path}.generation", new.get("generation", 0), "must not be decremented"))
-    errors += [
-        field.invalid(f"{path}.{name}", new.get(name, empty), IMMUTABLE)
-        for name, empty in _IMMUTABLE_FIELDS
-        if new.get(name, empty) != old.get(name, empty)
-    ]
-    errors += _validate_labels_and_annotations(new, path)
-    errors += _validate_owner_references(new.get("ownerReferences") or (), f"{path}.ownerReferences")
-    errors += _validate_managed_fields(new.get("managedFields") or (), f"{path}.managedFields")
+    for name, empty in _IMMUTABLE_FIELDS:
+        if new.get(name, empty) != old.get(name, empty):
+            errors.append(field.invalid(f"{path}.{name}", new.get(name, empty), IMMUTABLE))
+    for member, rules in _RULES:
+        if member != "finalizers" and (present := new.get(member)):
+            errors += rules(present, f"{path}.{member}")
     return errors
 
 
@@ -80,8 +77,10 @@ def validate_labels(labels: Mapping[str, str], path: str) -> list[FieldError]:
     """The errors of keys and values of labels."""
     errors = []
     for key, value in labels.items():
-        errors += field.invalid_each(path, key, names.check_qualified_name(key))
-        errors += field.invalid_each(path, value, names.check_label_value(value))
+        if wrong := names.check_qualified_name(key):
+            errors += field.invalid_each(path, key, wrong)
+        if wrong := names.check_label_value(value):
+            errors += field.invalid_each(path, value, wrong)
     return errors
 
 
@@ -98,6 +97,8 @@ def validate_annotations(annotations: Mapping[str, str], path: str) -> list[Fiel
 
 def validate_field_manager(manager: str, path: str) -> list[FieldError]:
     """The errors of a field manager's name."""
+    if manager.isprintable() and manager.isascii() and len(manager) <= _FIELD_MANAGER_LIMIT:
+        return []
     errors = []
     if len(manager.encode()) > _FIELD_MANAGER_LIMIT:
         errors.append(field.too_long(path, _FIELD_MANAGER_LIMIT))
@@ -115,11 +116,6 @@ def _validate_namespace(namespace: str, *, is_namespaced: bool, path: str) -> li
     if not namespace:
         return [field.required(path)]
     return field.invalid_each(path, namespace, names.is_dns_label(namespace, False))
-
-
-def _validate_labels_and_annotations(meta: Meta, path: str) -> list[FieldError]:
-    errors = validate_labels(meta.get("labels") or {}, f"{path}.labels")
-    return errors + validate_annotations(meta.get("annotations") or {}, f"{path}.annotations")
 
 
 def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:
@@ -216,3 +212,13 @@ def _validate_managed_fields(entries: Sequence[Mapping[str, Any]], path: str) ->
         if len(entry.get("subresource", "").encode()) > _SUBRESOURCE_LIMIT:
             errors.append(field.too_long(f"{here}.subresource", _SUBRESOURCE_LIMIT))
     return errors
+
+
+_RULES: Sequence[tuple[str, Callable[[Any, str], list[FieldError]]]] = (
+    ("labels", validate_labels),
+    ("annotations", validate_annotations),
+    ("ownerReferences", _validate_owner_references),
+    ("finalizers", _validate_finalizers),
+    ("managedFields", _validate_managed_fields),
+)
+"""The members of metadata with rules of their own, in the order of their errors."""

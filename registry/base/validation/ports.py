@@ -35,7 +35,7 @@ def check_port_name(name: str) -> list[str]:
 
 
 def validate_number(port: int, path: str) -> list[FieldError]:
-    return field.invalid_each(path, port, check_port_number(port))
+    return [] if port in PORTS else field.invalid_each(path, port, check_port_number(port))
 
 
 def validate(port: Any, path: str) -> list[FieldError]:

@@ -120,7 +120,7 @@ def validate_amount(name: str, amount: str, path: str) -> list[FieldError]:
     errors = []
     if parsed.digits < 0:
         errors.append(field.invalid(path, str(parsed), "must be greater than or equal to 0"))
-    if is_counted(name) and counted_amounts.milli_value(parsed) % 1000:
+    if name not in _COMPUTE and is_counted(name) and counted_amounts.milli_value(parsed) % 1000:
         errors.append(field.invalid(path, str(parsed), "must be an integer"))
     return errors
 

@@ -1,12 +1,14 @@
 """chain: MeasuredChain, kube-apiserver's admission chain: calls the plugins in order and measures their times.
 
-Must hold: a plugin is called only for its operations and for the steps that it implements. One clock reading between
-two plugins serves both.
+Which plugins a write calls is decided when the chain is made, a table for each resource that a plugin names. Must hold:
+a plugin is called for its operations, its resources and the steps that it implements, and for no others. One clock
+reading between two plugins serves both.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin, Run
 from aio_apiserver.storage import measures
 from aio_apiserver.storage.clock import Clock
@@ -43,6 +45,13 @@ class _Step(NamedTuple):
     accepted: Histogram
 
 
+class _Steps(NamedTuple):
+    """Both steps of one operation on one resource."""
+
+    mutating: _Step
+    validating: _Step
+
+
 class MeasuredChain:
     """Admission by some plugins."""
 
@@ -50,16 +59,18 @@ class MeasuredChain:
         self.plugins = tuple(plugins)
         self._metrics = metrics
         self._clock = clock
-        self._mutating = self._steps(plugins, _MUTATING)
-        self._validating = self._steps(plugins, _VALIDATING)
+        named = {resource for plugin in plugins for resource in plugin.resources or ()}
+        self._of_others = self._steps_of(plugins, None)
+        self._of_named = {resource: self._steps_of(plugins, resource) for resource in named}
 
     async def mutate(self, attributes: Attributes) -> None:
         """Let every plugin change the object; once more if a plugin requests reinvocation."""
-        await self._run(self._mutating[attributes.operation], attributes)
+        step = self._of_named.get(attributes.resource, self._of_others)[attributes.operation].mutating
+        await self._run(step, attributes)
         reinvocation = attributes.reinvocation
         if reinvocation.is_wanted and not reinvocation.is_again:
             reinvocation.is_again = True
-            await self._run(self._mutating[attributes.operation], attributes)
+            await self._run(step, attributes)
 
     @property
     def runs(self) -> Sequence[Run]:
@@ -68,7 +79,9 @@ class MeasuredChain:
 
     async def validate(self, attributes: Attributes) -> None:
         """Let every plugin refuse the object."""
-        await self._run(self._validating[attributes.operation], attributes)
+        await self._run(
+            self._of_named.get(attributes.resource, self._of_others)[attributes.operation].validating, attributes
+        )
 
     async def _run(self, step: _Step, attributes: Attributes) -> None:
         began = last = self._clock.monotonic()
@@ -88,8 +101,13 @@ class MeasuredChain:
         self._metrics.plugins.of(link.name, operation, "true", step.kind).observe(now - last)
         self._metrics.steps.of(operation, "true", step.kind).observe(now - began)
 
-    def _steps(self, plugins: Sequence[Plugin], kind: str) -> Mapping[Operation, _Step]:
-        return {operation: self._step(plugins, operation, kind) for operation in Operation}
+    def _steps_of(self, plugins: Sequence[Plugin], resource: GroupResource | None) -> Mapping[Operation, _Steps]:
+        """The steps of a resource; None is for all resources that no plugin names."""
+        concerned = [one for one in plugins if one.resources is None or resource in one.resources]
+        return {operation: self._steps(concerned, operation) for operation in Operation}
+
+    def _steps(self, plugins: Sequence[Plugin], operation: Operation) -> _Steps:
+        return _Steps(self._step(plugins, operation, _MUTATING), self._step(plugins, operation, _VALIDATING))
 
     def _step(self, plugins: Sequence[Plugin], operation: Operation, kind: str) -> _Step:
         links = [

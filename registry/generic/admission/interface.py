@@ -29,6 +29,8 @@ class Operation(Enum):
     DELETE = "DELETE"
     CONNECT = "CONNECT"
 
+    __hash__ = object.__hash__  # that of Enum is a call in Python, and each write looks its operation up
+
 
 class Reinvocation(Struct):
     """Whether the mutating plugins are called again, because one changed the object after others had seen it.
@@ -74,10 +76,14 @@ Run = Callable[[Clock], Coroutine[Any, Any, None]]
 
 
 class Plugin:
-    """An admission plugin. The base class accepts everything unchanged; it is called for `operations` only."""
+    """An admission plugin. The base class accepts everything unchanged.
+
+    It is called for its operations on its resources and their subresources. None is for all resources.
+    """
 
     name: str = ""
     operations: frozenset[Operation] = frozenset(Operation)
+    resources: frozenset[GroupResource] | None = None
 
     async def mutate(self, attributes: Attributes) -> None:
         """Change `attributes.obj`, or raise a StatusError."""

@@ -5,7 +5,7 @@ Must hold: for any bytes, the outcome is a map with its type, or UnreadableBody 
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from msgspec import Struct
@@ -40,7 +40,7 @@ class Body(Struct, frozen=True):
     warn: Callable[[str], None]
 
 
-class BodyContent(NamedTuple):
+class BodyContent(Struct, frozen=True):
     """A map, and the strict decoding errors of the client's text.
 
     text: the JSON that it was read from. text_of: makes that JSON for a map from YAML.

@@ -19,6 +19,7 @@ from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
 from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage.worker_thread import LONG
 
 _SUMMARY_BYTES = 30
 _NOT_REGISTERED = f'no kind is registered for the type v1.{{kind}} in scheme "{schemes.CUSTOM_RESOURCES}"'
@@ -43,11 +44,14 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
         raise _unrecognized(str(exc), text, expected) from exc
     kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
     try:
-        work = partial(_decoded, served, found)
-        decoded = await worker_thread.run_sized(work, len(text), body.user)
+        if len(text) < LONG:
+            decoded = _decoded(served, found)
+        else:
+            decoded = await worker_thread.run(partial(_decoded, served, found), body.user)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
-    _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
+    if found.strict_errors or decoded.strict_errors:
+        _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
     return decoded
 
 
@@ -146,7 +150,7 @@ def _report(
     field_validation: str,
     kinds: tuple[GroupVersionKind, GroupVersionKind],
 ) -> None:
-    if not strict_errors or field_validation == "Ignore":
+    if field_validation == "Ignore":
         return
     if field_validation == "Strict":
         raise _unfit(*kinds, f"strict decoding error: {', '.join(strict_errors)}")

@@ -67,7 +67,11 @@ class Attempt(Struct, frozen=True, kw_only=True):
         await self.complete()
         if (begun := self.begun()) is not None:
             await self.taken.take(begun)
-        await self.prepare(await self._context())
+        context = self.road.context(self.request)
+        if (check := self.road.hooks.check) is not None:
+            found = await check(self.request, self.road.subresource, self.obj, self.old)
+            context = replace(context, found=found)
+        await self.prepare(context)
         await self.validate()
 
     async def complete(self) -> None:
@@ -85,12 +89,6 @@ class Attempt(Struct, frozen=True, kw_only=True):
     async def validate(self) -> None:
         """Run validating admission."""
         await self.road.admission.validate(self.attributes)
-
-    async def _context(self) -> StrategyContext:
-        context, check = self.road.context(self.request), self.road.hooks.check
-        if check is None:
-            return context
-        return replace(context, found=await check(self.request, self.road.subresource, self.obj, self.old))
 
     async def _prepare(self, prepare: Callable[..., None], context: StrategyContext) -> None:
         """Run the strategy and the validation, in the worker thread if that takes long."""
@@ -122,7 +120,8 @@ class CreateAttempt(Attempt, frozen=True, kw_only=True):
 
     async def validate(self) -> None:
         """Run validating admission with the object's name, which may have been generated since mutating admission."""
-        await self.road.admission.validate(replace(self.attributes, name=name_of(self.obj)))
+        name, attributes = name_of(self.obj), self.attributes
+        await self.road.admission.validate(attributes if attributes.name == name else replace(attributes, name=name))
 
 
 class CreateByUpdateAttempt(CreateAttempt, frozen=True, kw_only=True):

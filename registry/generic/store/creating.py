@@ -1,5 +1,6 @@
 """Creating: stores a new object under its own name, or under a generated one."""
 
+from collections.abc import Awaitable
 from functools import partial
 
 from aio_apiserver.registry.base import errors
@@ -13,6 +14,7 @@ from aio_apiserver.registry.generic.store.attempts import CreateAttempt, name_of
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.worker_thread import LONG
 
 _GENERATE_ATTEMPTS = 8
 
@@ -32,10 +34,8 @@ async def create(road: Road, request: Request, obj: Object, options: CreateOptio
     )
     await attempt.admit()
     prefix = "" if name_of(obj) else obj["metadata"].get("generateName", "")
-    return await (_create_generated(attempt, prefix) if prefix else _create_named(attempt))
-
-
-async def _create_named(attempt: CreateAttempt) -> StoredObject:
+    if prefix:
+        return await _create_generated(attempt, prefix)
     try:
         return await _create_once(attempt)
     except errors.AlreadyExists as exc:
@@ -55,8 +55,10 @@ async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject
     raise errors.GenerateNameConflict(attempt.road.kind.resource, metadata["name"])
 
 
-async def _create_once(attempt: CreateAttempt) -> StoredObject:
-    return await attempt.taken.around(_create_ready(attempt))
+def _create_once(attempt: CreateAttempt) -> Awaitable[StoredObject]:
+    """One try under one name; what its hook has allocated is kept or given back."""
+    creating = _create_ready(attempt)
+    return creating if attempt.road.hooks.begin_create is None else attempt.taken.around(creating)
 
 
 async def _create_ready(attempt: CreateAttempt) -> StoredObject:
@@ -72,7 +74,10 @@ async def _create_ready(attempt: CreateAttempt) -> StoredObject:
 async def _write(attempt: CreateAttempt) -> StoredObject:
     road, obj = attempt.road, attempt.obj
     name = name_of(obj)
-    canonical = await worker_thread.run_sized(partial(road.canonical, obj), attempt.size, attempt.request.user.name)
+    if attempt.size < LONG:
+        canonical = road.canonical(obj)
+    else:
+        canonical = await worker_thread.run(partial(road.canonical, obj), attempt.request.user.name)
     key = road.key(attempt.request, name)
     writing = road.storage.create(key, canonical, ttl=road.ttl, dry_run=attempt.options.is_dry_run)
     return await road.interpreted(writing, "create", name)

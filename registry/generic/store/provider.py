@@ -6,6 +6,7 @@ one Store, and so one cache.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -87,10 +88,10 @@ def open_store(kind: Kind, environment: Environment, also: Sequence[Kind] = ()) 
 
 def _canonical(kind: Kind, types: Catalog) -> Callable[[Object], Object]:
     """The canonical form of a kind's hub objects; its type is compiled when the first one is written."""
-    object_kind = kind.object_kind(kind.hub_version)
+    find_type = cache(partial(types.type_for, kind.group, kind.hub_version, kind.kind))
 
     def canonical(obj: Object) -> Object:
-        printed = types.type_for(object_kind.group, object_kind.version, object_kind.kind).canonical(obj)
+        printed = find_type().canonical(obj)
         printed.pop("kind", None)
         printed.pop("apiVersion", None)
         return printed

@@ -32,6 +32,7 @@ from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.worker_thread import LONG
 
 T = TypeVar("T")
 
@@ -123,6 +124,9 @@ class Road(Struct, frozen=True, kw_only=True):
         if self.managers is not None:
             manager = self.managers.of(request.version, self.subresource)
             writer = options.field_manager or request.manager
+            if size < LONG and manager.ask is None:
+                manager.track(live, new, writer, request.empties)
+                return
             run = worker_thread.runner(size, request.user.name)
             await webhook_converted.track(manager, live, new, writer, empties=request.empties, run=run)
 
@@ -133,4 +137,4 @@ class Road(Struct, frozen=True, kw_only=True):
 
     def interpreted(self, work: Awaitable[T], verb: str, name: str = "") -> Awaitable[T]:
         """The result of a call to storage, its errors translated."""
-        return interpret.interpreted(work, interpret.operation_on(self.kind, verb, name))
+        return interpret.on_kind(work, self.kind, verb, name)

@@ -19,6 +19,7 @@ from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.interface import Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.worker_thread import LONG
 
 
 class _EmptiedFinalizers(Exception):
@@ -91,8 +92,10 @@ class Modification:
             raise _EmptiedFinalizers(new)
         if not self._keeps_owners:
             new["metadata"].pop("managedFields", None)
-        work = partial(self._road.canonical, new)
-        canonical = await worker_thread.run_sized(work, attempt.size, self._request.user.name)
+        if attempt.size < LONG:
+            canonical = self._road.canonical(new)
+        else:
+            canonical = await worker_thread.run(partial(self._road.canonical, new), self._request.user.name)
         return Update(canonical, ttl=self._road.ttl)
 
     def _ends(self, new: Object, old: Object) -> bool:

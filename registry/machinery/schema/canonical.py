@@ -23,9 +23,13 @@ Print = Callable[[Any], Any]
 """From a value to its printed form. The printer of a member gets None for a missing value and may return NOTHING."""
 
 
-_Plan = tuple[bool, Mapping[str, None], Sequence[tuple[str, bool, Print]]]
+_Step = tuple[str, Print | None, Print | None, Print]
+"""How to print a member: its name, the printer of its value, that of the elements of its list (None: unchanged), and
+the printer of an empty or missing value.
+"""
+_Plan = tuple[bool, Mapping[str, None], Sequence[_Step]]
 """How to print an object with these keys: whether it is already canonical when no member is empty; its missing members;
-its members in order. A member has a flag: whether it is printed unchanged when it is not empty.
+its members in order.
 """
 
 
@@ -67,8 +71,12 @@ class Printers:
         members: dict[str, _Member] = {}
         printer = self._structures[structure] = _object(members)
         for name, field in structure.fields.items():
-            members[name] = _Member(field, self.of(field.node))
+            members[name] = _Member(field, self.of(field.node), self._of_items(field.node))
         return printer
+
+    def _of_items(self, node: SchemaNode) -> Print | None:
+        """The printer of the elements of a list; None for all else, and where they are printed unchanged."""
+        return self.of(node.items) if node.kind is SchemaKind.LIST and node.items is not None else None
 
     def _list(self, node: SchemaNode) -> Print | None:
         assert node.items is not None
@@ -98,12 +106,14 @@ class Printers:
 class _Member:
     """The printer of one member of an object."""
 
-    __slots__ = ("is_always_printed", "is_plain", "print")
+    __slots__ = ("is_always_printed", "is_plain", "print_empty", "print_items", "print_value")
 
-    def __init__(self, field: SchemaField, print_value: Print | None) -> None:
+    def __init__(self, field: SchemaField, print_value: Print | None, print_items: Print | None) -> None:
         self.is_plain = field.node.kind in _PLAIN
-        self.print = _member(field, print_value)
-        self.is_always_printed = self.print(None) is not NOTHING
+        self.print_value = print_value
+        self.print_items = print_items
+        self.print_empty = _empty(field, print_value)
+        self.is_always_printed = self.print_empty(None) is not NOTHING
 
 
 def _object(members: Mapping[str, _Member]) -> Print:
@@ -122,12 +132,16 @@ def _object(members: Mapping[str, _Member]) -> Print:
         if missing:
             value = {**value, **missing}
         result = {}
-        for name, is_plain, print_member in steps:
+        for name, print_value, print_items, print_empty in steps:
             item = value[name]
-            if not (item and is_plain):
-                item = print_member(item)
+            if not item:
+                item = print_empty(item)
                 if item is NOTHING:
                     continue
+            elif print_items is not None:
+                item = list(map(print_items, item))
+            elif print_value is not None:
+                item = print_value(item)
             result[name] = item
         return result
 
@@ -135,22 +149,20 @@ def _object(members: Mapping[str, _Member]) -> Print:
 
 
 def _planned(members: Mapping[str, _Member], shape: Collection[str]) -> _Plan:
-    steps = [
-        (name, member.is_plain, member.print)
-        for name, member in members.items()
-        if member.is_always_printed or name in shape
-    ]
-    missing = dict.fromkeys(name for name, _, _ in steps if name not in shape)
-    is_printed_already = [name for name, is_plain, _ in steps if is_plain] == list(shape) and not missing
+    shown = {name: member for name, member in members.items() if member.is_always_printed or name in shape}
+    steps = [(name, one.print_value, one.print_items, one.print_empty) for name, one in shown.items()]
+    missing = dict.fromkeys(name for name in shown if name not in shape)
+    is_printed_already = [name for name, one in shown.items() if one.is_plain] == list(shape) and not missing
     return is_printed_already, missing, steps
 
 
-def _member(field: SchemaField, print_value: Print | None) -> Print:
+def _empty(field: SchemaField, print_value: Print | None) -> Print:
+    """The printer of an empty or missing value of a member."""
     kind = field.node.kind
     if kind in _PLAIN:
         return _plain(field)
     if kind in {SchemaKind.LIST, SchemaKind.MAP, SchemaKind.BYTES}:
-        return _container(field, print_value)
+        return _container(field)
     if kind is SchemaKind.OBJECT and not field.is_pointer:
         assert print_value is not None
         return lambda value: print_value(value or {})
@@ -168,19 +180,17 @@ def _plain(field: SchemaField) -> Print:
     def printed(value: Any) -> Any:
         if value is None:
             return absent
-        return value if value or keeps_zero else NOTHING
+        return value if keeps_zero else NOTHING
 
     return printed
 
 
-def _container(field: SchemaField, print_value: Print | None) -> Print:
+def _container(field: SchemaField) -> Print:
     """A list, a map or bytes. Empty equals absent, except in types that are stored as JSON."""
     absent = None if field.is_printed else NOTHING
     keeps_empty = field.is_printed and field.keeps_empty
 
     def printed(value: Any) -> Any:
-        if value:
-            return value if print_value is None else print_value(value)
         return value if keeps_empty and value is not None else absent
 
     return printed

@@ -5,7 +5,7 @@ Must hold: definitions are read and compiled at their first use, and a type once
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -18,8 +18,6 @@ from aio_apiserver.registry.machinery.schema.decode import Decode, Decoders, Fin
 from aio_apiserver.registry.machinery.schema.defaults import Defaulters, Fill
 from aio_apiserver.registry.machinery.schema.definitions import Definitions, TypeMeta
 from aio_apiserver.registry.machinery.schema.model import SchemaNode
-
-T = TypeVar("T")
 
 
 class Decoded(Struct, frozen=True):
@@ -55,12 +53,18 @@ class ObjectType:
         With `text`, the original JSON, it also finds duplicate fields and reads numbers by their text. `text_of` makes
         such a text of a value that was read from YAML, whose reader finds duplicates itself.
         """
-        return _within_depth(lambda: self._decoded(value, text, text_of or (lambda: text)))
+        try:
+            return self._decoded(value, text, text_of)
+        except RecursionError:
+            raise DecodeError(TOO_DEEP) from None
 
     def convert(self, value: Any) -> Decoded:
         """Decode as a strategic merge patch does, with its own errors and their order. Raises DecodeError."""
         found = Findings()
-        obj = _within_depth(lambda: convert.converted(self.node, value, found))
+        try:
+            obj = convert.converted(self.node, value, found)
+        except RecursionError:
+            raise DecodeError(TOO_DEEP) from None
         return Decoded(obj, tuple(sorted(found.strict_errors)), field_paths.empties(found.empties))
 
     def canonical(self, obj: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +89,7 @@ class ObjectType:
     def _fill(self) -> Fill | None:
         return self._compilers.defaulters.of(self.node)
 
-    def _decoded(self, value: Any, text: bytes, text_of: Callable[[], bytes]) -> Decoded:
+    def _decoded(self, value: Any, text: bytes, text_of: Callable[[], bytes] | None) -> Decoded:
         if text and strict.may_have_duplicates(text, value):
             document = strict.read(self.node, text)
             findings = Findings(is_strict=False, has_literals=True)
@@ -95,10 +99,10 @@ class ObjectType:
         try:
             obj = self._run(value, findings)
         except DecodeError:
-            if written := text_of():
+            if written := text_of() if text_of else text:
                 self._run(strict.with_literals(written), Findings(has_literals=True))
             raise
-        if findings.wants_literals and (written := text_of()):
+        if findings.wants_literals and (written := text_of() if text_of else text):
             obj = self._run(strict.with_literals(written), Findings(has_literals=True))
         if not (findings.strict_errors or findings.empties):
             return Decoded(obj)
@@ -163,10 +167,3 @@ class Catalog:
 def builtin(minor: str = definitions.DEFAULT_MINOR) -> Catalog:
     """The catalog of a minor version. Raises UnknownMinor."""
     return Catalog(minor)
-
-
-def _within_depth(work: Callable[[], T]) -> T:
-    try:
-        return work()
-    except RecursionError:
-        raise DecodeError(TOO_DEEP) from None

@@ -195,10 +195,10 @@ def _list(go_type: str, decode_item: Decode, empty: Any, plain_type: type | None
             return findings.mismatched(where, scalars.json_type(value), go_type)
         if plain_type is not None and _are(plain_type, value):
             return value
-        return [
-            _copy(empty) if item is None else decode_item(item, (where, index), findings)
-            for index, item in enumerate(value)
-        ]
+        decoded = []
+        for index, item in enumerate(value):
+            decoded.append(_copy(empty) if item is None else decode_item(item, (where, index), findings))
+        return decoded
 
     return decode
 
@@ -209,10 +209,10 @@ def _map(go_type: str, decode_value: Decode, empty: Any, plain_type: type | None
             return findings.mismatched(where, scalars.json_type(value), go_type)
         if plain_type is not None and _are(plain_type, value.values()):
             return value
-        return {
-            key: _copy(empty) if item is None else decode_value(item, (where, key), findings)
-            for key, item in value.items()
-        }
+        decoded = {}
+        for key, item in value.items():
+            decoded[key] = _copy(empty) if item is None else decode_value(item, (where, key), findings)
+        return decoded
 
     return decode
 

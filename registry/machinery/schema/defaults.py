@@ -7,11 +7,11 @@ it contains a default.
 Must hold: each use gets its own copy of a default. A default is completed by the defaults inside of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.machinery.schema.model import MISSING, SchemaField, SchemaNode, Structure
+from aio_apiserver.registry.machinery.schema.model import MISSING, SchemaField, SchemaKind, SchemaNode, Structure
 
 Fill = Callable[[Any], None]
 """Completes an existing value. A value of another type stays unchanged."""
@@ -36,16 +36,24 @@ class Defaulters:
         known = self._structures.get(structure)
         if known is not None:
             return known
-        missing: dict[str, SchemaNode] = {}
-        deeper: dict[str, tuple[Fill, bool]] = {}
+        missing: list[_Missing] = []
+        deeper: list[_Deeper] = []
         fill = self._structures[structure] = _object(missing, deeper)
         for name, field in structure.fields.items():
-            if field.node.default is not MISSING:
-                missing[name] = field.node
-            below = self.of(field.node)
+            node = field.node
+            if node.default is not MISSING:
+                missing.append((name, node.default, _copier(node.default), node.is_nullable))
+            below = self.of(node)
             if below is not None:
-                deeper[name] = (below, _is_always_there(field) and _completes_empty(field.node))
+                is_made = _is_always_there(field) and _completes_empty(node)
+                deeper.append((name, below, self._of_items(node), is_made))
         return fill
+
+    def _of_items(self, node: SchemaNode) -> Fill | None:
+        """The defaulter of the elements of a list without defaults for elements that are null."""
+        if node.items is None or node.kind is not SchemaKind.LIST or node.items.default is not MISSING:
+            return None
+        return self.of(node.items)
 
     def _has_defaults_below(self, node: SchemaNode) -> bool:
         """Whether a value of the node may contain a default. Types may contain themselves."""
@@ -82,18 +90,36 @@ def _completes_empty(node: SchemaNode) -> bool:
     )
 
 
-def _object(missing: Mapping[str, SchemaNode], deeper: Mapping[str, tuple[Fill, bool]]) -> Fill:
+_Missing = tuple[str, Any, Callable[[Any], Any] | None, bool]
+"""A member with a default: its name, the default, how that is copied, and whether null is a value."""
+_Deeper = tuple[str, Fill, Fill | None, bool]
+"""A member with defaults inside: its name, its defaulter, that of the elements of its list, and whether it is created.
+"""
+
+
+def _copier(default: Any) -> Callable[[Any], Any] | None:
+    """How each use gets its own copy of a default; None for a scalar."""
+    if not isinstance(default, dict | list):
+        return None
+    return type(default).copy if not default else objects.clone
+
+
+def _object(missing: Sequence[_Missing], deeper: Sequence[_Deeper]) -> Fill:
     def fill(value: Any) -> None:
         if type(value) is not dict:
             return
-        for name, node in missing.items():
-            if name not in value or (value[name] is None and not node.is_nullable):
-                value[name] = objects.copied(node.default)
-        for name, (fill_member, is_made) in deeper.items():
+        for name, default, copy, is_nullable in missing:
+            if name not in value or (value[name] is None and not is_nullable):
+                value[name] = default if copy is None else copy(default)
+        for name, fill_member, fill_item, is_made in deeper:
             member = value.get(name)
             if member is None and is_made:
                 member = value[name] = {}
-            if member is not None:
+            if fill_item is not None and type(member) is list:
+                for item in member:
+                    if item is not None:
+                        fill_item(item)
+            elif member is not None:
                 fill_member(member)
 
     return fill

@@ -20,7 +20,10 @@ MAX_DEPTH = 200
 
 def check_depth(where: Where) -> None:
     """Raises DecodeError for a place that is nested too deeply."""
-    if sum(1 for _ in _steps(where)) > MAX_DEPTH:
+    depth = 0
+    while where is not None:
+        where, depth = where[0], depth + 1
+    if depth > MAX_DEPTH:
         raise DecodeError(TOO_DEEP)
 
 

@@ -46,6 +46,8 @@ class SchemaKind(Enum):
     ONE_OF = "one-of"
     """One of `alternatives`, chosen by the JSON type."""
 
+    __hash__ = object.__hash__  # that of Enum is a call in Python, and kinds are looked up in tables
+
 
 class _Missing(Enum):
     MISSING = "missing"

@@ -5,6 +5,7 @@ does not parse. decode.py and convert.py treat a mismatch differently.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from aio_apiserver.registry.base.golang import json_numbers, quantity
@@ -14,6 +15,8 @@ from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode
 
 Reader = Callable[[Any], Any]
 
+_SHORT = 64
+"""Clients choose the texts, so those that are kept are short."""
 _INT32 = (-(2**31), 2**31 - 1)
 _INT64 = (-(2**63), 2**63 - 1)
 
@@ -133,7 +136,16 @@ def _quantity(_: SchemaNode) -> Reader:
 
 
 def resource_quantity(value: Any) -> str:
-    """A quantity in a v1.ResourceList, rounded up to a milli."""
+    """A quantity in a v1.ResourceList, rounded up to a milli. Objects repeat the same few texts."""
+    return _known_amount(value) if type(value) is str and len(value) <= _SHORT else _amount(value)
+
+
+@lru_cache(maxsize=4096)
+def _known_amount(text: str) -> str:
+    return _amount(text)
+
+
+def _amount(value: Any) -> str:
     return quantity.rounded_up(_quantity_text(value), quantity.MILLI)
 
 

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths, is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, containers_with_paths, is_pod
 from aio_apiserver.storage.stored_object import Object
 
 _ALWAYS = "Always"
@@ -19,6 +19,7 @@ class AlwaysPullImages(Plugin):
 
     name = "AlwaysPullImages"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     async def mutate(self, attributes: Attributes) -> None:
         if not _is_concerned(attributes):

@@ -10,6 +10,7 @@ class CertificateApproval(Plugin):
 
     name = "CertificateApproval"
     operations = frozenset({Operation.UPDATE})
+    resources = frozenset({signer_rights.REQUESTS})
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer

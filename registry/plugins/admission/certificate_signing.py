@@ -15,6 +15,7 @@ class CertificateSigning(Plugin):
 
     name = "CertificateSigning"
     operations = frozenset({Operation.UPDATE})
+    resources = frozenset({signer_rights.REQUESTS})
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer

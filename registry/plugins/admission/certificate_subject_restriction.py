@@ -15,6 +15,7 @@ class CertificateSubjectRestriction(Plugin):
 
     name = "CertificateSubjectRestriction"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({signer_rights.REQUESTS})
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.resource != signer_rights.REQUESTS or attributes.subresource:

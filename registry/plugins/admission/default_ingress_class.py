@@ -16,6 +16,7 @@ class DefaultIngressClass(Plugin):
 
     name = "DefaultIngressClass"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({_INGRESSES})
 
     def __init__(self, classes: Reader) -> None:
         self._defaults: Lookup[Object | None] = Lookup(classes, _CLASSES, _default_metadata)

@@ -27,6 +27,7 @@ class DefaultStorageClass(Plugin):
 
     name = "DefaultStorageClass"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({_CLAIMS})
 
     def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, _class)

@@ -2,7 +2,7 @@
 
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"
@@ -23,6 +23,7 @@ class DefaultTolerationSeconds(Plugin):
 
     name = "DefaultTolerationSeconds"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     def __init__(self, *, not_ready_seconds: int = 300, unreachable_seconds: int = 300) -> None:
         self._seconds = {_NOT_READY: not_ready_seconds, _UNREACHABLE: unreachable_seconds}

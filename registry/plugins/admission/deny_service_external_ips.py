@@ -13,6 +13,7 @@ class DenyServiceExternalIPs(Plugin):
 
     name = "DenyServiceExternalIPs"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({_SERVICES})
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.resource != _SERVICES or attributes.subresource:

@@ -112,6 +112,7 @@ class EventRateLimit(Plugin):
 
     name = "EventRateLimit"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({_EVENTS})
 
     def __init__(self, limits: Sequence[Limit], clock: Clock) -> None:
         self._enforcers = [_Enforcer(limit, clock) for limit in limits]

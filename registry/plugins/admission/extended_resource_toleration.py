@@ -4,7 +4,7 @@ the resource.
 
 from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
-from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -13,6 +13,7 @@ class ExtendedResourceToleration(Plugin):
 
     name = "ExtendedResourceToleration"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     async def mutate(self, attributes: Attributes) -> None:
         if not is_pod(attributes):

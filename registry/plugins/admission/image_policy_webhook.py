@@ -100,6 +100,7 @@ class ImagePolicyWebhook(Plugin):
 
     name = "ImagePolicyWebhook"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     def __init__(self, ask: Ask, settings: ImagePolicySettings, clock: Clock) -> None:
         self._ask = ask

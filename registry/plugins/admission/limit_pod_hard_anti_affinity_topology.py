@@ -14,6 +14,7 @@ class LimitPodHardAntiAffinityTopology(Plugin):
 
     name = "LimitPodHardAntiAffinityTopology"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     async def validate(self, attributes: Attributes) -> None:
         if not is_pod(attributes):

@@ -38,6 +38,7 @@ class LimitRanger(Plugin):
 
     name = "LimitRanger"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS, _CLAIMS})
 
     def __init__(self, limit_ranges: Reader) -> None:
         self._ranges: Lookup[Limits] = Lookup(limit_ranges, _LIMIT_RANGES, _limits_of)

@@ -8,6 +8,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 
 Spec = Mapping[str, Any]
 
@@ -39,6 +40,7 @@ class NodeDeclaredFeatureValidator(Plugin):
 
     name = "NodeDeclaredFeatureValidator"
     operations = frozenset({Operation.UPDATE})
+    resources = frozenset({PODS})
 
     def __init__(self, nodes: NodesOfPods) -> None:
         self._nodes = nodes

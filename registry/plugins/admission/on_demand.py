@@ -11,8 +11,8 @@ from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.storage.interface import Reader
 
 
-class OnDemand(Plugin):
-    """Passes calls on to a plugin, which is created once an object of `kind` exists."""
+class _OnDemand(Plugin):
+    """Creates a plugin once an object of `kind` exists."""
 
     def __init__(
         self, name: str, operations: frozenset[Operation], *, kind: Kind, storage: Reader, make: Callable[[], Plugin]
@@ -23,17 +23,25 @@ class OnDemand(Plugin):
         self._make = make
         self._plugin: Plugin | None = None
 
+    async def _loaded(self) -> Plugin | None:
+        if self._plugin is None and await self._objects.list():
+            self._plugin = self._make()
+        return self._plugin
+
+
+class MutatingOnDemand(_OnDemand):
+    """Passes objects on to a mutating plugin."""
+
     async def mutate(self, attributes: Attributes) -> None:
         plugin = await self._loaded()
         if plugin is not None:
             await plugin.mutate(attributes)
 
+
+class ValidatingOnDemand(_OnDemand):
+    """Passes objects on to a validating plugin."""
+
     async def validate(self, attributes: Attributes) -> None:
         plugin = await self._loaded()
         if plugin is not None:
             await plugin.validate(attributes)
-
-    async def _loaded(self) -> Plugin | None:
-        if self._plugin is None and await self._objects.list():
-            self._plugin = self._make()
-        return self._plugin

@@ -24,6 +24,7 @@ class PersistentVolumeClaimResize(Plugin):
 
     name = "PersistentVolumeClaimResize"
     operations = frozenset({Operation.UPDATE})
+    resources = frozenset({_CLAIMS})
 
     def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, lambda obj: bool(obj.get("allowVolumeExpansion")))

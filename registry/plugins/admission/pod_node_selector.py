@@ -45,6 +45,7 @@ class PodNodeSelector(Plugin):
 
     name = "PodNodeSelector"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({PODS})
 
     def __init__(self, namespaces: Reader, settings: Mapping[str, str]) -> None:
         self._namespaces: Lookup[str | None] = Lookup(namespaces, _NAMESPACES, _annotation)

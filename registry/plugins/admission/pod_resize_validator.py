@@ -11,6 +11,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.stored_object import Object
 
 _OS_LABEL = "kubernetes.io/os"
@@ -23,6 +24,7 @@ class PodResizeValidator(Plugin):
 
     name = "PodResizeValidator"
     operations = frozenset({Operation.UPDATE})
+    resources = frozenset({PODS})
 
     def __init__(self, nodes: NodesOfPods) -> None:
         self._nodes = nodes

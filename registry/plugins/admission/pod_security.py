@@ -95,6 +95,7 @@ class PodSecurity(Plugin):
 
     name = "PodSecurity"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS, _NAMESPACES, *_TEMPLATES})
 
     def __init__(
         self,

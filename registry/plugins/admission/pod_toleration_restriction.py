@@ -16,7 +16,7 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.parts import pod_resources, toleration_texts
 from aio_apiserver.registry.plugins.admission import tolerations
-from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.registry.plugins.admission.tolerations import Toleration
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
@@ -58,6 +58,7 @@ class PodTolerationRestriction(Plugin):
 
     name = "PodTolerationRestriction"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     def __init__(self, namespaces: Reader, of_cluster: Restriction) -> None:
         self._namespaces = Lookup(namespaces, _NAMESPACES, _restriction)

@@ -22,6 +22,7 @@ class PodTopologyLabels(Plugin):
 
     name = "PodTopologyLabels"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({PODS})
 
     def __init__(self, nodes: Reader) -> None:
         self._nodes = Lookup(nodes, _NODES, _topology)

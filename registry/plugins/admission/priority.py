@@ -9,7 +9,7 @@ from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
-from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -38,6 +38,7 @@ class Priority(Plugin):
 
     name = "Priority"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS, _CLASSES})
 
     def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, _parsed)

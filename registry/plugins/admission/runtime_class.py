@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from aio_apiserver.registry.plugins.admission import tolerations
-from aio_apiserver.registry.plugins.admission.pod_writes import is_pod
+from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
@@ -25,6 +25,7 @@ class RuntimeClass(Plugin):
 
     name = "RuntimeClass"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({PODS})
 
     def __init__(self, classes: Reader) -> None:
         self._classes = Lookup(classes, _CLASSES, as_stored)

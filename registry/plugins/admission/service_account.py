@@ -56,6 +56,7 @@ class ServiceAccount(Plugin):
 
     name = "ServiceAccount"
     operations = frozenset({Operation.CREATE, Operation.UPDATE})
+    resources = frozenset({PODS})
 
     def __init__(self, accounts: Reader, clock: Clock) -> None:
         self._accounts = Lookup(accounts, _ACCOUNTS, _account)

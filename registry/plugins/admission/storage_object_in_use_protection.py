@@ -22,6 +22,7 @@ class StorageObjectInUseProtection(Plugin):
 
     name = "StorageObjectInUseProtection"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset(_FINALIZERS)
 
     async def mutate(self, attributes: Attributes) -> None:
         finalizer = _FINALIZERS.get(attributes.resource)

@@ -12,6 +12,7 @@ class TaintNodesByCondition(Plugin):
 
     name = "TaintNodesByCondition"
     operations = frozenset({Operation.CREATE})
+    resources = frozenset({_NODES})
 
     async def mutate(self, attributes: Attributes) -> None:
         if attributes.resource != _NODES or attributes.subresource:

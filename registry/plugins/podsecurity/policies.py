@@ -52,7 +52,7 @@ class NamespacePolicy(Struct, frozen=True):
     @property
     def is_privileged(self) -> bool:
         """Whether the policy allows all pods without warnings."""
-        return all(one.level == PRIVILEGED for one in (self.enforce, self.audit, self.warn))
+        return self.enforce.level == self.audit.level == self.warn.level == PRIVILEGED
 
     def is_like(self, other: "NamespacePolicy") -> bool:
         return all(getattr(self, mode).is_like(getattr(other, mode)) for mode in _MODES)

@@ -106,6 +106,9 @@ class Troubled:
         old, self.old_list = self.old_list, None
         return old or await self.store.get_list(key, options)
 
+    def at_hand(self, key: str) -> None:
+        """Nothing, as the store."""
+
     async def guaranteed_update(
         self,
         key: str,

@@ -141,15 +141,24 @@ def store_of(kv: MemoryKV, resource: Resource) -> KVStore:
     )
 
 
-async def test_a_large_object_that_was_written_here_is_not_decoded_when_a_watch_brings_it(store: KVStore) -> None:
+async def test_an_object_that_was_written_here_is_not_decoded_when_a_watch_brings_it(store: KVStore) -> None:
     watcher = await Watcher.on(store)
 
-    large = await create(store, "a", color="x" * 70_000)
-    small = await create(store, "b")
+    created = await create(store, "a")
+    first = (await watcher.take(1))[0].object
+    changed = await store.guaranteed_update("default/a", setting(color="red"))
+    second = (await watcher.take(1))[0].object
+    large = await create(store, "b", color="x" * 70_000)
+    third = (await watcher.take(1))[0].object
 
-    first, second = [event.object for event in await watcher.take(2)]
     watcher.stop()
-    assert first is large
-    assert second is not None
-    assert second is not small
-    assert second.json == small.json
+    assert first is created
+    assert second is changed
+    assert third is large
+
+
+async def test_a_member_called_resource_version_keeps_its_value(store: KVStore) -> None:
+    created = await create(store, "a", resourceVersion="")
+
+    assert created.json == (await store.get("default/a")).json
+    assert created.decode()["spec"] == {"resourceVersion": ""}

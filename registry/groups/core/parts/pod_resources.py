@@ -43,8 +43,10 @@ def qos_class(spec: Object) -> str:
         is_guaranteed = is_guaranteed and len(limit) == len(_COMPUTE)
     if not requests and not limits:
         return "BestEffort"
+    if not is_guaranteed:
+        return "Burstable"
     is_equal = {name: one.nanos for name, one in requests.items()} == {name: one.nanos for name, one in limits.items()}
-    return "Guaranteed" if is_guaranteed and is_equal else "Burstable"
+    return "Guaranteed" if is_equal else "Burstable"
 
 
 def _counted_resources(spec: Object) -> Iterator[Mapping[str, Any]]:
@@ -62,8 +64,11 @@ def _compute(amounts: Mapping[str, str] | None) -> Amounts:
     """The CPU and memory of requests or limits, without zeros."""
     if not amounts:
         return {}
-    parsed = {name: quantity.parse_cached(amounts[name]) for name in _COMPUTE if name in amounts}
-    return {name: one for name, one in parsed.items() if one.digits > 0}
+    found: Amounts = {}
+    for name in _COMPUTE:
+        if name in amounts and (one := quantity.parse_cached(amounts[name])).digits > 0:
+            found[name] = one
+    return found
 
 
 def _default_huge_page_limits(spec: Object, resources: Object) -> None:

@@ -49,16 +49,21 @@ def warn_of_name(name: str, use: str) -> list[str]:
 def _warnings(spec: Obj, metadata: Obj, prefix: str, *, is_template: bool) -> list[str]:
     annotations: Mapping[str, str] = metadata.get("annotations") or {}
     found = nodes.warn_of_labels(spec, f"{prefix}spec")
-    found += [f"{prefix}metadata.annotations[{key}]: {why}" for key, why in _ANNOTATIONS.items() if key in annotations]
-    found += volumes.warn(spec.get("volumes") or (), f"{prefix}spec.volumes")
+    if annotations:
+        known = (one for one in _ANNOTATIONS.items() if one[0] in annotations)
+        found += [f"{prefix}metadata.annotations[{key}]: {why}" for key, why in known]
+    if spec.get("volumes"):
+        found += volumes.warn(spec["volumes"], f"{prefix}spec.volumes")
     found += _warn_of_repetition(spec, f"{prefix}spec")
-    found += resource_names.warn_of_fractions(spec.get("overhead") or {}, f"{prefix}spec.overhead")
+    if spec.get("overhead"):
+        found += resource_names.warn_of_fractions(spec["overhead"], f"{prefix}spec.overhead")
     if _SECCOMP in annotations and (spec.get("securityContext") or {}).get("seccompProfile") is None:
         found.append(f"{prefix}metadata.annotations[{_SECCOMP}]: {containers.SECCOMP_IS_OVER}")
     found += containers.warn(spec, annotations, prefix, is_template=is_template)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         found.append(f"{prefix}spec.terminationGracePeriodSeconds: {_NEGATIVE_GRACE}")
-    found += nodes.warn_of_empty_selectors(spec, f"{prefix}spec.affinity")
+    if spec.get("affinity"):
+        found += nodes.warn_of_empty_selectors(spec, f"{prefix}spec.affinity")
     return found + _warn_of_addresses(spec, f"{prefix}spec")
 
 

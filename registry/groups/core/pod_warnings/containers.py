@@ -54,7 +54,8 @@ def _warn_of_amounts(resources: Obj, path: str) -> list[str]:
     for name in ("memory", "ephemeral-storage"):
         for member in ("limits", "requests"):
             amounts = resources.get(member) or {}
-            found += resource_names.warn_of_fractions(amounts, f"{path}.{member}", names=(name,))
+            if name in amounts:
+                found += resource_names.warn_of_fractions(amounts, f"{path}.{member}", names=(name,))
     return found
 
 
@@ -77,15 +78,17 @@ def _warn_of_ports(spec: Obj, path: str) -> list[str]:
     """Warn of duplicate ports, by number and by name, over all containers."""
     found = []
     known: dict[tuple[int, str], list[tuple[Obj, str]]] = {}
-    for port, here in _ports(spec, path):
+    ports = _ports(spec, path)
+    for port, here in ports:
         if port.get("hostIP") and not port.get("hostPort"):
             found.append(f"{here}: hostIP set without hostPort: {_port_text(port)}")
         others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
-        found += [f"{here}: {what} port definition with {there}" for what, there in _clashes(port, others)]
+        if others:
+            found += [f"{here}: {what} port definition with {there}" for what, there in _clashes(port, others)]
         if len(others) < _MOST_COMPARED:
             others.append((port, here))
     names: dict[str, str] = {}
-    for port, here in _ports(spec, path):
+    for port, here in ports:
         name = port.get("name")
         if name and name in names:
             there = names[name]
@@ -96,10 +99,12 @@ def _warn_of_ports(spec: Obj, path: str) -> list[str]:
     return found
 
 
-def _ports(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
+def _ports(spec: Obj, path: str) -> Sequence[tuple[Obj, str]]:
+    found: list[tuple[Obj, str]] = []
     for container, place in rules.each_container(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
-            yield port, f"{place}.ports[{index}]"
+            found.append((port, f"{place}.ports[{index}]"))
+    return found
 
 
 def _clashes(port: Obj, others: Sequence[tuple[Obj, str]]) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,8 @@ def warn_of_labels(spec: Obj, path: str) -> list[str]:
     """Warn of deprecated node labels in nodeSelector, node affinity and topology spread constraints."""
     selector: Mapping[str, str] = spec.get("nodeSelector") or {}
     found = [f"{path}.nodeSelector[{key}]: {LABELS[key]}" for key in selector if key in LABELS]
-    found += _warn_of_affinity((spec.get("affinity") or {}).get("nodeAffinity") or {}, f"{path}.affinity.nodeAffinity")
+    if of_nodes := (spec.get("affinity") or {}).get("nodeAffinity"):
+        found += _warn_of_affinity(of_nodes, f"{path}.affinity.nodeAffinity")
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         here, key = f"{path}.topologySpreadConstraints[{index}]", constraint.get("topologyKey", "")
         if key in LABELS:

@@ -21,7 +21,7 @@ def options_for(
 ) -> PodOptions:
     """The options for a new spec, or for one that replaces an old one. Without a context there is no request."""
     allows_privileged = context is not None and context.allows_privileged
-    empties = places(context.empties) if context is not None else frozenset()
+    empties = places(context.empties) if context is not None and context.empties else frozenset()
     if old_spec is None:
         return PodOptions(is_pod=is_pod, allows_privileged=allows_privileged, empties=empties)
     allowed = {name: is_broken(old_spec) for name, is_broken in _BROKEN.items()}

@@ -150,7 +150,8 @@ def _validate_common(container: Obj, path: str, around: Surroundings) -> Errors:
         errors += environment.validate(container["env"], f"{path}.env")
     if container.get("envFrom"):
         errors += environment.validate_sets(container["envFrom"], f"{path}.envFrom")
-    errors += mounts.validate(container, path, volumes=around.volumes)
+    if container.get("volumeMounts") or container.get("volumeDevices"):
+        errors += mounts.validate(container, path, volumes=around.volumes)
     errors += rules.required_word(container, path, "imagePullPolicy", PULL_POLICIES)
     if container.get("resources"):
         requirements = container["resources"]

@@ -18,8 +18,6 @@ _ONLY_CLAIMS = "can only use volume source type of PersistentVolumeClaim or Ephe
 def validate(container: Obj, path: str, *, volumes: Volumes) -> Errors:
     """The errors of the mounts, then those of the devices."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
-    if not mounts and not devices:
-        return []
     errors = _validate_mounts(mounts, container, f"{path}.volumeMounts", devices=devices, volumes=volumes)
     return errors + _validate_devices(devices, f"{path}.volumeDevices", mounts=mounts, volumes=volumes)
 

@@ -15,7 +15,7 @@ def validate(pod: Obj, *, options: PodOptions) -> Errors:
     present = metadata.get("annotations") or {}
     errors = annotations.validate(present, spec, "metadata.annotations", options=options) if present else []
     errors += validate_pod_spec(spec, metadata, "spec", options=options)
-    if not spec.get("serviceAccountName"):
+    if spec.get("volumes") and not spec.get("serviceAccountName"):
         errors += _validate_no_tokens(spec)
     for member in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(member) or ()):

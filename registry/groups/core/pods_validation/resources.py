@@ -36,12 +36,15 @@ def validate(
     for name, amount in requests.items():
         here = f"{path}.requests[{name}]"
         errors += check_name(name, here) + resource_names.validate_amount(name, amount, here)
-        errors += _validate_request(name, amount, limits.get(name), path)
-        errors += _validate_pages(name, amount, here, options=options)
+        if name in limits or name not in _COMPUTE:
+            errors += _validate_request(name, amount, limits.get(name), path)
+            errors += _validate_pages(name, amount, here, options=options)
     names = {*limits, *requests}
     if names and not names & _COMPUTE and any(map(resource_names.is_huge_pages, names)):
         errors.append(field.forbidden(path, "HugePages require cpu or memory"))
-    return errors + validate_claims(requirements.get("claims") or (), f"{path}.claims", known=claims)
+    if requirements.get("claims"):
+        errors += validate_claims(requirements["claims"], f"{path}.claims", known=claims)
+    return errors
 
 
 def validate_pod(spec: Obj, path: str, *, claims: Collection[str], options: PodOptions) -> Errors:

@@ -28,7 +28,7 @@ def validate(container: Obj, path: str) -> Errors:
         errors = [field.required(f"{path}.restartPolicy", _NEEDS_POLICY)] if all_rules else []
     else:
         errors = rules.word(container, path, "restartPolicy", _POLICIES)
-    return errors + _validate_rules(all_rules, f"{path}.restartPolicyRules")
+    return errors + _validate_rules(all_rules, f"{path}.restartPolicyRules") if all_rules else errors
 
 
 def validate_of_init_container(container: Obj, path: str) -> Errors:

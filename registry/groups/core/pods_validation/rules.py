@@ -2,7 +2,7 @@
 Pure.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.validation import field, names
@@ -19,11 +19,13 @@ CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 """The lists of containers, in the order of kube-apiserver's visitor."""
 
 
-def each_container(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
+def each_container(spec: Obj, path: str) -> Sequence[tuple[Obj, str]]:
     """Every container of a pod with its path."""
+    found: list[tuple[Obj, str]] = []
     for name in CONTAINER_LISTS:
         for index, container in enumerate(spec.get(name) or ()):
-            yield container, f"{path}.{name}[{index}]"
+            found.append((container, f"{path}.{name}[{index}]"))
+    return found
 
 
 def member(obj: Obj | None, name: str) -> Obj:
@@ -38,24 +40,28 @@ def required(obj: Obj, path: str, *members: str) -> Errors:
 
 def label(value: str, path: str) -> Errors:
     """The errors of a DNS label."""
-    return field.invalid_each(path, value, names.is_dns_label(value, False))
+    wrong = names.is_dns_label(value, False)
+    return field.invalid_each(path, value, wrong) if wrong else []
 
 
 def subdomain(value: str, path: str) -> Errors:
     """The errors of a DNS subdomain."""
-    return field.invalid_each(path, value, names.is_dns_subdomain(value, False))
+    wrong = names.is_dns_subdomain(value, False)
+    return field.invalid_each(path, value, wrong) if wrong else []
 
 
 def qualified_name(value: str, path: str) -> Errors:
     """The errors of a qualified name, such as a label key."""
-    return field.invalid_each(path, value, names.check_qualified_name(value))
+    wrong = names.check_qualified_name(value)
+    return field.invalid_each(path, value, wrong) if wrong else []
 
 
 def required_word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:
     """The error for a required member whose value is not among the supported ones."""
-    if not obj.get(member):
+    value = obj.get(member)
+    if not value:
         return [field.required(f"{path}.{member}")]
-    return word(obj, path, member, supported)
+    return [] if value in supported else [field.not_supported(f"{path}.{member}", value, supported)]
 
 
 def word(obj: Obj, path: str, member: str, supported: Collection[str]) -> Errors:

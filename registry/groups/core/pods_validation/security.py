@@ -55,13 +55,13 @@ def validate_pod(spec: Obj, path: str, *, options: PodOptions) -> Errors:
     """The errors of the pod's security context and of the host namespaces that it shares."""
     context = rules.member(spec, "securityContext")
     errors: Errors = []
+    if not context:
+        return _validate_process_namespace(spec, path)
     for member in ("fsGroup", "runAsUser", "runAsGroup"):
         errors += rules.identity(context, path, member)
     for index, group in enumerate(context.get("supplementalGroups") or ()):
         errors += rules.identity_number(group, f"{path}.supplementalGroups[{index}]")
-    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        why = "ShareProcessNamespace and HostPID cannot both be enabled"
-        errors.append(field.invalid(f"{path}.shareProcessNamespace", True, why))
+    errors += _validate_process_namespace(spec, path)
     errors += _validate_sysctls(spec, context.get("sysctls") or (), f"{path}.sysctls", options=options)
     errors += rules.word(context, path, "fsGroupChangePolicy", _FS_GROUP_POLICIES)
     errors += _validate_seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
@@ -70,6 +70,13 @@ def validate_pod(spec: Obj, path: str, *, options: PodOptions) -> Errors:
     errors += rules.word(context, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
     policies = _SELINUX_POLICIES if options.allows_selinux_mounts else ("Recursive",)
     return errors + rules.word(context, path, "seLinuxChangePolicy", policies)
+
+
+def _validate_process_namespace(spec: Obj, path: str) -> Errors:
+    if not (spec.get("shareProcessNamespace") and spec.get("hostPID")):
+        return []
+    why = "ShareProcessNamespace and HostPID cannot both be enabled"
+    return [field.invalid(f"{path}.shareProcessNamespace", True, why)]
 
 
 def validate_host_users(spec: Obj, path: str, *, options: PodOptions) -> Errors:

@@ -33,19 +33,25 @@ def validate_pod_spec(
     """The errors of a pod spec at `path`. `metadata` is the metadata of the pod, None for a template."""
     errors = [] if spec.get(_GRACE) is not None else [field.required(f"{path}.{_GRACE}")]
     errors += _validate_parts(spec, metadata, path, options=options)
-    errors += network.validate_host_network(spec, path, options=options)
+    if spec.get("hostNetwork"):
+        errors += network.validate_host_network(spec, path, options=options)
     errors += rules.required_word(spec, path, "restartPolicy", _RESTART_POLICIES)
     errors += rules.required_word(spec, path, "dnsPolicy", network.DNS_POLICIES)
-    errors += object_meta.validate_labels(spec.get("nodeSelector") or {}, f"{path}.nodeSelector")
+    if spec.get("nodeSelector"):
+        errors += object_meta.validate_labels(spec["nodeSelector"], f"{path}.nodeSelector")
     errors += security.validate_pod(spec, f"{path}.securityContext", options=options)
-    errors += affinity.validate(spec.get("affinity"), f"{path}.affinity", options=options)
+    if spec.get("affinity") is not None:
+        errors += affinity.validate(spec["affinity"], f"{path}.affinity", options=options)
     errors += network.validate_dns(spec.get("dnsConfig"), spec.get("dnsPolicy", ""), f"{path}.dnsConfig")
     errors += _validate_scheduling(spec, path, options=options)
     errors += windows.validate_host_process(spec, path, options=options)
-    errors += security.validate_host_users(spec, path, options=options)
-    errors += network.validate_hostname_override(spec, path)
+    if spec.get("hostUsers") is False:
+        errors += security.validate_host_users(spec, path, options=options)
+    if spec.get("hostnameOverride") is not None:
+        errors += network.validate_hostname_override(spec, path)
     errors += _validate_names(spec, path, options=options)
-    errors += windows.validate_system(spec, path, options=options)
+    if spec.get("os") is not None:
+        errors += windows.validate_system(spec, path, options=options)
     return errors + environment.validate_file_volumes(spec, path)
 
 
@@ -53,7 +59,8 @@ def _validate_parts(spec: Obj, metadata: Obj | None, path: str, *, options: PodO
     """The errors of volumes, resource claims, containers and pod resources."""
     known, errors = volumes.validate(spec.get("volumes") or (), metadata, f"{path}.volumes", options=options)
     claims = spec.get("resourceClaims") or ()
-    errors += scheduling.validate_claims(claims, f"{path}.resourceClaims", pod=metadata)
+    if claims:
+        errors += scheduling.validate_claims(claims, f"{path}.resourceClaims", pod=metadata)
     around = Surroundings(
         volumes=known,
         claims=frozenset(claim["name"] for claim in claims if claim.get("name")),
@@ -64,18 +71,24 @@ def _validate_parts(spec: Obj, metadata: Obj | None, path: str, *, options: PodO
     )
     main, initial = spec.get("containers") or (), spec.get("initContainers") or ()
     errors += containers.validate(main, f"{path}.containers", around=around)
-    errors += containers.validate_init(initial, main, f"{path}.initContainers", around=around)
-    errors += containers.validate_ephemeral(spec, f"{path}.ephemeralContainers", around=around)
-    return errors + resources.validate_pod(spec, f"{path}.resources", claims=around.claims, options=options)
+    if initial:
+        errors += containers.validate_init(initial, main, f"{path}.initContainers", around=around)
+    if spec.get("ephemeralContainers"):
+        errors += containers.validate_ephemeral(spec, f"{path}.ephemeralContainers", around=around)
+    if spec.get("resources") is not None:
+        errors += resources.validate_pod(spec, f"{path}.resources", claims=around.claims, options=options)
+    return errors
 
 
 def _validate_scheduling(spec: Obj, path: str, *, options: PodOptions) -> Errors:
     errors: Errors = []
     for index, gate in enumerate(spec.get("readinessGates") or ()):
         errors += rules.qualified_name(gate.get("conditionType", ""), f"{path}.readinessGates[{index}].conditionType")
-    errors += scheduling.validate_gates(spec.get("schedulingGates") or (), f"{path}.schedulingGates")
-    constraints = spec.get("topologySpreadConstraints") or ()
-    return errors + scheduling.validate_spread(constraints, f"{path}.topologySpreadConstraints", options=options)
+    if gates := spec.get("schedulingGates"):
+        errors += scheduling.validate_gates(gates, f"{path}.schedulingGates")
+    if constraints := spec.get("topologySpreadConstraints"):
+        errors += scheduling.validate_spread(constraints, f"{path}.topologySpreadConstraints", options=options)
+    return errors
 
 
 def _validate_names(spec: Obj, path: str, *, options: PodOptions) -> Errors:
@@ -89,7 +102,8 @@ def _validate_names(spec: Obj, path: str, *, options: PodOptions) -> Errors:
         if spec.get(member):
             errors += rules.label(spec[member], f"{path}.{member}")
     errors += scheduling.validate_tolerations(spec.get("tolerations") or (), f"{path}.tolerations")
-    errors += network.validate_aliases(spec.get("hostAliases") or (), f"{path}.hostAliases")
+    if spec.get("hostAliases"):
+        errors += network.validate_aliases(spec["hostAliases"], f"{path}.hostAliases")
     if spec.get("priorityClassName"):
         errors += rules.subdomain(spec["priorityClassName"], f"{path}.priorityClassName")
     if spec.get("runtimeClassName") is not None:

@@ -26,6 +26,8 @@ def validate(
     """The valid volumes, and the errors of the others. `pod` is the metadata of a pod, None for a template."""
     errors: Errors = []
     right: dict[str, Obj] = {}
+    if not volumes:
+        return right, errors
     pod_name = (pod or {}).get("name", "")
     created = _created_claims(volumes, pod_name)
     for index, volume in enumerate(volumes):

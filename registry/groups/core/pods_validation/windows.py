@@ -126,7 +126,7 @@ def validate_host_process(spec: Obj, path: str, *, options: PodOptions) -> Error
 
 
 def _host_process(owner: Obj) -> bool | None:
-    options = rules.member(owner, "securityContext").get("windowsOptions") or {}
+    options = (owner.get("securityContext") or {}).get("windowsOptions") or {}
     wanted: bool | None = options.get("hostProcess")
     return wanted
 

@@ -58,6 +58,8 @@ def _check_members(part: Maps, value: dict[str, Any], where: str, allows_duplica
         if shape is None:
             yield Misfit(f"{where}.{name}", "field not declared in schema")
             return
+        if type(one) is str and shape.scalar is Scalar.STRING and shape.maps is None and shape.lists is None:
+            continue
         yield from _check(shape, one, f"{where}.{name}", allows_duplicates)
 
 

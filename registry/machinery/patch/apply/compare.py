@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from aio_apiserver.registry.machinery.patch.apply import elements, fields
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
-from aio_apiserver.registry.machinery.patch.apply.resets import Resets
+from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Lists, Maps, Part, Scalar, Shape
 
 
@@ -28,6 +28,8 @@ class Comparison(Struct, frozen=True):
 
     def within(self, resets: Resets) -> "Comparison":
         """The comparison without reset fields."""
+        if resets is NO_RESETS:
+            return self
         return Comparison(resets.kept(self.added), resets.kept(self.modified), resets.kept(self.removed))
 
 
@@ -88,8 +90,9 @@ class _Comparing:
             self._scalars(before, after, path)
             return
         for name in {**before, **after}:
-            inside = (*path, elements.field(name))
-            self.compare(part.member(name), before.get(name, ABSENT), after.get(name, ABSENT), inside)
+            one, other = before.get(name, ABSENT), after.get(name, ABSENT)
+            if type(one) is not type(other) or one != other:
+                self.compare(part.member(name), one, other, (*path, elements.field(name)))
 
     def _scalars(self, before: dict[str, Any], after: dict[str, Any], path: Path) -> None:
         """Compare the members of maps of scalars."""

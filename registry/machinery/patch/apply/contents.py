@@ -4,7 +4,7 @@ from typing import Any
 
 from aio_apiserver.registry.machinery.patch.apply import elements, fields
 from aio_apiserver.registry.machinery.patch.apply.fields import LEAF, NOTHING, Fields
-from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Shape
+from aio_apiserver.registry.machinery.patch.apply.shapes import DEDUCED, Lists, Maps, Shape
 
 
 def field_set(shape: Shape, value: Any) -> Fields:
@@ -24,10 +24,14 @@ def _set(shape: Shape, value: Any) -> Fields | None:
 
 def _of_map(part: Maps, value: dict[str, Any]) -> Fields | None:
     if part.of_scalars:
-        return {elements.field(name): LEAF for name in sorted(value)} or None
+        return dict.fromkeys(map(elements.field, sorted(value)), LEAF) or None
     tree: Fields = {}
     for name, one in value.items():
-        inside = _set(part.member(name), one)
+        shape = part.fields.get(name) or part.rest or DEDUCED
+        if shape.maps is None and shape.lists is None:
+            tree[elements.FIELD + name] = LEAF
+            continue
+        inside = _set(shape, one)
         if one is None or one == {} or name not in part.fields:
             inside = fields.as_member(inside)
         if inside is not None:

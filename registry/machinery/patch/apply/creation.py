@@ -9,7 +9,8 @@ choose the keys.
 Pure. Must hold: a value of the wrong type counts as a single field.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from operator import itemgetter
 from typing import Any
 
 from aio_apiserver.registry.machinery.patch.apply import elements, fields
@@ -27,9 +28,11 @@ _Plan = tuple[list[_Step], Fields | None]
 """The members in order. The tree too, when all members are leaves, since it is then the same for all maps."""
 
 
-def compiled(shape: Shape, empty: Mapping[str, Any]) -> Callable[[Any], Fields]:
-    """A function from an object to its field set. `empty`: the printed object without content. Raises ShapeError."""
-    walk = _Compiler().besides(shape, empty)
+def compiled(shape: Shape, empty: Mapping[str, Any], *, without: Fields = NOTHING) -> Callable[[Any], Fields]:
+    """A function from an object to its field set. `empty`: the printed object without content. `without`: fields that
+    are left out. Raises ShapeError.
+    """
+    walk = _Compiler().besides(shape, empty, without)
     return lambda value: walk(value) or NOTHING
 
 
@@ -67,11 +70,13 @@ class _Compiler:
         if not part.fields:
             return self._uniform_map(part)
         plans = _Plans(lambda name: self.whole(part.member(name)))
+        known = plans.known
 
         def walk(value: Any) -> Fields:
             if not value or type(value) is not dict:
                 return LEAF
-            steps, tree = plans.of(value)
+            names = tuple(value)
+            steps, tree = known.get(names) or plans.of(names)
             if tree is None:
                 tree = {MEMBER: LEAF}
                 for name, element, below in steps:
@@ -96,7 +101,11 @@ class _Compiler:
 
     def _list(self, part: Lists) -> Walk:
         walk_elements = self._elements(part)
-        return lambda value: {MEMBER: LEAF, **walk_elements(value)} if value and type(value) is list else LEAF
+
+        def walk(value: Any) -> Fields:
+            return {MEMBER: LEAF, **walk_elements(value)} if value and type(value) is list else LEAF
+
+        return walk
 
     def _elements(self, part: Lists) -> Callable[[list[Any]], Fields]:
         below = self.whole(part.items) or _leaf
@@ -116,30 +125,34 @@ class _Compiler:
 
         return walk
 
-    def besides(self, shape: Shape, empty: Any) -> Walk:
+    def besides(self, shape: Shape, empty: Any, without: Fields = NOTHING) -> Walk:
         """The walk over a value that the empty object prints, too."""
         maps, lists = shape.maps, shape.lists
         if maps is not None and lists is None and not maps.is_atomic:
-            return self._members_besides(maps, empty)
+            return self._members_besides(maps, empty, without)
         if lists is not None and maps is None and not lists.is_atomic:
             walk_elements = self._elements(lists)
             return lambda value: walk_elements(value) if value and type(value) is list else _leaf_besides(value, empty)
         return lambda value: _leaf_besides(value, empty)
 
-    def _members_besides(self, part: Maps, empty: Mapping[str, Any] | None) -> Walk:
+    def _members_besides(self, part: Maps, empty: Mapping[str, Any] | None, without: Fields) -> Walk:
         printed = empty or {}
 
         def walk_of(name: str) -> Walk | None:
             shape = part.member(name)
-            return self.besides(shape, printed[name]) if name in printed else self.whole(shape)
+            if name in printed:
+                return self.besides(shape, printed[name], without.get(elements.field(name), NOTHING))
+            return self.whole(shape)
 
-        plans = _Plans(walk_of)
+        plans = _Plans(walk_of, frozenset(name for name, below in without.items() if below == LEAF))
+        known = plans.known
 
         def walk(value: Any) -> Fields | None:
             if not value or type(value) is not dict:
                 return _leaf_besides(value, empty)
+            names = tuple(value)
             tree: Fields = {}
-            for name, element, below in plans.of(value)[0]:
+            for name, element, below in (known.get(names) or plans.of(names))[0]:
                 inside = LEAF if below is None else below(value[name])
                 if inside is not None:
                     tree[element] = inside
@@ -159,7 +172,7 @@ def _leaf(_value: Any) -> Fields:
 def _by_name(value: list[Any], key: str) -> Mapping[str, Any] | None:
     """Elements by their key. None unless every element has its own short text as key."""
     try:
-        named = {item[key]: item for item in value}
+        named = dict(zip(map(itemgetter(key), value), value, strict=True))
         is_usual = len(named) == len(value) and max(map(len, named)) <= elements.LONGEST_REMEMBERED
     except (KeyError, TypeError):
         return None
@@ -167,25 +180,25 @@ def _by_name(value: list[Any], key: str) -> Mapping[str, Any] | None:
 
 
 class _Plans:
-    """The steps through a map of named members, by the set of its keys."""
+    """The steps through a map of named members, by its keys. `without`: the elements of members that are left out."""
 
-    __slots__ = ("_known", "_walk_of")
+    __slots__ = ("_walk_of", "_without", "known")
 
-    def __init__(self, walk_of: Callable[[str], Walk | None]) -> None:
+    def __init__(self, walk_of: Callable[[str], Walk | None], without: Collection[str] = ()) -> None:
         self._walk_of = walk_of
-        self._known: dict[tuple[str, ...], _Plan] = {}
+        self._without = without
+        self.known: dict[tuple[str, ...], _Plan] = {}
 
-    def of(self, value: Mapping[str, Any]) -> _Plan:
-        names = tuple(value)
-        plan = self._known.get(names)
-        if plan is None:
-            plan = self._new_plan(names)
-            if len(self._known) < MAX_PLANS:
-                self._known[names] = plan
+    def of(self, names: tuple[str, ...]) -> _Plan:
+        """A new plan, which is kept if there is room."""
+        plan = self._new_plan(names)
+        if len(self.known) < MAX_PLANS:
+            self.known[names] = plan
         return plan
 
     def _new_plan(self, names: tuple[str, ...]) -> _Plan:
-        steps = [(name, elements.field(name), self._walk_of(name)) for name in sorted(names)]
+        members = [(name, elements.field(name)) for name in sorted(names)]
+        steps = [(name, element, self._walk_of(name)) for name, element in members if element not in self._without]
         if any(below is not None for _, _, below in steps):
             return steps, None
         return steps, {MEMBER: LEAF, **dict.fromkeys((element for _, element, _ in steps), LEAF)}

@@ -40,9 +40,10 @@ def of_keys(values: Mapping[str, Any]) -> str:
 
 def of_key_values(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
     """The same from sorted names and their values. Cached, because objects repeat the same few."""
-    if all(type(value) is int or (type(value) is str and len(value) <= LONGEST_REMEMBERED) for value in values):
-        return _of_plain_keys(names, values)
-    return of_keys(dict(zip(names, values, strict=True)))
+    for value in values:
+        if type(value) is not int and (type(value) is not str or len(value) > LONGEST_REMEMBERED):
+            return of_keys(dict(zip(names, values, strict=True)))
+    return _of_plain_keys(names, values)
 
 
 @lru_cache(maxsize=_REMEMBERED)

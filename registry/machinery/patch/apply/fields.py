@@ -46,11 +46,15 @@ def _decoded(value: Any) -> Fields:
 
 def ordered(tree: Fields) -> Fields:
     """The tree with its first level sorted."""
+    if len(tree) < 2:
+        return tree
     names = list(tree)
-    if all(name.startswith(elements.FIELD) for name in names):
-        in_order = sorted(names)
-    else:
-        in_order = sorted(names, key=elements.order)
+    has_fields_only = True
+    for name in names:
+        if not name.startswith(elements.FIELD):
+            has_fields_only = False
+            break
+    in_order = sorted(names) if has_fields_only else sorted(names, key=elements.order)
     return tree if in_order == names else {name: tree[name] for name in in_order}
 
 
@@ -79,9 +83,10 @@ def of_paths(paths: Iterable[Path]) -> Fields:
 
 def _finished(tree: Fields) -> Fields:
     """The canonical form of a tree with a mark at each member."""
-    return ordered(
-        {name: LEAF if inside == _MARK or name == MEMBER else _finished(inside) for name, inside in tree.items()}
-    )
+    finished: Fields = {}
+    for name, inside in tree.items():
+        finished[name] = LEAF if inside == _MARK or name == MEMBER else _finished(inside)
+    return ordered(finished)
 
 
 def has(fields: Fields, path: Path) -> bool:
@@ -158,7 +163,9 @@ def _difference(one: Fields, other: Fields) -> Fields | None:
         rest = inside if theirs is None else _difference(inside, theirs)
         if rest is not None and name != MEMBER:
             left[name] = rest
-    return _tree(left, is_in_it=is_member(one) and not is_member(other))
+    if (not one or MEMBER in one) and other and MEMBER not in other:
+        return {MEMBER: LEAF, **left} if left else LEAF
+    return left or None
 
 
 def _outside(one: Fields, other: Fields) -> Fields | None:
@@ -184,10 +191,6 @@ def _intersection(one: Fields, other: Fields) -> Fields | None:
         both = _intersection(inside, theirs)
         if both is not None:
             shared[name] = both
-    return _tree(shared, is_in_it=is_member(one) and is_member(other))
-
-
-def _tree(below: Fields, *, is_in_it: bool) -> Fields | None:
-    if is_in_it:
-        return as_member(below)
-    return below or None
+    if (not one or MEMBER in one) and (not other or MEMBER in other):
+        return {MEMBER: LEAF, **shared} if shared else LEAF
+    return shared or None

@@ -10,6 +10,7 @@ Pure.
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.patch.apply import checks, fields
@@ -48,7 +49,7 @@ def _configuration(live: Versioned) -> Versioned | None:
         return None
     if checks.misfits(live.shape, live.value) or checks.misfits(live.shape, config):
         return None
-    return live._replace(value=config)
+    return replace(live, value=config)
 
 
 def kept_true(obj: Object, config: Object) -> None:

@@ -5,7 +5,9 @@ order: applies before updates, then by time.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from aio_apiserver.registry.machinery.patch.apply import fields
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
@@ -21,7 +23,7 @@ Entry = Mapping[str, Any]
 """One entry of metadata.managedFields."""
 
 
-class Owner(NamedTuple):
+class Owner(Struct, frozen=True):
     """The identity of a manager. Updates of different versions are different managers. For applies, api_version is
     empty.
     """
@@ -51,7 +53,7 @@ def updater(manager: str, api_version: str, subresource: str) -> Owner:
     return Owner(manager or _UNKNOWN, UPDATE, api_version, subresource)
 
 
-class Owned(NamedTuple):
+class Owned(Struct, frozen=True):
     """The fields of a manager in one version, and their time (RFC 3339; empty when unknown)."""
 
     api_version: str

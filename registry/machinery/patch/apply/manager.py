@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, Empty
@@ -26,39 +27,18 @@ from aio_apiserver.registry.machinery.patch.apply import (
 )
 from aio_apiserver.registry.machinery.patch.apply import type_converters as forms
 from aio_apiserver.registry.machinery.patch.apply.conflicts import Conflicts
-from aio_apiserver.registry.machinery.patch.apply.elements import Path, field
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.managed_fields import Entry, Owned, Owner
 from aio_apiserver.registry.machinery.patch.apply.ownership import Convert, MergeRules, Versioned
 from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Resets
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
 from aio_apiserver.registry.machinery.patch.apply.type_converters import TypeConverter, TypeConverters
+from aio_apiserver.registry.machinery.patch.apply.unowned import UNOWNED
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.stored_object import Object
 
 _BEFORE_FIRST_APPLY = "before-first-apply"
 _NO_MANAGER = "failed to create manager for existing fields"
-_SYSTEM_METADATA = (
-    "name",
-    "namespace",
-    "creationTimestamp",
-    "selfLink",
-    "uid",
-    "clusterName",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-)
-
-
-def _unowned() -> Fields:
-    paths: list[Path] = [(field("apiVersion"),), (field("kind"),), (field("metadata"),)]
-    return fields.of_paths(paths + [(field("metadata"), field(name)) for name in _SYSTEM_METADATA])
-
-
-_UNOWNED = _unowned()
-"""The fields without a manager: they identify the object or belong to the server."""
-
 _FORGETTING: tuple[list[Any], ...] = ([], [{}])
 """The values with which a client resets managedFields."""
 
@@ -95,6 +75,8 @@ class FieldManager(Struct, frozen=True):
             new["metadata"]["managedFields"] = entries
 
     def _tracked(self, live: Object | None, new: Object, given: Any, manager: str, empties: Empties) -> Sequence[Entry]:
+        if live is None and not given:
+            return self._created(new, manager, empties)
         present = _entries(live)
         known = self._owners_before(present, given)
         if not known:
@@ -125,14 +107,15 @@ class FieldManager(Struct, frozen=True):
 
     def _created(self, new: Object, manager: str, empties: Empties) -> Sequence[Entry]:
         """The entries of a created object; a shortcut with the same result."""
-        created = self.form.created_fields(self.form.printed(new, empties).value)
-        left: dict[Owner, Owned] = {}
-        self._own(left, self.resets.kept(created), manager)
-        return managed_fields.written(left)
+        mine = self.resets.kept(self.form.created_fields(self.form.printed_value(new, empties)))
+        if not mine:
+            return []
+        owner = managed_fields.updater(manager, self.form.api_version, self.subresource)
+        return [managed_fields.entry(owner, Owned(self.form.api_version, mine, self.now()))]
 
     def _own(self, left: dict[Owner, Owned], mine: Fields, manager: str) -> None:
         """Add the fields of this write to its updater."""
-        mine = fields.difference(mine, _UNOWNED)
+        mine = fields.difference(mine, UNOWNED)
         if mine:
             owner = managed_fields.updater(manager, self.form.api_version, self.subresource)
             before = left[owner].fields if owner in left else fields.NOTHING
@@ -203,9 +186,9 @@ class FieldManager(Struct, frozen=True):
     def _settle(self, left: dict[Owner, Owned], owner: Owner, *, is_changed: bool) -> None:
         """Drop fields without a manager from the applier's set. Its time changes when the object changes."""
         mine = left.pop(owner, None)
-        owned = fields.difference(mine.fields, _UNOWNED) if mine else fields.NOTHING
+        owned = fields.difference(mine.fields, UNOWNED) if mine else fields.NOTHING
         if mine and owned:
-            left[owner] = mine._replace(fields=owned, time=self.now() if is_changed else mine.time)
+            left[owner] = replace(mine, fields=owned, time=self.now() if is_changed else mine.time)
 
     def _versioned(self, live: Object | None) -> Versioned:
         return self.form.nothing if live is None else self.form.stored(live)

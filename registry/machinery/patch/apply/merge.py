@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aio_apiserver.registry.machinery.patch.apply.compare import grouped
-from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Lists, Maps, Scalar, Shape
+from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, DEDUCED, Lists, Maps, Scalar, Shape
 
 
 def merged(shape: Shape, live: Any, config: Any) -> Any:
@@ -36,7 +36,10 @@ def _merged_map(part: Maps, live: dict[str, Any], config: dict[str, Any]) -> Any
         return {**live, **config}
     result = {}
     for name in {**live, **config}:
-        one = merged(part.member(name), live.get(name, ABSENT), config.get(name, ABSENT))
+        shape = part.fields.get(name) or part.rest or DEDUCED
+        old, new = live.get(name, ABSENT), config.get(name, ABSENT)
+        is_scalar = shape.maps is None and shape.lists is None
+        one = (old if new is ABSENT else new) if is_scalar else merged(shape, old, new)
         if one is not ABSENT:
             result[name] = one
     return result or ABSENT

@@ -4,9 +4,10 @@ Pure. Must hold: an apply does not remove fields that another manager owns. Rese
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aio_apiserver.registry.machinery.patch.apply import compare, contents, fields, merge, reconcile, removal
 from aio_apiserver.registry.machinery.patch.apply.compare import Comparison
@@ -17,7 +18,7 @@ from aio_apiserver.registry.machinery.patch.apply.resets import NO_RESETS, Reset
 from aio_apiserver.registry.machinery.patch.apply.shapes import ABSENT, Shape, ShapeError
 
 
-class Versioned(NamedTuple):
+class Versioned(Struct, frozen=True):
     """A value in one version, with the shape of its type."""
 
     api_version: str
@@ -39,11 +40,11 @@ class Versioned(NamedTuple):
         return compare.compared(self.shape, self.value, new.value)
 
     def without(self, removed: Fields) -> "Versioned":
-        return self._replace(value=removal.without(self.shape, self.value, removed))
+        return replace(self, value=removal.without(self.shape, self.value, removed))
 
     def merged(self, config: "Versioned") -> "Versioned":
         value = merge.merged(self.shape, self.value, config.value)
-        return self._replace(value={} if value is ABSENT else value)
+        return replace(self, value={} if value is ABSENT else value)
 
 
 class Convert(Protocol):
@@ -102,7 +103,8 @@ def _reconciled(rules: MergeRules, live: Versioned, managed: Managed) -> dict[Ow
     for owner, owned in managed.items():
         there = rules.convert(live, owned.api_version)
         if there is not None:
-            result[owner] = owned._replace(fields=reconcile.reconciled(there.shape, owned.fields))
+            under = reconcile.reconciled(there.shape, owned.fields)
+            result[owner] = owned if under is owned.fields else replace(owned, fields=under)
     return result
 
 
@@ -120,10 +122,11 @@ def _owned_after(
         if there is None:
             continue
         taken = fields.intersection(owned.fields, there.changed)
-        conflicts += (FieldConflict(owner, path) for path in fields.members(taken))
+        if taken:
+            conflicts += (FieldConflict(owner, path) for path in fields.members(taken))
         rest = fields.difference(fields.difference(owned.fields, taken), there.removed)
         if rest:
-            left[owner] = owned._replace(fields=rest)
+            left[owner] = owned if rest is owned.fields else replace(owned, fields=rest)
     return left, conflicts
 
 

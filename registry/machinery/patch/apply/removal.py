@@ -26,7 +26,8 @@ def _without(shape: Shape, value: Any, removed: Fields) -> Any:
 def _map_left(part: Maps, value: dict[str, Any], removed: Fields) -> dict[str, Any] | None:
     left = {}
     for name, one in value.items():
-        kept = _pruned(part.member(name), one, removed.get(elements.field(name)))
+        inside = removed.get(elements.FIELD + name)
+        kept = one if inside is None else _pruned(part.member(name), one, inside)
         if kept is not ABSENT:
             left[name] = kept
     return left or None

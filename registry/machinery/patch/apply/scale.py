@@ -7,6 +7,8 @@ another manager. Its fields come back as a separate entry without time.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from aio_apiserver.registry.machinery.patch.apply import elements, fields, managed_fields
 from aio_apiserver.registry.machinery.patch.apply.elements import Path
 from aio_apiserver.registry.machinery.patch.apply.managed_fields import Entry, Owned, Owner
@@ -50,7 +52,7 @@ def entries_of_parent(
             result[owner] = owned
             settled.add(owner)
         elif rest := fields.difference(owned.fields, fields.of_paths([path])):
-            result[owner] = owned._replace(fields=rest)
+            result[owner] = replace(owned, fields=rest)
     for owner, owned in scaled.items():
         if owner not in settled and fields.has(owned.fields, _REPLICAS):
             since = before[owner].time if owner in before else ""

@@ -8,6 +8,7 @@ Must hold: list types and map types of OpenAPI decide how a value is walked. Wit
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct
@@ -74,6 +75,7 @@ class Lists:
         self.is_atomic = is_atomic
         self.keys = keys
         self._sorted_keys = tuple(sorted(keys))
+        self._values_of = itemgetter(*self._sorted_keys) if len(keys) > 1 else None
         self._defaults = defaults or {}
 
     def element(self, value: Any) -> str:
@@ -85,7 +87,8 @@ class Lists:
             what = "a null element" if value is None else "non-map elements"
             raise ShapeError(f"associative list with keys may not have {what}")
         try:
-            return elements.of_key_values(self._sorted_keys, tuple([value[name] for name in self._sorted_keys]))
+            values = (value[self.keys[0]],) if self._values_of is None else self._values_of(value)
+            return elements.of_key_values(self._sorted_keys, values)
         except KeyError:
             return self._keyed_by_defaults(value)
 

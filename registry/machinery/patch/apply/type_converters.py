@@ -17,6 +17,7 @@ from aio_apiserver.registry.machinery.patch.apply import checks, creation
 from aio_apiserver.registry.machinery.patch.apply.fields import Fields
 from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned
 from aio_apiserver.registry.machinery.patch.apply.shapes import Shape, ShapeError, Shapes
+from aio_apiserver.registry.machinery.patch.apply.unowned import UNOWNED
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
 from aio_apiserver.registry.machinery.schema.model import SchemaNode
 from aio_apiserver.registry.machinery.view import View, typed
@@ -48,13 +49,11 @@ class TypeConverter:
         refusal: str = "",
     ) -> None:
         self.view = view
+        self.api_version = view.object_kind.api_version
+        self._type = typed(view.object_kind, {})
         self.refusal = refusal
         self._find_type = find_type
         self._shape_of = shape_of
-
-    @property
-    def api_version(self) -> str:
-        return self.view.object_kind.api_version
 
     @property
     def resets_only(self) -> str:
@@ -71,11 +70,15 @@ class TypeConverter:
 
     def printed(self, hub: Object, empties: Empties = ()) -> Versioned:
         """A hub object as this version prints it, with `[]` and `{}` for empty values."""
+        return self.versioned(self.printed_value(hub, empties))
+
+    def printed_value(self, hub: Object, empties: Empties = ()) -> Object:
+        """The same without its version."""
         conversion = self.view.conversion
         value = self._printed(conversion.from_hub(objects.clone(hub)) if conversion else hub)
         if empties:
             show(value, empties)
-        return self.versioned(value)
+        return value
 
     def stored(self, hub: Object) -> Versioned:
         """A stored hub object. The storage version prints it without conversion."""
@@ -114,8 +117,8 @@ class TypeConverter:
 
     @cached_property
     def created_fields(self) -> Callable[[Mapping[str, Any]], Fields]:
-        """A function from a printed object to the fields that it sets beyond the object without content."""
-        return creation.compiled(self.shape, self.nothing.value)
+        """A function from a printed object to the fields that its creator owns beyond the object without content."""
+        return creation.compiled(self.shape, self.nothing.value, without=UNOWNED)
 
     def converted(self, one: Versioned, source: "TypeConverter") -> Versioned | None:
         """A value of another version in this one; None when it cannot be converted. Raises ShapeError."""
@@ -146,7 +149,7 @@ class TypeConverter:
 
     def _typed(self, value: Object) -> Object:
         """A copy with kind and apiVersion and without managedFields."""
-        whole = typed(self.view.object_kind, value)
+        whole = {**self._type, **value}
         if "managedFields" in value["metadata"]:
             whole["metadata"] = {name: one for name, one in value["metadata"].items() if name != "managedFields"}
         return whole

@@ -9,7 +9,7 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicy
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
-from aio_apiserver.registry.plugins.admission.on_demand import OnDemand
+from aio_apiserver.registry.plugins.admission.on_demand import MutatingOnDemand, ValidatingOnDemand
 
 _WRITTEN = frozenset({Operation.CREATE, Operation.UPDATE})
 
@@ -24,7 +24,9 @@ def validating(given: Foundation) -> Plugin:
 
     bindings = VALIDATINGADMISSIONPOLICYBINDINGS
     storage = given.storage_for(resource_of(bindings))
-    return OnDemand("ValidatingAdmissionPolicy", frozenset(Operation), kind=bindings, storage=storage, make=make)
+    return ValidatingOnDemand(
+        "ValidatingAdmissionPolicy", frozenset(Operation), kind=bindings, storage=storage, make=make
+    )
 
 
 def mutating(given: Foundation) -> Plugin:
@@ -37,4 +39,4 @@ def mutating(given: Foundation) -> Plugin:
 
     bindings = MUTATINGADMISSIONPOLICYBINDINGS
     storage = given.storage_for(resource_of(bindings))
-    return OnDemand("MutatingAdmissionPolicy", _WRITTEN, kind=bindings, storage=storage, make=make)
+    return MutatingOnDemand("MutatingAdmissionPolicy", _WRITTEN, kind=bindings, storage=storage, make=make)

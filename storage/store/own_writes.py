@@ -1,0 +1,87 @@
+"""Own writes: the objects that this process wrote lately, until the watch events of the writes arrive.
+
+An object is encoded once: the bytes that answer its writer are those that the watch cache keeps and watchers get. The
+event of a write may come before or after the result of the write, so both look here.
+
+    put pods/a, value V    add(pods/a, V)    result: revision 7    event: pods/a = V at 7, the same StoredObject
+
+Must hold: an event gets an object from here when key and value equal those of the write. Memory is bounded: without
+events, as for resources that have no cache, the oldest objects are dropped.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from aio_apiserver.storage import versioner
+from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+
+_MOST = 256
+_MOST_BYTES = 1 << 20
+
+Make = Callable[[int], StoredObject]
+"""Makes the StoredObject at a revision."""
+
+
+class OwnObject(Struct, frozen=True):
+    """A written object. `shown`: its JSON with an empty resourceVersion; `plain`: its value before encryption."""
+
+    key: str
+    obj: Object
+    shown: bytes
+    plain: bytes
+
+    def at(self, revision: int, reader: ObjectReader) -> StoredObject:
+        """The StoredObject, without another encoding."""
+        json = versioner.with_revision(self.shown, self.obj, revision)
+        return StoredObject.encoded_as(json, self.key, revision, self.obj, reader)
+
+
+class OwnWrite:
+    """One write. `value`: the bytes for the kv engine."""
+
+    __slots__ = ("_make", "_stored", "value")
+
+    def __init__(self, value: bytes, make: Make) -> None:
+        self.value = value
+        self._make: Make | None = make
+        self._stored: StoredObject | None = None
+
+    def at(self, revision: int) -> StoredObject:
+        """The object at a revision: that of the write, or of the deletion that removed it."""
+        stored = self._stored
+        if stored is None:
+            assert self._make is not None, "it makes the first object"
+            stored, self._make = self._make(revision), None
+            self._stored = stored
+        return stored if stored.revision == revision else stored.at_revision(revision)
+
+
+class OwnWrites:
+    """The writes of one resource, the oldest first. An entry is dropped when its event has arrived."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[bytes, OwnWrite] = {}
+        self._bytes = 0
+
+    def add(self, key: bytes, write: OwnWrite) -> None:
+        """Remember a write that is about to be made."""
+        self.drop(key)
+        self._by_key[key] = write
+        self._bytes += len(write.value)
+        while len(self._by_key) > _MOST or (self._bytes > _MOST_BYTES and len(self._by_key) > 1):
+            self.drop(next(iter(self._by_key)))
+
+    def take(self, key: bytes, value: bytes) -> OwnWrite | None:
+        """The write of this value, which is then forgotten."""
+        write = self._by_key.get(key)
+        if write is None or write.value != value:
+            return None
+        self.drop(key)
+        return write
+
+    def drop(self, key: bytes) -> None:
+        """Forget the write of a key."""
+        write = self._by_key.pop(key, None)
+        if write is not None:
+            self._bytes -= len(write.value)
