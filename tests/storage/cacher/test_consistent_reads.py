@@ -46,9 +46,8 @@ async def test_decoded_objects_of_a_cache_in_step_are_at_hand(cacher: Cacher) ->
     await cacher.get_list("", ListOptions())
 
     assert before is None
-    assert [found and [one.key for one in found] for found in map(cacher.at_hand, ("", "default/", "default/a"))] == [
-        ["default/a"]
-    ] * 3
+    present = [cacher.at_hand(key) or () for key in ("", "default/", "default/a")]
+    assert [[one.key for one in found] for found in present] == [["default/a"], ["default/a"], ["default/a"]]
     assert cacher.at_hand("default/b") == ()
     assert cacher.at_hand("other/") == []
 
