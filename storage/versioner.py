@@ -13,7 +13,7 @@ from aio_apiserver.storage.errors import InvalidOptions
 MAX_REVISION = 2**63 - 1
 _MAX_DIGITS = len(str(MAX_REVISION))
 _EMPTY = b'"resourceVersion":""'
-"""It is a member of the metadata, unless a client has a member or key of that name elsewhere."""
+"""Clients may have used the name for a label or in a custom resource, too; then it occurs twice."""
 SET_ON_CREATE = "resourceVersion should not be set on objects to be created"
 
 

@@ -36,7 +36,8 @@ def first(*paths: str) -> FieldOf:
 
 def flag(path: str) -> FieldOf:
     """A boolean as `true` or `false`."""
-    return lambda obj: "true" if objects.get(obj, path) else "false"
+    value_of = text(path)
+    return lambda obj: "true" if value_of(obj) == "True" else "false"
 
 
 def count(path: str) -> FieldOf:
@@ -46,7 +47,13 @@ def count(path: str) -> FieldOf:
 
 def first_of(path: str, member: str) -> FieldOf:
     """A member of the first element of a list."""
-    return lambda obj: next((str(element.get(member, "")) for element in objects.get(obj, path, ())), "")
+
+    def of(obj: Object) -> str:
+        for element in objects.get(obj, path, ()):
+            return str(element.get(member, ""))
+        return ""
+
+    return of
 
 
 def nothing(_obj: Object) -> str:

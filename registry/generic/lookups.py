@@ -70,7 +70,7 @@ class Lookup(Generic[T]):
         if found is None:
             found = await self._stored(scope, _CACHED)
         if not found:
-            return ()
+            return []
         return [self._of(one) for one in found if is_selected is None or is_selected(one.labels)]
 
     async def all_newest(self, scope: str = "") -> Sequence[T]:

@@ -109,14 +109,15 @@ def check_delete(options: DeleteOptions) -> None:
 
 def _common_errors(options: WriteOptions) -> list[FieldError]:
     errors = validate_field_manager(options.field_manager, "fieldManager")
-    errors += _dry_run_errors(options.dry_run)
+    if options.dry_run:
+        errors += _dry_run_errors(options.dry_run)
     if options.field_validation not in FIELD_VALIDATIONS:
         errors.append(field.not_supported("fieldValidation", options.field_validation, FIELD_VALIDATIONS))
     return errors
 
 
 def _dry_run_errors(dry_run: Sequence[str]) -> list[FieldError]:
-    if not dry_run or all(value == DRY_RUN_ALL for value in dry_run):
+    if all(value == DRY_RUN_ALL for value in dry_run):
         return []
     return [field.not_supported("dryRun", list(dry_run), (DRY_RUN_ALL,))]
 

@@ -56,16 +56,16 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
         """The type of its objects."""
         return _type_of(self.storage, self.version, self.types)
 
-    @property
+    @cached_property
     def is_custom(self) -> bool:
         """Whether its objects are custom resources; their scales are not."""
         return self.kind.is_custom and self.view.object_kind.group == self.kind.group
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         return self.storage.kind
 
-    @property
+    @cached_property
     def resource(self) -> GroupResource:
         return self.storage.kind.resource
 

@@ -54,7 +54,7 @@ class Lag:
         self.seen = revision
         if not 0 < self._mark.revision < revision:
             return
-        lag, now = self.seconds, self._clock.monotonic()
+        lag, now = self.seconds if self._awaited else 0.0, self._clock.monotonic()
         if not self._awaited or now - self._awaited[-1][1] >= _GRAIN_SECONDS:
             self._awaited.append((revision, now))
         if lag >= LASTING_SECONDS and not self._is_lasting:

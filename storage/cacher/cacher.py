@@ -262,7 +262,8 @@ class Cacher:
 
     def _noted(self, stored: StoredObject) -> StoredObject:
         """Note the revision of an object from the origin; no later read may be older."""
-        self._freshness.saw(stored.revision)
+        if stored.revision > self._lag.seen:
+            self._lag.see(stored.revision)
         return stored
 
     def _newer(self, key: str, suggestion: StoredObject | None) -> StoredObject | None:

@@ -81,7 +81,7 @@ class State:
         return [objects[scope]] if scope in objects else []
 
     def at_hand(self, scope: str) -> Sequence[StoredObject] | None:
-        """The same, where that is a short walk over decoded objects; None elsewhere."""
+        """The same, or None when that is a long walk, or not all of these objects are decoded."""
         objects = self._objects
         if not objects:
             return ()

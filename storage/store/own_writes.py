@@ -9,52 +9,46 @@ Must hold: an event gets an object from here when key and value equal those of t
 events, as for resources that have no cache, the oldest objects are dropped.
 """
 
-from collections.abc import Callable
-
-from msgspec import Struct
-
 from aio_apiserver.storage import versioner
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 _MOST = 256
 _MOST_BYTES = 1 << 20
 
-Make = Callable[[int], StoredObject]
-"""Makes the StoredObject at a revision."""
-
-
-class OwnObject(Struct, frozen=True):
-    """A written object. `shown`: its JSON with an empty resourceVersion; `plain`: its value before encryption."""
-
-    key: str
-    obj: Object
-    shown: bytes
-    plain: bytes
-
-    def at(self, revision: int, reader: ObjectReader) -> StoredObject:
-        """The StoredObject, without another encoding."""
-        json = versioner.with_revision(self.shown, self.obj, revision)
-        return StoredObject.encoded_as(json, self.key, revision, self.obj, reader)
-
 
 class OwnWrite:
-    """One write. `value`: the bytes for the kv engine."""
+    """One write of an object.
 
-    __slots__ = ("_make", "_stored", "value")
+    value: the bytes for the kv engine. plain: the same before encryption. shown: the object's JSON with an empty
+    resourceVersion; None for an object that has to be read back.
+    """
 
-    def __init__(self, value: bytes, make: Make) -> None:
+    __slots__ = ("_key", "_obj", "_plain", "_reader", "_shown", "_stored", "value")
+
+    def __init__(
+        self, key: str, obj: Object, reader: ObjectReader, *, shown: bytes | None, plain: bytes, value: bytes
+    ) -> None:
         self.value = value
-        self._make: Make | None = make
+        self._key = key
+        self._obj = obj
+        self._reader = reader
+        self._shown = shown
+        self._plain = plain
         self._stored: StoredObject | None = None
 
     def at(self, revision: int) -> StoredObject:
         """The object at a revision: that of the write, or of the deletion that removed it."""
         stored = self._stored
         if stored is None:
-            assert self._make is not None, "it makes the first object"
-            stored, self._make = self._make(revision), None
-            self._stored = stored
+            stored = self._stored = self._build(revision)
+            self._obj = {}
         return stored if stored.revision == revision else stored.at_revision(revision)
+
+    def _build(self, revision: int) -> StoredObject:
+        if self._shown is None:
+            return StoredObject(self._key, revision, self._plain, self._reader)
+        json = versioner.with_revision(self._shown, self._obj, revision)
+        return StoredObject.encoded_as(json, self._key, revision, self._obj, self._reader)
 
 
 class OwnWrites:
@@ -66,7 +60,8 @@ class OwnWrites:
 
     def add(self, key: bytes, write: OwnWrite) -> None:
         """Remember a write that is about to be made."""
-        self.drop(key)
+        if key in self._by_key:
+            self.drop(key)
         self._by_key[key] = write
         self._bytes += len(write.value)
         while len(self._by_key) > _MOST or (self._bytes > _MOST_BYTES and len(self._by_key) > 1):

@@ -16,7 +16,7 @@ from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
-from aio_apiserver.storage.store.own_writes import OwnObject, OwnWrite, OwnWrites
+from aio_apiserver.storage.store.own_writes import OwnWrite, OwnWrites
 from aio_apiserver.storage.stored_object import Encodings, Object, ObjectReader, StoredObject
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 from aio_apiserver.storage.worker_thread import LONG, STORE
@@ -125,18 +125,16 @@ class Records:
         """The value in the form for the kv engine. Raises Unavailable."""
         return value if self._transformer.is_identity else await self._transformer.to_storage(value, key)
 
-    def own_write(self, raw_key: bytes, written: OwnObject, value: bytes) -> OwnWrite:
-        """The write of an object, whose watch event will get the same StoredObject.
+    def own_write(self, key: str, obj: Object, shown: bytes, *, plain: bytes, value: bytes) -> OwnWrite:
+        """A write of an object, whose watch event will get the same StoredObject.
 
         Objects of which parts are not stored are read back. Those that are completed when they are read are read by the
         event.
         """
-        if self._reduced is not None:
-            own = OwnWrite(value, lambda revision: StoredObject(written.key, revision, written.plain, self._reader))
-        else:
-            own = OwnWrite(value, lambda revision: written.at(revision, self._reader))
+        known = shown if self._reduced is None else None
+        own = OwnWrite(key, obj, self._reader, shown=known, plain=plain, value=value)
         if not self._is_restored:
-            self.own.add(raw_key, own)
+            self.own.add(self.key_of(key), own)
         return own
 
     async def preview(self, key: str, obj: Object) -> StoredObject:

@@ -14,7 +14,7 @@ from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
-from aio_apiserver.storage.store.own_writes import OwnObject, OwnWrite
+from aio_apiserver.storage.store.own_writes import OwnWrite
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.transformer import Plain
@@ -50,7 +50,7 @@ class ObjectWriter:
         """The same as `put` for an object that reads back as it is, whose watch event then shares its encoding."""
         raw_key = self.records.key_of(key)
         value = await self.records.sealed(raw_key, plain)
-        own = self.records.own_write(raw_key, OwnObject(key, obj, shown, plain), value)
+        own = self.records.own_write(key, obj, shown, plain=plain, value=value)
         write = await self._put(raw_key, value, ttl, expected_mod_revision)
         if not write.succeeded:
             self.records.own.drop(raw_key)

@@ -1,8 +1,9 @@
 """chain: MeasuredChain, kube-apiserver's admission chain: calls the plugins in order and measures their times.
 
-Which plugins a write calls is decided when the chain is made, a table for each resource that a plugin names. Must hold:
-a plugin is called for its operations, its resources and the steps that it implements, and for no others. One clock
-reading between two plugins serves both.
+Which plugins a write calls is decided when the chain is made: there is a table for each resource that a plugin names.
+
+Must hold: a plugin is called only for its operations, its resources and the steps that it implements. One clock reading
+between two plugins serves both.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Histogram
 
 _BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
+_SHORTEST = _BOUNDS[0]
 _MUTATING, _VALIDATING = "admit", "validate"
 
 Call = Callable[[Attributes], Awaitable[None]]
@@ -92,7 +94,12 @@ class MeasuredChain:
                 self._refused(step, link, last, began)
                 raise
             now = self._clock.monotonic()
-            link.accepted.observe(now - last)
+            took, accepted = now - last, link.accepted
+            if took <= _SHORTEST:  # as Histogram.observe, without its call: nearly all plugins are this fast
+                accepted.counts[0] += 1
+                accepted.sum += took
+            else:
+                accepted.observe(took)
             last = now
         step.accepted.observe(last - began)
 

@@ -77,7 +77,8 @@ async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyCo
     match body.media_type:
         case media_types.JSON:
             text = json_characters.readable(body.text)
-            return BodyContent(_map_of(_parsed(text)), text)
+            value = _parsed(text)
+            return BodyContent(value if type(value) is dict else _map_of(value), text)
         case media_types.YAML:
             document = await _yaml(body)
             return BodyContent(
@@ -115,7 +116,8 @@ def _parsed(text: bytes) -> Any:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise UnreadableBody(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
-    _check_depth(value, text)
+    if text.count(b"{") + text.count(b"[") > depth.MOST:
+        _check_depth(value, text)
     return value
 
 

@@ -34,11 +34,10 @@ class DefaultTolerationSeconds(Plugin):
         assert attributes.obj is not None
         spec = attributes.obj["spec"]
         tolerations = spec.get("tolerations") or []
-        missing = [
-            _toleration(taint, seconds)
-            for taint, seconds in self._seconds.items()
-            if not any(_tolerates(one, taint) for one in tolerations)
-        ]
+        missing = []
+        for taint, seconds in self._seconds.items():
+            if not tolerations or not any(_tolerates(one, taint) for one in tolerations):
+                missing.append(_toleration(taint, seconds))
         if missing:
             spec["tolerations"] = [*tolerations, *missing]
 

@@ -5,7 +5,6 @@ The labels are added by the binding, or with a pod that is created on a node.
 
 from collections.abc import Mapping
 
-from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.nodes import NODES
@@ -42,7 +41,7 @@ def _node_of(attributes: Attributes) -> str:
     if attributes.subresource == "binding":
         target = attributes.obj.get("target") or {}
         return str(target.get("name", "")) if target.get("kind") == "Node" else ""
-    return "" if attributes.subresource else str(objects.get(attributes.obj, "spec.nodeName", ""))
+    return "" if attributes.subresource else str((attributes.obj.get("spec") or {}).get("nodeName") or "")
 
 
 def _topology(node: Object) -> Mapping[str, str]:

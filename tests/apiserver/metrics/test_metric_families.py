@@ -83,7 +83,9 @@ def test_lists_of_storage_have_the_names_of_etcd() -> None:
     latencies = Latencies()
     pods = Resource(group="", resource="pods", namespaced=True)
 
-    latencies.record(pods, "list", 0.1)
+    requests, durations = latencies.of(pods, "list")
+    requests.add()
+    durations.observe(0.1)
     latencies.listed(pods, ListResult([], revision=1, fetched=3, examined=2))
 
     told = {family.name: list(family.series) for family in storage.of_requests(latencies) if family.series}

@@ -40,6 +40,32 @@ async def test_a_get_of_a_cache_that_is_in_step_reads_nothing_from_the_store(cac
     assert (origin.requests["get"], origin.requests["current_revision"]) == (0, 2)
 
 
+async def test_decoded_objects_of_a_cache_in_step_are_at_hand(cacher: Cacher) -> None:
+    await create(cacher, "a")
+    before = cacher.at_hand("")
+    await cacher.get_list("", ListOptions())
+
+    assert before is None
+    present = [cacher.at_hand(key) or () for key in ("", "default/", "default/a")]
+    assert [[one.key for one in found] for found in present] == [["default/a"], ["default/a"], ["default/a"]]
+    assert cacher.at_hand("default/b") == ()
+    assert cacher.at_hand("other/") == []
+
+
+async def test_nothing_is_at_hand_while_a_write_of_this_server_is_on_its_way(cacher: Cacher, origin: Troubled) -> None:
+    created = await create(cacher, "a", color="red")
+    await cacher.get_list("", ListOptions())
+    origin.hold_events()
+    await set_spec(cacher, created, color="blue")
+
+    meanwhile = cacher.at_hand("default/a")
+    origin.release_events()
+    found = await in_time(cacher.get("default/a"))
+
+    assert meanwhile is None
+    assert cacher.at_hand("default/a") == (found,)
+
+
 async def test_a_read_waits_for_events_that_are_on_their_way(cacher: Cacher, origin: Troubled) -> None:
     created = await create(cacher, "a", color="red")
     await cacher.get_list("", ListOptions())

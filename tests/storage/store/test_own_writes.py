@@ -1,13 +1,13 @@
 """Own writes: what this process has written, until its watch events arrive."""
 
 from aio_apiserver.storage.store.own_writes import OwnWrite, OwnWrites
-from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader
 
 READER = ObjectReader(lambda _data: {"metadata": {}}, lambda _obj: {})
 
 
 def write(value: bytes) -> OwnWrite:
-    return OwnWrite(value, lambda revision: StoredObject("a", revision, value, READER))
+    return OwnWrite("a", {"metadata": {}}, READER, shown=None, plain=value, value=value)
 
 
 def test_an_event_and_a_result_get_the_same_object() -> None:

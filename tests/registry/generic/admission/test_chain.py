@@ -80,6 +80,33 @@ async def test_a_plugin_is_not_called_for_operations_that_it_does_not_look_at() 
     assert attempt.obj == {}
 
 
+class NodeLabeller(Labeller):
+    name = "NodeLabeller"
+    resources = frozenset({GroupResource("", "nodes")})
+
+
+class PodLabeller(Labeller):
+    name = "PodLabeller"
+    resources = frozenset({GroupResource("", "pods"), GroupResource("", "nodes")})
+
+
+async def test_a_plugin_is_called_for_the_resources_that_it_names() -> None:
+    attempt = Attempt(NodeLabeller(), Labeller(), PodLabeller())
+
+    await attempt.chain.mutate(attempt.attributes(Operation.CREATE))
+
+    called = [labels[0] for labels in attempt.recorded if len(labels) == 4]
+    assert called == ["Labeller", "PodLabeller"]
+
+
+async def test_a_resource_that_no_plugin_names_passes_those_for_all_resources() -> None:
+    attempt = Attempt(NodeLabeller(), Labeller())
+
+    await attempt.chain.mutate(attempt.attributes(Operation.CREATE))
+
+    assert [labels[0] for labels in attempt.recorded if len(labels) == 4] == ["Labeller"]
+
+
 async def test_a_refusal_is_recorded_as_one() -> None:
     attempt = Attempt(Labeller(), Refuser())
 
