@@ -32,16 +32,20 @@ _WATCH = "/etcdserverpb.Watch/Watch"
 class UnaryCall(Generic[A]):
     """One method of a member: a request, and its response."""
 
-    __slots__ = ("_calls", "_parse", "_path")
+    __slots__ = ("_calls", "_is_urgent", "_parse", "_path")
 
-    def __init__(self, calls: GrpcCalls, path: str, answer: type[A]) -> None:
+    def __init__(self, calls: GrpcCalls, path: str, answer: type[A], *, is_urgent: bool = False) -> None:
         self._calls = calls
+        self._is_urgent = is_urgent
         self._path = path
         self._parse = answer.FromString
 
     async def __call__(self, request: Message, *, timeout: float, metadata: Metadata) -> A:  # noqa: ASYNC109
         """The response. Raises AioRpcError."""
-        data = await self._calls.call(self._path, request.SerializeToString(), timeout=timeout, metadata=metadata)
+        message = request.SerializeToString()
+        data = await self._calls.call(
+            self._path, message, timeout=timeout, metadata=metadata, is_urgent=self._is_urgent
+        )
         return self._parse(data)
 
 
@@ -51,7 +55,7 @@ class Calls:
     __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn")
 
     def __init__(self, calls: GrpcCalls) -> None:
-        self.range = UnaryCall(calls, "/etcdserverpb.KV/Range", rpc.RangeResponse)
+        self.range = UnaryCall(calls, "/etcdserverpb.KV/Range", rpc.RangeResponse, is_urgent=True)
         self.txn = UnaryCall(calls, "/etcdserverpb.KV/Txn", rpc.TxnResponse)
         self.compact = UnaryCall(calls, "/etcdserverpb.KV/Compact", rpc.CompactionResponse)
         self.grant_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseGrant", rpc.LeaseGrantResponse)

@@ -44,12 +44,28 @@ class GrpcCalls:
         self._tasks = Tasks()
         self._is_closed = False
 
-    async def call(self, method: str, request: bytes, *, timeout: float, metadata: Metadata) -> bytes:  # noqa: ASYNC109
-        """The response to a request. Raises AioRpcError."""
-        connection = self._connection
-        if connection is None or not connection.is_usable:
-            connection = await self._connected(timeout)
+    @property
+    def is_connected(self) -> bool:
+        """Whether the next call finds a connection."""
+        return self._connection is not None and self._connection.is_usable
+
+    async def call(
+        self,
+        method: str,
+        request: bytes,
+        *,
+        timeout: float,  # noqa: ASYNC109
+        metadata: Metadata,
+        is_urgent: bool = False,
+    ) -> bytes:
+        """The response to a request. Raises AioRpcError.
+
+        is_urgent: sent at once. Other requests go out in one write with those of the same turn of the event loop.
+        """
+        connection = (self._connection if self.is_connected else None) or await self._connected(timeout)
         answer = _Answer(connection, self._block(method, metadata), request)
+        if is_urgent:
+            connection.flush()
         expiry = asyncio.get_running_loop().call_later(timeout, answer.expire)
         try:
             return await answer.message

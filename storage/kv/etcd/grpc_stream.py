@@ -1,46 +1,43 @@
-"""grpc_stream: one bidirectional gRPC stream on an HTTP/2 connection of its own, read in batches.
+"""grpc_stream: one bidirectional gRPC stream on an HTTP/2 connection of its own, which hands its messages over at once.
 
 grpc.aio needs a turn or two of the event loop for each message, and gRPC's threads wait for the interpreter with each
-message. Under load, either falls seconds behind a busy etcd. Here one turn takes all received messages. Knows etcd's
-messages as bytes.
+message. Under load, either falls seconds behind a busy etcd. Here the receiver gets all messages of one read of the
+socket, before other tasks run. Knows etcd's messages as bytes.
 
-Must hold: messages come whole, once and in order. At most about WINDOW bytes wait for the reader; HTTP/2's flow control
-stops the server beyond that. A broken stream raises AioRpcError with the code that grpc.aio would give.
+Must hold: messages come whole, once and in order. A broken stream raises AioRpcError with the code that grpc.aio would
+give.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from grpc import StatusCode
-from grpc.aio import AioRpcError
 
 from aio_apiserver.storage.kv.etcd import grpc_messages
-from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
+from aio_apiserver.storage.kv.etcd.http2 import WINDOW, Http2Connection
 from aio_apiserver.storage.kv.etcd.http2_headers import Headers
 
 
 class GrpcStream:
-    """A call on a connection of its own, with this block of headers."""
+    """A call with this block of headers, on a connection of its own. Before `receive`, at most WINDOW comes."""
 
     def __init__(self, connection: Http2Connection, headers: bytes) -> None:
         self._connection = connection
         self._received = bytearray()
         self._ungranted = 0
-        self._arrived = asyncio.Event()
         self._headers: dict[str, str] = {}
-        self._has_ended = False
-        self._failure: AioRpcError | None = None
+        self._take: Callable[[list[bytes]], None] | None = None
+        self._failure: Exception | None = None
+        self._has_ended = asyncio.Event()
         self._number = connection.open(headers, self)
 
-    async def read(self) -> list[bytes]:
-        """All messages that have arrived; none at the end of the stream. Raises AioRpcError."""
-        while not (messages := self._take()):
-            if self._failure is not None:
-                raise self._failure
-            if self._has_ended:
-                break
-            self._arrived.clear()
-            await self._arrived.wait()
-        return messages
+    async def receive(self, take: Callable[[list[bytes]], None]) -> None:
+        """Hand all messages over, until the server ends the stream. Raises AioRpcError, and what `take` raises."""
+        self._take = take
+        self._hand_over()
+        await self._has_ended.wait()
+        if self._failure is not None:
+            raise self._failure
 
     def write(self, message: bytes) -> None:
         """Send a message as soon as the server's window permits; after the end, nothing is sent."""
@@ -58,7 +55,7 @@ class GrpcStream:
     def take_data(self, data: bytes) -> None:
         self._received += data
         self._ungranted += len(data)
-        self._arrived.set()
+        self._hand_over()
 
     def end(self) -> None:
         self._end(grpc_messages.failure_in(self._headers))
@@ -70,16 +67,22 @@ class GrpcStream:
         """Continue at another member at once: this one is stopping."""
         self.fail("the server is ending the connection", was_sent=True)
 
-    def _take(self) -> list[bytes]:
-        """The whole messages that have arrived; the server may send as many bytes again."""
-        if self._ungranted:
+    def _hand_over(self) -> None:
+        """Hand the whole messages over; the server may send as many bytes again."""
+        if self._take is None or self._has_ended.is_set():
+            return
+        messages = grpc_messages.cut(self._received)
+        try:
+            self._take(messages)
+        except Exception as error:  # noqa: BLE001 - `receive` raises it
+            self._end(error)
+        if self._ungranted > WINDOW // 4:
             self._connection.grant(self._number, self._ungranted)
             self._ungranted = 0
-        return grpc_messages.cut(self._received)
 
-    def _end(self, failure: AioRpcError | None) -> None:
-        if self._has_ended:
+    def _end(self, failure: Exception | None) -> None:
+        if self._has_ended.is_set():
             return
-        self._has_ended, self._failure = True, failure
-        self._arrived.set()
+        self._failure = failure
+        self._has_ended.set()
         self._connection.close()

@@ -92,6 +92,12 @@ class Http2Connection(asyncio.Protocol):
         if number in self._receivers:
             self._write(frames.window_update(number, size))
 
+    def flush(self) -> None:
+        """Send now what otherwise goes out together with the rest of this turn of the event loop."""
+        outgoing, self._outgoing = self._outgoing, []
+        if outgoing and self._transport is not None and not self._has_ended:
+            self._transport.write(b"".join(outgoing))
+
     def cancel(self, number: int) -> None:
         """Give a stream up; its receiver gets nothing more."""
         if self._receivers.pop(number, None) is not None:
@@ -117,6 +123,7 @@ class Http2Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's are no subclasses
+        self._transport.set_write_buffer_limits(high=0)  # else uvloop's write waits for the end of the turn
         self._write(frames.PREFACE)
         self._write(frames.settings({frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: WINDOW}))
         self._write(frames.window_update(0, _CONNECTION_WINDOW))
@@ -221,13 +228,8 @@ class Http2Connection(asyncio.Protocol):
 
     def _write(self, data: bytes) -> None:
         if not self._outgoing:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._outgoing.append(data)
-
-    def _flush(self) -> None:
-        outgoing, self._outgoing = self._outgoing, []
-        if self._transport is not None and not self._has_ended:
-            self._transport.write(b"".join(outgoing))
 
     def _receiver_of(self, number: int) -> Receiver | None:
         """The reader of a stream; None when it was cancelled. Raises BrokenFrame."""
