@@ -2,8 +2,8 @@
 
 One connection carries all requests; each watch stream has its own. Knows TLS files, no requests.
 
-Must hold: an engine shares no connection with another engine, so that closing or losing one affects only that engine. A
-proxy in the environment is not used. A message has no size limit but etcd's own. All connections trust the same
+Must hold: an engine shares no connection with another engine, so that closing or losing one affects that engine alone.
+A proxy in the environment is not used. A message has no size limit but etcd's own. All connections trust the same
 authorities.
 """
 
