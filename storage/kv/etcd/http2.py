@@ -64,7 +64,7 @@ class Http2Connection(asyncio.Protocol):
         self._is_going = False
         self._has_ended = False
         self._timer: asyncio.TimerHandle | None = None
-        self._heard = 0.0
+        self._received_at = 0.0
         self._is_probed = False
 
     @property
@@ -127,11 +127,11 @@ class Http2Connection(asyncio.Protocol):
         self._write(frames.PREFACE)
         self._write(frames.settings({frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: WINDOW}))
         self._write(frames.window_update(0, _CONNECTION_WINDOW))
-        self._heard = self._loop.time()
+        self._received_at = self._loop.time()
         self._watch_silence()
 
     def data_received(self, data: bytes) -> None:
-        self._heard, self._is_probed = self._loop.time(), False
+        self._received_at, self._is_probed = self._loop.time(), False
         self._received += data
         try:
             for kind, flags, number, payload in frames.cut(self._received):
@@ -263,8 +263,8 @@ class Http2Connection(asyncio.Protocol):
             return
         now = self._loop.time()
         if not self._receivers:
-            self._heard = now  # etcd disconnects those who probe idle connections
-        wait = self._heard + self._keepalive - now
+            self._received_at = now  # etcd disconnects those who probe idle connections
+        wait = self._received_at + self._keepalive - now
         if wait <= 0:
             self._is_probed, wait = True, self._keepalive_timeout
             self._write(frames.frame(frames.PING, 0, 0, _PING))
