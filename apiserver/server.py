@@ -41,6 +41,7 @@ from aio_apiserver.apiserver.tls.reloading import Reloading
 from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.gates import Gates
@@ -84,6 +85,7 @@ class Server(Struct, frozen=True):
     files: Reloading
     shared: SharedFiles | None
     """The files that are the same on all replicas; None for an embedded store."""
+    root_certificates: RootCertificates
     parts: app.Parts
     _stack: AsyncExitStack
     _working: AsyncExitStack
@@ -133,7 +135,7 @@ class Server(Struct, frozen=True):
             flow=flow_control.FlowControl(limits.fairness, limits.in_flight, self.parts.clock.patience),
             limits=controller_limits.Limits(settings.kube_api_qps, settings.kube_api_burst, workers),
             identity=_identity(settings),
-            authority=contexts.authority(settings, self.pki).read_text(),
+            root_certificates=self.root_certificates,
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
         )
         self._working.push_async_callback(manager.close)
@@ -166,6 +168,7 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
         secure = await listeners.open_secure(settings, app.secure(parts), serving.context, stack)
         insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
+        root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())
         reloading = renewal.open_renewal(
             settings,
             pki,
@@ -177,8 +180,21 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
             clock=clock,
             stack=stack,
             shared=shared,
+            root_certificates=root_certificates,
         )
-        return Server(settings, url, pki, secure, insecure, reloading, shared, parts, stack.pop_all(), AsyncExitStack())
+        return Server(
+            settings,
+            url,
+            pki,
+            secure,
+            insecure,
+            reloading,
+            shared,
+            root_certificates,
+            parts,
+            stack.pop_all(),
+            AsyncExitStack(),
+        )
 
 
 def _open_parts(
