@@ -71,6 +71,8 @@ logger = logging.getLogger(__name__)
 
 _STORAGE_PAUSE = 0.05
 """Seconds between two health checks of a storage that does not answer."""
+_LOG_SECONDS = 10.0
+"""Seconds between two log lines about it."""
 
 
 class Server(Struct, frozen=True):
@@ -94,10 +96,11 @@ class Server(Struct, frozen=True):
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
         logged: Mapping[str, str] = {}
+        quiet_until = 0.0
         while problems := await self.parts.storage_health.problems():
-            if problems != logged:
+            if problems != logged and self.parts.clock.patience.monotonic() >= quiet_until:
                 logger.warning("storage is not ready: %s", problems)
-            logged = problems
+                logged, quiet_until = problems, self.parts.clock.patience.monotonic() + _LOG_SECONDS
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         if self.shared is not None:
             await self.shared.wait_until_settled()

@@ -111,6 +111,7 @@ class Http2Connection(asyncio.Protocol):
         self._has_ended = self._is_going = True
         if not self.ready.done():
             self.ready.set_exception(ConnectionError(reason))
+            self.ready.exception()  # a waiter may have left: asyncio need not report it
         if self._timer is not None:
             self._timer.cancel()
         if self._transport is not None:
