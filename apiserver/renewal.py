@@ -22,6 +22,7 @@ from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded, Reloading
+from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 
@@ -42,13 +43,15 @@ def open_renewal(
     clock: Clock,
     stack: AsyncExitStack,
     shared: SharedFiles | None,
+    root_certificates: RootCertificates,
 ) -> Reloading:
     """Write the kubeconfig file, and watch all files from now on. Raises OSError.
 
-    shared: the files that all replicas share. Each change of them is taken over at once.
+    shared: the files that all replicas share. Each change of them is taken over at once, and root_certificates gets the
+    new bundle.
     """
     write_kubeconfig(settings, pki, url)
-    of_server = reloaded(settings, pki, url, serving, access.certified)
+    of_server = reloaded(settings, pki, url, serving, access.certified, root_certificates)
     files = Reloading(
         [of_server, *reloaded_for_kubelets(settings, backends), proxy_certificate, *access.reloaded], clock.patience
     )
@@ -62,7 +65,14 @@ def open_renewal(
     return files
 
 
-def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certified: CertifiedUsers) -> Reloaded:
+def reloaded(
+    settings: Settings,
+    pki: Pki,
+    url: str,
+    serving: ServingTLS,
+    certified: CertifiedUsers,
+    root_certificates: RootCertificates,
+) -> Reloaded:
     """The certificates of the secure port and the certificate authorities of its clients. Raises OSError."""
     paths = contexts.files(settings, pki)
 
@@ -71,6 +81,7 @@ def reloaded(settings: Settings, pki: Pki, url: str, serving: ServingTLS, certif
         serving.load(pki)
         certified.trusted = trusted
         write_kubeconfig(settings, pki, url)
+        root_certificates.replace(contexts.authority(settings, pki).read_text())
 
     return Reloaded("certificates", paths, take_over, reloading.read(paths))
 

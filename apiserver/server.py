@@ -41,6 +41,7 @@ from aio_apiserver.apiserver.tls.reloading import Reloading
 from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.gates import Gates
@@ -70,6 +71,8 @@ logger = logging.getLogger(__name__)
 
 _STORAGE_PAUSE = 0.05
 """Seconds between two health checks of a storage that does not answer."""
+_LOG_SECONDS = 10.0
+"""Seconds between two log lines about it."""
 
 
 class Server(Struct, frozen=True):
@@ -84,6 +87,7 @@ class Server(Struct, frozen=True):
     files: Reloading
     shared: SharedFiles | None
     """The files that are the same on all replicas; None for an embedded store."""
+    root_certificates: RootCertificates
     parts: app.Parts
     _stack: AsyncExitStack
     _working: AsyncExitStack
@@ -92,10 +96,11 @@ class Server(Struct, frozen=True):
     async def wait_until_ready(self) -> None:
         """Return when requests can be served."""
         logged: Mapping[str, str] = {}
+        quiet_until = 0.0
         while problems := await self.parts.storage_health.problems():
-            if problems != logged:
+            if problems != logged and self.parts.clock.patience.monotonic() >= quiet_until:
                 logger.warning("storage is not ready: %s", problems)
-            logged = problems
+                logged, quiet_until = problems, self.parts.clock.patience.monotonic() + _LOG_SECONDS
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
         if self.shared is not None:
             await self.shared.wait_until_settled()
@@ -133,7 +138,7 @@ class Server(Struct, frozen=True):
             flow=flow_control.FlowControl(limits.fairness, limits.in_flight, self.parts.clock.patience),
             limits=controller_limits.Limits(settings.kube_api_qps, settings.kube_api_burst, workers),
             identity=_identity(settings),
-            authority=contexts.authority(settings, self.pki).read_text(),
+            root_certificates=self.root_certificates,
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
         )
         self._working.push_async_callback(manager.close)
@@ -166,6 +171,7 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
         secure = await listeners.open_secure(settings, app.secure(parts), serving.context, stack)
         insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
+        root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())
         reloading = renewal.open_renewal(
             settings,
             pki,
@@ -177,8 +183,21 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
             clock=clock,
             stack=stack,
             shared=shared,
+            root_certificates=root_certificates,
         )
-        return Server(settings, url, pki, secure, insecure, reloading, shared, parts, stack.pop_all(), AsyncExitStack())
+        return Server(
+            settings,
+            url,
+            pki,
+            secure,
+            insecure,
+            reloading,
+            shared,
+            root_certificates,
+            parts,
+            stack.pop_all(),
+            AsyncExitStack(),
+        )
 
 
 def _open_parts(

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import uvloop
 
-from benchmarks import managed_fields, server, storage, testing
+from benchmarks import beside_writers, managed_fields, server, storage, testing
 from benchmarks.figures import Figure, table
 
 Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
@@ -27,6 +27,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "server.formats": server.formats,
     "server.pages": server.pages,
     "server.watch": server.watch,
+    "server.beside_writers": beside_writers.beside_writers,
     "testing.servers": testing.servers,
     "testing.states": testing.states,
 }

@@ -63,6 +63,10 @@ def share_of_at_least(percent: float) -> Target:
     return Target(percent, of_share=True)
 
 
+def share_of_at_most(percent: float) -> Target:
+    return Target(percent, is_least=False, of_share=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One line of the table. A figure without a target is for information."""

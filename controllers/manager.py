@@ -15,6 +15,7 @@ from aio_apiserver.controllers.runtime.election import Election
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
+from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
@@ -44,7 +45,7 @@ class Manager:
         flow: FlowControl,
         limits: Limits,
         identity: str,
-        authority: str,
+        root_certificates: RootCertificates,
         simulated_nodes: int | None,
     ) -> None:
         self._names = names.enabled(given)
@@ -54,7 +55,7 @@ class Manager:
         self._limits = limits
         self._clock = clock
         self._identity = identity
-        self._authority = authority
+        self._root_certificates = root_certificates
         self._elections: list[Election] = []
         self._leading: list[Controller] = []
         self._tasks = Tasks()
@@ -94,7 +95,7 @@ class Manager:
         """Run all controllers until cancelled."""
         informers = Informers(self._served, self._clock)
         client = ControllerClient(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
-        desk = Desk(client, informers, self._clock, limits, self._authority)
+        desk = Desk(client, informers, self._clock, limits, self._root_certificates)
         controllers = make(desk)
         self._leading.extend(controllers)
         try:

@@ -49,6 +49,7 @@ class RootCertificatePublisher(Controller):
     def begin(self) -> None:
         self._namespaces = self.follow(NAMESPACES, key_of)
         self._config_maps = self.follow(CONFIG_MAPS, lambda obj: _namespace_of(_ROOT_CA, obj))
+        self._tasks.spawn(self._follow_rotation(), name=self.name)
 
     async def reconcile(self, key: str) -> float | None:
         namespace = self._namespaces.get(key)
@@ -61,14 +62,27 @@ class RootCertificatePublisher(Controller):
             await self.client.change(CONFIG_MAPS, present, self._mend)
         return None
 
+    async def _follow_rotation(self) -> None:
+        """Publish each new bundle in all namespaces."""
+        while True:
+            await self.desk.root_certificates.wait_until_replaced()
+            for namespace in self._namespaces.items:
+                self.queue.add(namespace)
+
     def _config_map(self) -> Object:
         metadata = {"name": _ROOT_CA, "annotations": {_DESCRIPTION: _WHAT_FOR}}
-        return {"metadata": metadata, "data": {"ca.crt": self.desk.authority}}
+        return {"metadata": metadata, "data": self._data}
+
+    @property
+    def _data(self) -> Object:
+        return {"ca.crt": self.desk.root_certificates.bundle}
 
     def _is_right(self, present: Object) -> bool:
         annotations = present["metadata"].get("annotations") or {}
-        return present.get("data") == {"ca.crt": self.desk.authority} and bool(annotations.get(_DESCRIPTION))
+        return present.get("data") == self._data and bool(
+            annotations.get(_DESCRIPTION)
+        )
 
     def _mend(self, obj: Object) -> None:
-        obj["data"] = {"ca.crt": self.desk.authority}
+        obj["data"] = self._data
         obj["metadata"]["annotations"] = {**(obj["metadata"].get("annotations") or {}), _DESCRIPTION: _WHAT_FOR}

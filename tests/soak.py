@@ -1,7 +1,7 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
     python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--watch-runs 100] [--cycles 1000]
-        [--interrupts 200] [--attack-seconds 100] [--seed 0]
+        [--interrupts 200] [--attack-seconds 100] [--starts 100] [--pairs 20000] [--restarts 10] [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
@@ -29,6 +29,7 @@ from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.kv.etcd import EtcdConfig
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
+from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
 from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
@@ -147,6 +148,27 @@ async def neighbours_of_bodies(arguments: argparse.Namespace) -> str:
     return "\n  ".join(["", *told])
 
 
+async def replicas_killed_at_start(arguments: argparse.Namespace) -> str:
+    """Five replicas that start together on an empty etcd, some of which are killed meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder, Member() as etcd:
+        rounds, seed = arguments.starts, arguments.seed
+        return await killed_starts.start_with_kills(Path(folder), etcd, rounds=rounds, replicas=5, kills=2, seed=seed)
+
+
+async def replicas_read_after_writes(arguments: argparse.Namespace) -> str:
+    """Writes on one replica and lists on another one."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder, Member() as etcd:
+        return await cross_reads.read_after_writes(Path(folder), etcd, pairs=arguments.pairs)
+
+
+async def replicas_restart_in_turns(arguments: argparse.Namespace) -> str:
+    """Restarts of two replicas behind a balancer, under 500 requests a second and 200 watches."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder, Member() as etcd:
+        return await rolling_load.restart_under_load(
+            Path(folder), etcd, per_second=500, watches=200, restarts=arguments.restarts
+        )
+
+
 Part = Callable[[argparse.Namespace], Awaitable[str]]
 
 PARTS: Mapping[str, Part] = {
@@ -164,6 +186,9 @@ PARTS: Mapping[str, Part] = {
     "watches.one": long_runs.watches_on_one_server,
     "watches.replicas": long_runs.watches_on_replicas,
     "storms.restart": long_runs.storm,
+    "replicas.starts": replicas_killed_at_start,
+    "replicas.reads": replicas_read_after_writes,
+    "replicas.restarts": replicas_restart_in_turns,
     "neighbours.job": neighbours_of_a_job,
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,
@@ -189,6 +214,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
     parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
     parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")
+    parser.add_argument("--starts", type=int, default=100, help="starts of five replicas")
+    parser.add_argument("--pairs", type=int, default=20_000, help="writes on one replica and lists on another")
+    parser.add_argument("--restarts", type=int, default=10, help="restarts of replicas behind a balancer")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)
     for name in arguments.names:

@@ -1,6 +1,7 @@
 """Health: /healthz, /livez and /readyz, each with its named checks, together and one by one.
 
-Must hold: a summary names failed checks, but the reason is in the log and at the path of the single check.
+Must hold: a summary names failed checks and the cause where it is known. The whole reason, with addresses, is in the
+log and at the path of the single check. A check that keeps failing is logged every ten seconds at most.
 `exclude` skips a check, `verbose` lists all. The storage has at most one health check at a time; a good result counts
 for one second.
 """
@@ -14,6 +15,7 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.apiserver.endpoints.storage_causes import cause_of, explained
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
@@ -29,6 +31,7 @@ Probe = Callable[[], Awaitable[str]]
 
 _GOOD_SECONDS = 1.0
 _BAD_SECONDS = 0.05
+_LOG_SECONDS = 10.0
 """Seconds for which a good or a bad result of the storage counts."""
 _START_UP = (
     "poststarthook/start-apiserver-admission-initializer",
@@ -90,8 +93,9 @@ class StorageHealth:
     def __init__(self, ask: Callable[[], Awaitable[Mapping[str, Health]]], names: Sequence[str], clock: Clock) -> None:
         self._ask = ask
         self._names = names
-        self._clock = clock
+        self.clock = clock
         self._problems: Mapping[str, str] = {}
+        self._warnings: Mapping[str, str] = {}
         self._fresh_until = float("-inf")
         self._asking = asyncio.Lock()
 
@@ -101,15 +105,28 @@ class StorageHealth:
 
     async def problems(self) -> Mapping[str, str]:
         """The problems by storage; empty when all are healthy."""
-        if self._clock.monotonic() < self._fresh_until:
+        if self.clock.monotonic() < self._fresh_until:
             return self._problems
         async with self._asking:
-            if self._clock.monotonic() >= self._fresh_until:
+            if self.clock.monotonic() >= self._fresh_until:
                 answers = await self._ask()
-                self._problems = {name: health.reason for name, health in answers.items() if not health.healthy}
+                self._problems = {
+                    name: explained(health.reason) for name, health in answers.items() if not health.healthy
+                }
+                self._warnings = {name: explained(h.reason) for name, h in answers.items() if h.healthy and h.reason}
                 seconds = _BAD_SECONDS if self._problems else _GOOD_SECONDS
-                self._fresh_until = self._clock.monotonic() + seconds
+                self._fresh_until = self.clock.monotonic() + seconds
         return self._problems
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """What the last check has found in storages that can be used: a full etcd still reads and deletes."""
+        return self._warnings
+
+    def causes(self) -> Mapping[str, str]:
+        """The known causes by storage, of the last problems and warnings."""
+        found = {name: cause_of(reason) for name, reason in {**self._warnings, **self._problems}.items()}
+        return {name: cause for name, cause in found.items() if cause}
 
     async def _probe(self, name: str) -> str:
         return (await self.problems()).get(name, "")
@@ -133,7 +150,7 @@ def handlers(
     return {
         path: handler
         for name, checks in endpoints.items()
-        for path, handler in _endpoint(name, [_recorded(check, name, metrics) for check in checks]).items()
+        for path, handler in _endpoint(name, [_recorded(check, name, metrics) for check in checks], storage).items()
     }
 
 
@@ -152,9 +169,30 @@ async def _is_well() -> str:
     return ""
 
 
-def _endpoint(name: str, checks: Sequence[Check]) -> dict[str, Handler]:
+class _FailureLog:
+    """The log lines of one endpoint."""
+
+    def __init__(self, name: str, clock: Clock) -> None:
+        self._name = name
+        self._clock = clock
+        self._logged: Set[str] = frozenset()
+        self._quiet_until = float("-inf")
+
+    def note(self, failed: Mapping[str, str], warnings: Mapping[str, str]) -> None:
+        """Log failed checks and warnings: new ones at once, the same ones again after a pause."""
+        named, now = failed.keys() | warnings.keys(), self._clock.monotonic()
+        if not named or (named == self._logged and now < self._quiet_until):
+            return
+        self._logged, self._quiet_until = named, now + _LOG_SECONDS
+        if failed:
+            logger.info("%s check failed: %s", self._name, failed)
+        else:
+            logger.warning("%s check passed with warnings: %s", self._name, warnings)
+
+
+def _endpoint(name: str, checks: Sequence[Check], storage: StorageHealth) -> dict[str, Handler]:
     single = {f"/{name}/{check.name}": _single(check) for check in checks}
-    return {f"/{name}": _all(name, checks), **single}
+    return {f"/{name}": _all(name, checks, storage), **single}
 
 
 def _single(check: Check) -> Handler:
@@ -167,12 +205,15 @@ def _single(check: Check) -> Handler:
     return answer
 
 
-def _all(name: str, checks: Sequence[Check]) -> Handler:
+def _all(name: str, checks: Sequence[Check], storage: StorageHealth) -> Handler:
+    log = _FailureLog(name, storage.clock)
+
     async def answer(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         excluded = set(context.query.get("exclude", ()))
         requested = [check for check in checks if not {check.name, check.group} & excluded]
         problems = {check.name: await check.probe() for check in requested}
         failed = {check: problem for check, problem in problems.items() if problem}
+        log.note(failed, storage.warnings)
         if not failed and "verbose" not in context.query:
             return responses.text(context, "ok")
         lines = [_line(check, excluded, problems) for check in checks]
@@ -180,8 +221,7 @@ def _all(name: str, checks: Sequence[Check]) -> Handler:
         if unknown:
             names = ",".join(map(quote, unknown))
             lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
-        if failed:
-            logger.info("%s check failed: %s", name, failed)
+        lines += [f"warn: {check}: {cause}\n" for check, cause in storage.causes().items()]
         verdict = f"{name} check {'failed' if failed else 'passed'}\n"
         return responses.text(context, "".join(lines) + verdict, status=500 if failed else 200)
 

@@ -53,14 +53,18 @@ class SharedFiles:
         self._has_changed = not self._settled.is_set()
         while True:
             await self._pause()
-            try:
-                await self.settle()
-                self._problem = ""
-            except (StorageError, OSError, ValueError) as exc:
-                self._report(str(exc))
-            if self._has_changed:
+            await self._look()
+            while self._has_changed:
                 self._has_changed = False
                 await renew()
+                await self._look()  # what had to wait until the rest was renewed
+
+    async def _look(self) -> None:
+        try:
+            await self.settle()
+            self._problem = ""
+        except (StorageError, OSError, ValueError) as exc:
+            self._report(str(exc))
 
     async def _pause(self) -> None:
         if self._settled.is_set():

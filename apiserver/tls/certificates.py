@@ -7,6 +7,7 @@ CA. A file is complete or does not exist.
 
 While the CA is rotated, `ca.crt` has both CAs: the old one, which signs serving certificates until the end of the
 rotation, comes first. `next-ca.crt` and `next-ca.key` are the new one, which signs the client certificates by then.
+When the rotation ends, the new CA signs the serving certificate first. Then the old one leaves `ca.crt`.
 """
 
 import fcntl
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from msgspec import Struct
@@ -31,6 +33,7 @@ from aio_apiserver.storage.clock import Clock
 _CA, _NEXT_CA = "ca", "next-ca"
 _SERVER = "apiserver"
 _TOKEN, _TOKENS = "admin.token", "admin.tokens"
+_BEGINS = "-----BEGIN CERTIFICATE-----"
 _KEY_BEGINS = "-----BEGIN PRIVATE KEY-----"
 ADMIN = "kubernetes-admin"
 
@@ -102,12 +105,14 @@ def is_ending(ca: str, clock: Clock) -> bool:
 def put_cas(directory: Path, cas: Sequence[str], *, of_clients: str) -> bool:
     """Replace the CAs in the directory: the first one signs serving certificates, all are trusted.
 
-    of_clients: the one that signs client certificates. Returns whether a file has changed.
+    of_clients: the one that signs client certificates. A CA that leaves stays trusted until the serving certificate is
+    signed by its successor: call it again then. Returns whether a file has changed.
     """
-    signing, *others = [_parts(ca) for ca in cas]
-    bundle = signing.certificate + "".join(other.certificate for other in others)
+    parts = [_parts(ca) for ca in cas]
+    signing, certificates = parts[0], [part.certificate for part in parts]
     files.make_private(directory)
     with _locked(directory):
+        bundle = "".join([*certificates, *_leaving(directory, certificates)])
         changed = _put_pair(directory, _CA, _Pem(bundle, signing.key))
         if of_clients == cas[0]:
             return _remove(directory / f"{_NEXT_CA}.key", directory / f"{_NEXT_CA}.crt") or changed
@@ -219,6 +224,26 @@ def _parts(ca: str) -> _Pem:
     """The parts of a CA as PEM, which has its certificate before its key."""
     certificate, marker, key = ca.partition(_KEY_BEGINS)
     return _Pem(certificate, marker + key)
+
+
+def _leaving(directory: Path, certificates: Sequence[str]) -> Sequence[str]:
+    """The CA in the present bundle that has a successor there, and still is the issuer of the serving certificate."""
+    bundle, serving = directory / f"{_CA}.crt", directory / f"{_SERVER}.crt"
+    if not bundle.exists() or not serving.exists():
+        return ()
+    present = [f"{_BEGINS}{text}" for text in bundle.read_text().split(_BEGINS)[1:]]
+    if not set(certificates) <= set(present):
+        return ()
+    served = x509.load_pem_x509_certificate(serving.read_bytes())
+    return [pem for pem in present if pem not in certificates and _has_issued(pem, served)]
+
+
+def _has_issued(ca: str, certificate: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(ca.encode()))
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
 
 
 def _put_pair(directory: Path, name: str, pem: _Pem) -> bool:

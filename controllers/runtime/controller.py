@@ -15,6 +15,7 @@ from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.controllers.runtime.recorder import Recorder
+from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
@@ -46,13 +47,13 @@ class NotYet(Exception):
 
 
 class Desk(Struct, frozen=True):
-    """The parts that controllers share. `authority`: the CA bundle with which clients verify the server."""
+    """The parts that controllers share."""
 
     client: ControllerClient
     informers: Informers
     clock: Clock
     limits: Limits
-    authority: str = ""
+    root_certificates: RootCertificates
 
     def now(self) -> str:
         return timestamp(self.clock.now())

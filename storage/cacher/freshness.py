@@ -76,8 +76,9 @@ class Freshness:
         return self._cache.candidates(scope, predicate), self._cache.revision
 
     async def list_at_origin(self, key: str, options: ListOptions) -> ListResult:
-        """The list from the origin; no later read may be older."""
+        """The list from the origin, decoded in several turns of the event loop; no later read may be older."""
         result = await self._origin.get_list(key, options)
+        await hydrate(result.items, self._clock)
         self.saw(max((item.revision for item in result.items), default=0))
         return result
 

@@ -104,7 +104,7 @@ class WriteResult(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """Whether the engine works. `reason` is a message for people; empty when healthy."""
+    """Whether the engine works. `reason` is a message for people: why not, or a warning of an engine that works."""
 
     healthy: bool
     reason: str = ""

@@ -11,6 +11,7 @@ from benchmarks.figures import (
     at_least,
     at_most,
     share_of_at_least,
+    share_of_at_most,
     table,
 )
 
@@ -24,6 +25,8 @@ from benchmarks.figures import (
         (at_most(899), True),
         (share_of_at_least(90), False),
         (share_of_at_least(91), True),
+        (share_of_at_most(90), False),
+        (share_of_at_most(89), True),
         (None, False),
     ],
 )

@@ -2,8 +2,9 @@
 
 An object is removed at once when neither a grace period nor finalizers hold it. Otherwise it is first marked as
 terminating. It is removed when the grace period is over and the last finalizer is off. Must hold: the decision is made
-on the state that is replaced. The first read chooses between update and delete. Admission sees the replaced state
-too. A second deletion never makes the grace period longer.
+on the state that is replaced. The first read chooses between update and delete: the cache's object will do, and
+the store is asked where that object would end the request. Admission sees the replaced state too. A second deletion
+never makes the grace period longer.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request
 from aio_apiserver.registry.generic.store import deletion, reading
 from aio_apiserver.registry.generic.store.road import Road
+from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Preconditions, Update
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
@@ -52,14 +54,29 @@ class Deletion:
 
     async def run(self) -> Deleted:
         """Delete the object, or mark it as terminating."""
-        present = await self._present()
+        goes_now = await self._goes_now_at_hand()
+        if goes_now is None:
+            present = await self._present()
+            try:
+                goes_now = self._goes_now(present)
+            except _AlreadyEnding:
+                return Deleted(present, is_gone=False)
+        return await (self._remove() if goes_now else self._begin())
+
+    async def _goes_now_at_hand(self) -> bool | None:
+        """Whether nothing holds the object at hand, which may be older than the store's. None when that one decides."""
+        try:
+            return self._goes_now(await self._road.storage.get(self._key, resource_version=0))
+        except (_AlreadyEnding, errors.StatusError, StorageError):
+            return None
+
+    def _goes_now(self, present: StoredObject) -> bool:
+        """Whether nothing holds the object. Raises _AlreadyEnding, and what refuses the deletion."""
         try:
             self._mark(present.decode())
-        except _AlreadyEnding:
-            return Deleted(present, is_gone=False)
         except _GoesNow:
-            return await self._remove()
-        return await self._begin()
+            return True
+        return False
 
     async def _present(self) -> StoredObject:
         return await self._road.interpreted(self._road.storage.get(self._key), "delete", self._name)

@@ -1,17 +1,19 @@
-"""Endpoint: one member of the etcd cluster, with its channel, its calls and its state.
+"""Endpoint: one member of the etcd cluster, with its calls, its watch streams and its state.
 
-Knows no other member. Must hold: `calls` belong to the open channel.
+Knows no other member.
 """
 
 import operator
+from typing import Generic, TypeVar
 
-import grpc.aio
 from aetcd import rpc
+from google.protobuf.message import Message
 from grpc.aio import Metadata
 
 from aio_apiserver.storage.kv.etcd import versions
-from aio_apiserver.storage.kv.etcd.channel import Credentials, open_channel, open_stream
+from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
+from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 
 RANGE = operator.attrgetter("range")
@@ -22,23 +24,44 @@ REVOKE_LEASE = operator.attrgetter("revoke_lease")
 STATUS = operator.attrgetter("status")
 """The names of the calls, for callers that have not picked a member yet."""
 
+A = TypeVar("A", bound=Message)
+
 _WATCH = "/etcdserverpb.Watch/Watch"
 
 
+class UnaryCall(Generic[A]):
+    """One method of a member: a request, and its response."""
+
+    __slots__ = ("_calls", "_is_urgent", "_parse", "_path")
+
+    def __init__(self, calls: GrpcCalls, path: str, answer: type[A], *, is_urgent: bool = False) -> None:
+        self._calls = calls
+        self._is_urgent = is_urgent
+        self._path = path
+        self._parse = answer.FromString
+
+    async def __call__(self, request: Message, *, timeout: float, metadata: Metadata) -> A:  # noqa: ASYNC109
+        """The response. Raises AioRpcError."""
+        message = request.SerializeToString()
+        data = await self._calls.call(
+            self._path, message, timeout=timeout, metadata=metadata, is_urgent=self._is_urgent
+        )
+        return self._parse(data)
+
+
 class Calls:
-    """The calls of aetcd's stubs that the engine uses, each looked up once."""
+    """The methods that the engine uses."""
 
     __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn")
 
-    def __init__(self, channel: grpc.aio.Channel) -> None:
-        kv, lease = rpc.KVStub(channel), rpc.LeaseStub(channel)
-        self.range = kv.Range
-        self.txn = kv.Txn
-        self.compact = kv.Compact
-        self.grant_lease = lease.LeaseGrant
-        self.revoke_lease = lease.LeaseRevoke
-        self.status = rpc.MaintenanceStub(channel).Status
-        self.authenticate = rpc.AuthStub(channel).Authenticate
+    def __init__(self, calls: GrpcCalls) -> None:
+        self.range = UnaryCall(calls, "/etcdserverpb.KV/Range", rpc.RangeResponse, is_urgent=True)
+        self.txn = UnaryCall(calls, "/etcdserverpb.KV/Txn", rpc.TxnResponse)
+        self.compact = UnaryCall(calls, "/etcdserverpb.KV/Compact", rpc.CompactionResponse)
+        self.grant_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseGrant", rpc.LeaseGrantResponse)
+        self.revoke_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseRevoke", rpc.LeaseRevokeResponse)
+        self.status = UnaryCall(calls, "/etcdserverpb.Maintenance/Status", rpc.StatusResponse)
+        self.authenticate = UnaryCall(calls, "/etcdserverpb.Auth/Authenticate", rpc.AuthenticateResponse)
 
 
 class Endpoint:
@@ -55,34 +78,23 @@ class Endpoint:
         self.version: versions.Version | None = None
         self.reason = ""
         self.streams: set[GrpcStream] = set()
-        self._address = parse_endpoint(url)
-        self._config = config
-        self._credentials = credentials
-        self._open()
+        self._dialer = MemberDialer(parse_endpoint(url), config, credentials)
+        self._calls = GrpcCalls(self._dialer)
+        self.calls = Calls(self._calls)
 
     @property
     def has_reliable_progress(self) -> bool:
         """Whether the member's answers to progress requests are known to be right."""
         return self.version is not None and versions.is_progress_reliable(self.version)
 
-    async def reconnect(self) -> None:
-        """Open a new channel, with the present credentials."""
-        old = self._channel
-        self._open()
-        await old.close()
-
     async def open_watch_stream(self, metadata: Metadata) -> GrpcStream:
         """A new stream of watches; it takes rpc.WatchRequest and gives rpc.WatchResponse. Raises AioRpcError."""
-        return await open_stream(_WATCH, self._address, metadata, config=self._config, credentials=self._credentials)
+        return await self._dialer.open_stream(_WATCH, metadata)
 
     async def close(self) -> None:
-        await self._channel.close()
+        await self._calls.close()
 
     def cancel_streams(self) -> None:
         """Cancel the streams; their readers get the error at once."""
         for stream in self.streams:
             stream.cancel()
-
-    def _open(self) -> None:
-        self._channel = open_channel(self._address, self._config, self._credentials)
-        self.calls = Calls(self._channel)

@@ -43,8 +43,8 @@ class Endpoints:
         self._token = token
         self._seen = seen
         self._clock = clock
-        self._credentials = Credentials(config.tls)
-        self._all = [Endpoint(url, config, self._credentials) for url in config.endpoints]
+        credentials = Credentials(config.tls)
+        self._all = [Endpoint(url, config, credentials) for url in config.endpoints]
         self._up = list(self._all)
         self._turn = 0
         self._any_up = asyncio.Event()
@@ -128,8 +128,6 @@ class Endpoints:
             endpoint.cancel_streams()
             await self._clock.sleep(pause)
             pause = min(pause * 2, _LAST_PAUSE)
-            if self._credentials.refresh():
-                await endpoint.reconnect()
         self._probed.discard(endpoint)
         if endpoint not in self._up:
             logger.info("etcd endpoint %s is up", endpoint.url)

@@ -37,6 +37,8 @@ from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 
 _HEALTH_SECONDS = 2.0
+_FULL = "alarm:NOSPACE"
+"""The alarm of a full etcd, which still reads and deletes. Servers that were not ready could not make room."""
 
 
 class EtcdKV:
@@ -157,7 +159,7 @@ class EtcdKV:
             alarms = await self._alarms()
         except StorageError as error:
             return Health(healthy=False, reason=str(error))
-        return Health(healthy=not alarms, reason="; ".join(alarms))
+        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason="; ".join(alarms))
 
     def statistics(self) -> Mapping[str, Any]:
         """The members that are up and down, and the watch stream, for metrics and status pages."""

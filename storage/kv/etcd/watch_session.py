@@ -95,13 +95,12 @@ class WatchSession:
             stream.write(request.SerializeToString())
 
     async def receive(self, stream: GrpcStream) -> None:
-        """Hand out all responses until the stream ends; one turn of the event loop takes all that have arrived.
+        """Hand out all responses until the stream ends. Raises AioRpcError, SessionRefused."""
+        await stream.receive(self._dispatch_all)
 
-        Raises AioRpcError, SessionRefused.
-        """
-        while messages := await stream.read():
-            for message in messages:
-                self.dispatch(rpc.WatchResponse.FromString(message))
+    def _dispatch_all(self, messages: list[bytes]) -> None:
+        for message in messages:
+            self.dispatch(rpc.WatchResponse.FromString(message))
 
     def dispatch(self, response: rpc.WatchResponse) -> None:
         """Hand out one response. Raises SessionRefused."""

@@ -212,3 +212,50 @@ async def test_all_who_wait_share_one_answer() -> None:
 
     assert answers == [{"etcd": "disk full"}] * 10
     assert checked.storage.asked == 1
+
+
+FULL = Health(healthy=True, reason="memberID:1 alarm:NOSPACE ")
+STRANGER = Health(
+    healthy=False, reason="http://10.0.0.1:2379: the server does not speak HTTP/2: a frame of 3940676 bytes"
+)
+
+
+async def test_a_full_etcd_is_ready_for_reads_and_says_that_it_is_full() -> None:
+    checked = Checked()
+    checked.storage.answers["etcd"] = FULL
+
+    summary, verbose, live = [await checked.ask(path) for path in ("/readyz", "/readyz?verbose", "/livez")]
+
+    assert (summary.status, summary.text, live.status) == (200, "ok", 200)
+    assert "[+]etcd ok\n" in verbose.text
+    assert "warn: etcd: the database is full (NOSPACE)" in verbose.text
+
+
+async def test_a_failure_with_a_known_cause_names_the_flag_and_no_address() -> None:
+    checked = Checked()
+    checked.storage.answers["etcd"] = STRANGER
+
+    answer = await checked.ask("/readyz")
+
+    assert "warn: etcd: --etcd-servers names a server that is no etcd\n" in answer.text
+    assert "10.0.0.1" not in answer.text
+
+
+async def test_a_failure_is_logged_with_address_and_flag_at_most_every_ten_seconds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger=health.__name__)
+    checked = Checked()
+    checked.storage.answers["etcd"] = STRANGER
+    handlers = health.handlers(checked.health, checked.start_up, checked.draining, checked.metrics)
+    routes = Routes(exact=handlers, prefixes={})
+
+    async with listening(routes.dispatch, with_request_info, clock=checked.clock) as listener:
+        for _ in range(21):
+            await ask(listener.port, "/readyz")
+            checked.clock.advance(1.0)
+
+    lines = [record.getMessage() for record in caplog.records if "readyz check failed" in record.getMessage()]
+    assert len(lines) == 3
+    assert "http://10.0.0.1:2379" in lines[0]
+    assert "--etcd-servers" in lines[0]

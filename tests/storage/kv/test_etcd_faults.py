@@ -11,7 +11,7 @@ from aetcd import rpc
 
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls
-from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Health, Record, prefix_end
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_events, read, take, update
@@ -237,14 +237,16 @@ class TestNoSpace:
             last = await read(kv, b"a")
             assert last is not None
             assert last.version > 1
-            assert "NOSPACE" in (await kv.health()).reason
+            full = await kv.health()
+            assert full.healthy
+            assert "NOSPACE" in full.reason
             with pytest.raises(NoSpace):
                 await create(kv, b"b", b"small")
 
             await make_room(member, last.mod_revision)
 
             await create(kv, b"b", b"small")
-            assert (await kv.health()).healthy
+            assert await kv.health() == Health(healthy=True)
 
 
 class TestTls:

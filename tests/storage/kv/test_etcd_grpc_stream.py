@@ -1,4 +1,4 @@
-"""One gRPC stream against a server that speaks HTTP/2 by h2: batches, back-pressure, and its end."""
+"""One gRPC stream against a server that speaks HTTP/2 by h2: messages, back-pressure, and its end."""
 
 import asyncio
 import logging
@@ -14,9 +14,10 @@ from h2 import events
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
-from aio_apiserver.storage.kv.etcd.channel import Credentials, open_stream
+from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, Tls, parse_endpoint
-from aio_apiserver.storage.kv.etcd.grpc_stream import WINDOW, GrpcStream
+from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
+from aio_apiserver.storage.kv.etcd.http2 import WINDOW
 from tests.storage.kv.etcd_cluster import until
 
 METHOD = "/etcdserverpb.Watch/Watch"
@@ -93,13 +94,31 @@ async def stream(server: H2Server, tmp_path: Path) -> AsyncIterator[GrpcStream]:
 async def connect(endpoint: str, *, keepalive: float = 10.0) -> GrpcStream:
     config = EtcdConfig(endpoints=[endpoint], keepalive=keepalive, keepalive_timeout=keepalive)
     metadata = Metadata(("hasleader", "true"), ("token", "t"))
-    address = parse_endpoint(endpoint)
-    return await open_stream(METHOD, address, metadata, config=config, credentials=Credentials(Tls()))
+    dialer = MemberDialer(parse_endpoint(endpoint), config, Credentials(Tls()))
+    return await dialer.open_stream(METHOD, metadata)
+
+
+class Reading:
+    """Reads a stream in the background."""
+
+    def __init__(self, stream: GrpcStream) -> None:
+        self.messages: list[bytes] = []
+        self.hand_overs = 0
+        self.task = asyncio.create_task(stream.receive(self._take))
+
+    def _take(self, messages: list[bytes]) -> None:
+        self.messages += messages
+        self.hand_overs += 1
+
+    async def until(self, count: int) -> list[bytes]:
+        """The first messages, so many."""
+        await until(lambda: len(self.messages) >= count)
+        return self.messages
 
 
 async def failure_of(stream: GrpcStream) -> tuple[StatusCode, str]:
     with pytest.raises(AioRpcError) as failure:
-        await stream.read()
+        await stream.receive(lambda _: None)
     return failure.value.code(), failure.value.details() or ""
 
 
@@ -109,39 +128,47 @@ class TestMessages:
         assert (server.request["hasleader"], server.request["token"]) == ("true", "t")
         assert (server.request["te"], server.request["content-type"]) == ("trailers", "application/grpc")
 
-    async def test_all_that_has_come_is_read_at_once(self, stream: GrpcStream, server: H2Server) -> None:
+    async def test_messages_of_one_frame_are_handed_over_at_once(self, stream: GrpcStream, server: H2Server) -> None:
         messages = [b"%d" % number for number in range(300)]
+        reading = Reading(stream)
 
         server.send(framed(*messages))
 
-        assert await stream.read() == messages
+        assert await reading.until(300) == messages
+        assert reading.hand_overs <= 2
 
     async def test_a_message_that_comes_in_pieces_is_whole(self, stream: GrpcStream, server: H2Server) -> None:
+        reading = Reading(stream)
+
         for byte in framed(b"one", b"two"):
             server.send(bytes([byte]))
             await asyncio.sleep(0)
 
-        messages = await stream.read()
-
-        assert messages + (await stream.read() if len(messages) < 2 else []) == [b"one", b"two"]
+        assert await reading.until(2) == [b"one", b"two"]
 
     async def test_a_message_may_be_larger_than_the_window(self, stream: GrpcStream, server: H2Server) -> None:
         server.send(framed(bytes(4 * WINDOW)))
 
-        (message,) = await stream.read()
+        (message,) = await Reading(stream).until(1)
 
         assert len(message) == 4 * WINDOW
 
-    async def test_a_reader_that_sleeps_holds_the_server_back(self, stream: GrpcStream, server: H2Server) -> None:
+    async def test_a_stream_without_a_reader_holds_the_server_back(self, stream: GrpcStream, server: H2Server) -> None:
         server.send(framed(bytes(1000)) * 3000)
         await until(lambda: server.window == 0)
 
-        first = await stream.read()
-        rest = await stream.read()
+        messages = await Reading(stream).until(3000)
 
-        assert len(framed(bytes(1000))) * len(first) <= WINDOW
-        while len(first) + len(rest) < 3000:
-            rest += await stream.read()
+        assert messages == [bytes(1000)] * 3000
+
+    async def test_a_reader_that_refuses_a_message_ends_the_stream(self, stream: GrpcStream, server: H2Server) -> None:
+        def refuse(_messages: list[bytes]) -> None:
+            raise ValueError("not wanted")
+
+        server.send(framed(b"one"))
+
+        with pytest.raises(ValueError, match="not wanted"):
+            await stream.receive(refuse)
 
     async def test_writes_wait_for_the_servers_window(self, stream: GrpcStream, server: H2Server) -> None:
         message = bytes(range(256)) * 1024
@@ -163,7 +190,10 @@ class TestEnds:
         server.h2.send_headers(1, [("grpc-status", "0")], end_stream=True)
         server.flush()
 
-        assert [await stream.read(), await stream.read()] == [[b"last"], []]
+        reading = Reading(stream)
+        await reading.task
+
+        assert reading.messages == [b"last"]
 
     async def test_an_end_without_a_status_is_a_failure(self, stream: GrpcStream, server: H2Server) -> None:
         server.h2.end_stream(1)
@@ -207,12 +237,12 @@ class TestEnds:
 
     async def test_a_server_that_answers_probes_stays(self, server: H2Server, tmp_path: Path) -> None:
         stream = await connect(f"unix://{tmp_path / 'socket'}", keepalive=0.02)
-        reading = asyncio.create_task(stream.read())
+        reading = Reading(stream)
         await until(lambda: server.pings >= 3)
 
         server.send(framed(b"still here"))
 
-        assert await reading == [b"still here"]
+        assert await reading.until(1) == [b"still here"]
         stream.cancel()
 
     async def test_nobody_who_listens_is_a_failure_to_connect(self, tmp_path: Path) -> None:
@@ -228,7 +258,7 @@ def test_it_works_on_uvloop_too(tmp_path: Path) -> None:
         stream = await connect(f"unix://{path}")
         await until(lambda: bool(protocol.request))
         protocol.send(framed(b"one"))
-        messages = await stream.read()
+        messages = await Reading(stream).until(1)
         stream.cancel()
         listening.close()
         return messages
@@ -236,8 +266,7 @@ def test_it_works_on_uvloop_too(tmp_path: Path) -> None:
     assert uvloop.run(echo()) == [b"one"]
 
 
-@pytest.mark.parametrize("library", ["h2", "hpack"])
-def test_headers_which_carry_the_token_reach_no_log(library: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_headers_which_carry_the_token_reach_no_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
 
-    assert not logging.getLogger(f"{library}.any").isEnabledFor(logging.DEBUG)
+    assert not logging.getLogger("hpack.any").isEnabledFor(logging.DEBUG)

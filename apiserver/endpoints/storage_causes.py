@@ -1,0 +1,29 @@
+"""storage_causes: what an operator can do about an etcd that cannot be used, by the words of its error.
+
+Pure. Must hold: a cause names flags and no address, since anonymous clients may read /readyz.
+"""
+
+_CAUSES = (
+    ("NOSPACE", "the database is full (NOSPACE): compact, defragment and disarm the alarm of etcd"),
+    ("CERTIFICATE_VERIFY_FAILED", "--etcd-cafile does not trust the certificate of the server"),
+    ("_ALERT_", "the server does not accept the client certificate of --etcd-certfile"),
+    ("asks for a user", "the server wants a user: give one the common name of the certificate of --etcd-certfile"),
+    ("permission denied", "the user of the certificate of --etcd-certfile may not use --etcd-prefix"),
+    ("does not speak HTTP/2", "--etcd-servers names a server that is no etcd"),
+    ("the server has closed it", "--etcd-servers names a server that is no etcd, or that wants https"),
+    ("no answer in time", "the server that --etcd-servers names does not answer in time"),
+    ("gone silent", "the server that --etcd-servers names does not answer in time"),
+    ("Deadline Exceeded", "the server that --etcd-servers names does not answer in time"),
+    ("Connection refused", "no server listens at the address of --etcd-servers"),
+)
+
+
+def cause_of(reason: str) -> str:
+    """The cause behind the reason of a failed health check, or behind its warning; empty when it is not known."""
+    return next((cause for words, cause in _CAUSES if words in reason), "")
+
+
+def explained(reason: str) -> str:
+    """The reason with its cause."""
+    cause = cause_of(reason)
+    return f"{reason} ({cause})" if cause else reason

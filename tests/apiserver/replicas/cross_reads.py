@@ -1,0 +1,62 @@
+"""Writes on one replica, each followed by a list on another one: the list has the write, and hardly waits for it."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import aiohttp
+
+from tests.apiserver.replicas.replica_programs import MAPS, percentiles, replica_programs, session
+from tests.storage.kv.etcd_server import Member
+
+AT_ONCE = 4
+
+
+async def read_after_writes(directory: Path, etcd: Member, *, pairs: int) -> str:
+    """So many pairs. Fails when a list is stale."""
+    async with replica_programs(directory, etcd, 2, prefix="/cross") as (a, b), session() as client:
+        for replica in (a, b):
+            await replica.start()
+        for replica in (a, b):
+            await replica.wait_until_ready()
+        usual = [await _list(client, b.url, "none") for _ in range(100)]
+        numbers = iter(range(pairs))
+        waits: list[float] = []
+
+        async def work(name: str) -> None:
+            for number in numbers:
+                await _write(client, a.url, name, str(number))
+                begun = time.perf_counter()
+                found = await _listed(client, b.url, name)
+                waits.append(time.perf_counter() - begun)
+                assert found == str(number), f"stale: {found} instead of {number}"
+
+        async with asyncio.TaskGroup() as group:
+            for worker in range(AT_ONCE):
+                group.create_task(work(f"worker-{worker}"))
+    plain = sorted(usual)[len(usual) // 2]
+    figures = ", ".join(percentiles([max(0.0, wait - plain) for wait in waits]))
+    return f"{pairs} pairs: 0 stale; a list takes {1e3 * plain:.1f} ms, and behind a write longer by {figures}"
+
+
+async def _write(client: aiohttp.ClientSession, url: str, name: str, value: str) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"worker": name}}}
+    body["data"] = {"value": value}
+    async with client.put(f"{url}{MAPS}/{name}", json=body) as answer:
+        if answer.status < 300:
+            return
+        assert answer.status == 404, await answer.text()
+    async with client.post(f"{url}{MAPS}", json=body) as answer:
+        assert answer.status == 201, await answer.text()
+
+
+async def _listed(client: aiohttp.ClientSession, url: str, name: str) -> str:
+    async with client.get(f"{url}{MAPS}", params={"labelSelector": f"worker={name}"}) as answer:
+        items = (await answer.json())["items"]
+    return str(items[0]["data"]["value"]) if items else "nothing"
+
+
+async def _list(client: aiohttp.ClientSession, url: str, name: str) -> float:
+    begun = time.perf_counter()
+    await _listed(client, url, name)
+    return time.perf_counter() - begun

@@ -1,0 +1,39 @@
+"""Starts of several replicas on an empty etcd, some of which are killed in the middle of it: all come up."""
+
+import asyncio
+import random
+import time
+from pathlib import Path
+
+from tests.apiserver.replicas.replica_programs import ReplicaProgram, percentiles, replica_programs
+from tests.storage.kv.etcd_server import Member
+
+LONGEST_LIFE = 2.5
+"""Seconds after which a replica is killed at the latest; a start alone on the machine takes less."""
+PATIENCE = 60.0
+
+
+async def start_with_kills(directory: Path, etcd: Member, *, rounds: int, replicas: int, kills: int, seed: int) -> str:
+    """Start the replicas together, on an empty part of etcd in each round. Fails when one dies by itself."""
+    chance = random.Random(seed)
+    took: list[float] = []
+    for number in range(rounds):
+        place = directory / f"round-{number}"
+        async with replica_programs(place, etcd, replicas, prefix=f"/round-{number}") as started:
+            victims = chance.sample(list(started), kills)
+            await asyncio.gather(*(replica.start() for replica in started))
+            await asyncio.gather(*(_kill_and_restart(one, chance.uniform(0, LONGEST_LIFE)) for one in victims))
+            begun = time.monotonic()
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*(replica.wait_until_ready() for replica in started))
+            took.append(time.monotonic() - begun)
+    late = sum(seconds > 5 for seconds in took)
+    figures = ", ".join(percentiles(took))
+    did = f"{rounds} starts of {replicas} with {kills} kills: 0 dead"
+    return f"{did}; all up after the last restart: {figures}; later than 5 s: {late}"
+
+
+async def _kill_and_restart(replica: ReplicaProgram, life: float) -> None:
+    await asyncio.sleep(life)
+    await replica.kill()
+    await replica.start()
