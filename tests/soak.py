@@ -1,7 +1,8 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
     python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--watch-runs 100] [--cycles 1000]
-        [--interrupts 200] [--attack-seconds 100] [--seed 0]
+        [--interrupts 200] [--attack-seconds 100] [--fuzzed-requests 200000] [--examples 20] [--fuzzed-inputs 100000]
+        [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
@@ -30,6 +31,7 @@ from aio_apiserver.storage.kv.etcd import EtcdConfig
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
 from tests.apiserver.testing import cycles
+from tests.fuzz import fuzz_runs
 from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
@@ -147,6 +149,17 @@ async def neighbours_of_bodies(arguments: argparse.Namespace) -> str:
     return "\n  ".join(["", *told])
 
 
+async def fuzzed_requests(arguments: argparse.Namespace) -> str:
+    """Recorded requests that went wrong."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await fuzz_runs.requests(Path(folder), count=arguments.fuzzed_requests, seed=arguments.seed)
+
+
+async def fuzzed_targets(arguments: argparse.Namespace) -> str:
+    """Decoders, parsers, selectors and patches."""
+    return await fuzz_runs.guided(runs=arguments.fuzzed_inputs, seed=arguments.seed)
+
+
 Part = Callable[[argparse.Namespace], Awaitable[str]]
 
 PARTS: Mapping[str, Part] = {
@@ -166,6 +179,8 @@ PARTS: Mapping[str, Part] = {
     "neighbours.job": neighbours_of_a_job,
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,
+    "fuzz.requests": fuzzed_requests,
+    "fuzz.targets": fuzzed_targets,
 }
 
 
@@ -188,6 +203,8 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
     parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
     parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")
+    parser.add_argument("--fuzzed-requests", type=int, default=200_000)
+    parser.add_argument("--fuzzed-inputs", type=int, default=100_000, help="inputs for each function that reads bytes")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)
     for name in arguments.names:

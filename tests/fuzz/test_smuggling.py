@@ -2,7 +2,7 @@
 
 import asyncio
 import tomllib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,11 @@ async def answers(port: int, sent: str) -> list[str]:
         await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
 
+async def answers_of(port: int, requests: Mapping[str, str]) -> Mapping[str, list[str]]:
+    found = await asyncio.gather(*(answers(port, sent) for sent in requests.values()))
+    return dict(zip(requests, found, strict=True))
+
+
 def expected(row: dict[str, Any]) -> list[str]:
     """What a row says, without interim answers and without the kinds of refusals."""
     said = row.get("here", [one for one in row["go"] if one != "100"])
@@ -65,7 +70,7 @@ def is_safe(found: Sequence[str], go: Sequence[str]) -> bool:
 
 
 async def test_ambiguous_requests_are_read_as_the_table_says(port: int) -> None:
-    found = {row["name"]: await answers(port, row["sent"]) for row in ROWS}
+    found = await answers_of(port, {row["name"]: row["sent"] for row in ROWS})
 
     assert {name: said for name, said in found.items() if said != expected(BY_NAME[name])} == {}
 
@@ -73,7 +78,8 @@ async def test_ambiguous_requests_are_read_as_the_table_says(port: int) -> None:
 async def test_ambiguous_requests_of_unknown_methods_are_read_as_go_reads_them_or_refused(port: int) -> None:
     """Another parser reads them."""
     rows = [row for row in ROWS if row["sent"].startswith("POST ") and "why" not in row and row["name"] != ENDLESS]
-    found = {row["name"]: await answers(port, "FOO" + row["sent"].removeprefix("POST")) for row in rows}
+
+    found = await answers_of(port, {row["name"]: "FOO" + row["sent"].removeprefix("POST") for row in rows})
 
     go = {row["name"]: [one.replace("POST", "FOO") for one in expected({"go": row["go"]})] for row in rows}
     assert {name: said for name, said in found.items() if not is_safe(said, go[name])} == {}
