@@ -155,6 +155,12 @@ async def fuzzed_requests(arguments: argparse.Namespace) -> str:
         return await fuzz_runs.requests(Path(folder), count=arguments.fuzzed_requests, seed=arguments.seed)
 
 
+async def described_requests(arguments: argparse.Namespace) -> str:
+    """Requests that follow the OpenAPI documents."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await fuzz_runs.described(Path(folder), examples=arguments.examples, seed=arguments.seed)
+
+
 async def fuzzed_targets(arguments: argparse.Namespace) -> str:
     """Decoders, parsers, selectors and patches."""
     return await fuzz_runs.guided(runs=arguments.fuzzed_inputs, seed=arguments.seed)
@@ -180,6 +186,7 @@ PARTS: Mapping[str, Part] = {
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,
     "fuzz.requests": fuzzed_requests,
+    "fuzz.openapi": described_requests,
     "fuzz.targets": fuzzed_targets,
 }
 
@@ -204,6 +211,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--interrupts", type=int, default=200, help="programs that are interrupted")
     parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")
     parser.add_argument("--fuzzed-requests", type=int, default=200_000)
+    parser.add_argument("--examples", type=int, default=20, help="requests for each operation of the OpenAPI documents")
     parser.add_argument("--fuzzed-inputs", type=int, default=100_000, help="inputs for each function that reads bytes")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.apiserver import program
 from tests.fuzz import fuzzing, targets
+from tests.fuzz.described_requests import DescribedServer
 
 GROWTH_MB = 100
 """The resident memory that may come on top of the highest in the first quarter of a run."""
@@ -41,6 +42,19 @@ def _as_admin(folder: Path) -> ssl.SSLContext:
     tls = program.trusting(folder)
     tls.load_cert_chain(folder / "pki" / "admin.crt", folder / "pki" / "admin.key")
     return tls
+
+
+async def described(folder: Path, *, examples: int, seed: int) -> str:
+    """Requests that follow the OpenAPI documents of a program in memory."""
+    async with program.running(folder, "--disable-admission-plugins=ServiceAccount") as running:
+        server = DescribedServer(f"https://127.0.0.1:{running.port}", folder)
+        documents = await asyncio.to_thread(server.documents)
+        for document in documents:
+            await asyncio.to_thread(server.try_document, document, examples=examples, seed=seed)
+        ended = await running.stop()
+    assert not server.wrong, server.wrong[:_TOLD]
+    assert "Traceback" not in ended.err
+    return f"{server.statuses.total()} requests of {len(documents)} documents: {dict(sorted(server.statuses.items()))}"
 
 
 async def guided(*, runs: int, seed: int) -> str:
