@@ -66,9 +66,8 @@ class DescribedServer:
                 case.path_parameters["namespace"] = "default"
             for waiting in ("watch", "timeoutSeconds"):
                 (case.query or {}).pop(waiting, None)
-            self._judge(
-                case, case.call(base_url=self._url, headers=self._headers, verify=str(self._ca), timeout=_SECONDS)
-            )
+            headers = self._headers | ({} if case.method == "PATCH" else {"Content-Type": "application/json"})
+            self._judge(case, case.call(base_url=self._url, headers=headers, verify=str(self._ca), timeout=_SECONDS))
 
         send()
 

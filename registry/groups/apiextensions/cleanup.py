@@ -1,7 +1,7 @@
 """Cleanup: deletes the custom resources of a definition that is being deleted, then removes its finalizer.
 
 There is one task for each such definition. Must hold: the definition stays until all of its objects are gone. A failed
-step is retried, with the store that serves the objects by then: a definition may change while it is deleted. A
+step is retried, with the store that the objects have by then: a definition may change while it is deleted. A
 definition with other finalizers stays, without objects.
 """
 
@@ -55,7 +55,7 @@ class Cleanup:
     """The cleanup tasks of one server."""
 
     def __init__(self, store: Store, clock: Clock, objects_of: Callable[[str], Store | None]) -> None:
-        """`objects_of` returns the store for the objects of a definition; None when they are not served."""
+        """`objects_of` returns the store for the objects of a definition; None when it has no names."""
         self._store = store
         self._objects_of = objects_of
         self._clock = clock
@@ -72,12 +72,10 @@ class Cleanup:
         await self._tasks.close()
 
     async def _run(self, definition: Definition) -> None:
-        objects = None
         try:
             while True:
-                objects = self._objects_of(definition.name) or objects
                 try:
-                    await self._clean_up(definition, objects)
+                    await self._clean_up(definition, self._objects_of(definition.name))
                     return
                 except KeyNotFound:
                     return

@@ -164,9 +164,11 @@ class DefinitionController:
             self._cleanup.begin(present)
 
     def _objects_of(self, name: str) -> Store | None:
-        """The store for the custom resources of a definition; None when they are not served."""
-        offer, present = self._offers.get(name), self._newest(name)
-        return offer.stores[present.storage_version] if offer is not None and present is not None else None
+        """The store for the custom resources of a definition, served or not; None when it has no names."""
+        present = self._newest(name)
+        if present is None or not present.has_names:
+            return None
+        return self._resources.offer(present).stores[present.storage_version]
 
     async def _look_later(self, name: str) -> None:
         await self._clock.patience.sleep(_RETRY_SECONDS)

@@ -21,7 +21,7 @@ from aio_apiserver.registry.groups.apiextensions.offers import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.storage.clock import Clock, ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.interface import ListOptions, Update
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.foundations import foundation_on
 from tests.registry.groups.apiextensions.definitions import SCHEMA, definition, version
@@ -152,7 +152,8 @@ async def test_a_definition_is_deleted_after_its_objects(server: Server) -> None
     assert crd["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
 
 
-async def test_a_definition_that_changes_while_it_is_deleted_goes_after_its_objects() -> None:
+@pytest.mark.parametrize("is_served", [True, False])
+async def test_a_definition_that_changes_while_it_is_deleted_goes_after_its_objects(*, is_served: bool) -> None:
     name, clock = "widgets.example.com", ManualClock()
     async with StorageFactory(StorageConfig(), clock=clock) as factory, serving(factory, clock) as server:
         await server.define(definition(scope="Cluster"))
@@ -165,14 +166,31 @@ async def test_a_definition_that_changes_while_it_is_deleted_goes_after_its_obje
         await server.change(name, {"versions": [version("v1", storage=True, schema={"type": "object"})]})
         await eventually(lambda: server.store(name).kind.custom_type is not before.kind.custom_type)
         with pytest.raises(StatusError, match="the cache is closed"):
-            while await before.list(request(), ListOptions()):
-                clock.advance(1)
-                await asyncio.sleep(0)
+            await read_again_and_again(before, clock)
 
-        await server.store(name).update(request(), "held", UpdatedObject(without_finalizers), UpdateOptions())
-        while server.offers:
+        after = server.store(name)
+        if not is_served:
+            await server.definitions.storage.guaranteed_update(name, without_conditions)
+            await eventually(lambda: not server.offers)
+
+        await after.update(request(), "held", UpdatedObject(without_finalizers), UpdateOptions())
+        while (await server.definitions.list(request(), ListOptions())).items:
             clock.advance(1)  # the cleanup tries again
             await asyncio.sleep(0)
+
+
+async def read_again_and_again(objects: Store, clock: ManualClock) -> None:
+    while await objects.list(request(), ListOptions()):
+        clock.advance(1)
+        await asyncio.sleep(0)
+
+
+async def without_conditions(current: StoredObject | None) -> Update:
+    """What a client may write as the status."""
+    assert current is not None
+    crd = current.decode()
+    crd["status"]["conditions"] = []
+    return Update(crd)
 
 
 async def without_finalizers(current: StoredObject | None) -> Made:
