@@ -1,12 +1,12 @@
 """Internal errors: the 500s that kube-apiserver gives for mistakes of clients, too. Every other 500 is a defect here.
 
-Each row is a text that kube-apiserver v1.36.4 answered with 500, in the recordings or to the same request by hand.
+Each row is a text that kube-apiserver v1.36.4 answered with 500, in the recordings or to the same request by hand, or
+that its source answers so.
 """
 
 import re
 from collections.abc import Mapping
 
-_ADMISSION = "the API server cannot do what the object asks for, which it words as its own failure"
 _STRATEGIC = "a strategic merge patch that does not fit the object; upstream returns a plain error"
 
 REASONS: Mapping[str, str] = {
@@ -23,7 +23,8 @@ REASONS: Mapping[str, str] = {
     r"expected a (\[\]interface|map\[string\]interface) \{\}, but received": _STRATEGIC,
     r"unable to find api field in struct": _STRATEGIC,
     r"duplicate nodePort: ": "a service with one node port twice",
-    r"failed to allocate requested HealthCheck NodePort": _ADMISSION,
+    r"failed to allocate requested HealthCheck NodePort": "a service with a taken port for its health checks",
+    r"failed to allocate a serviceIP": "a service, when no address is free, or a client has deleted the ServiceCIDRs",
     r"content is not a list": "the metadata of one custom resource, asked for as a list",
     r"invalid resource name ": "a namespace in a path that cannot be one",
     r"unsupported role reference kind": "a binding by a user with limited rights, without a kind of its role",
