@@ -75,10 +75,8 @@ def _needs(name: str) -> Iterator[str]:
 
 def test_the_lock_pins_all_that_an_installation_has_loaded() -> None:
     """The packages of this environment that belong to the server, and not to its tests."""
-    reached, new = (
-        set[str](),
-        {canonicalize_name(Requirement(one).name) for one in project()["project"]["dependencies"]},
-    )
+    new: set[str] = {canonicalize_name(Requirement(one).name) for one in project()["project"]["dependencies"]}
+    reached: set[str] = set()
     while new:
         reached |= new
         new = {needed for name in new for needed in _needs(name)} - reached

@@ -190,8 +190,10 @@ def broken_files(folder: Path, canaries: Canaries) -> Iterator[str]:
 
 async def test_a_server_that_does_not_start_quotes_no_secret_of_its_files(tmp_path: Path) -> None:
     canaries = Canaries()
-    modes = ("-v=10", "--secure-port=0", "--storage-backend=memory", f"--data-dir={tmp_path}/data")
-    modes += ("--authorization-mode=RBAC,Webhook", "--service-account-issuer=https://a")
+    modes = (
+        *("-v=10", "--secure-port=0", "--storage-backend=memory", f"--data-dir={tmp_path}/data"),
+        *("--authorization-mode=RBAC,Webhook", "--service-account-issuer=https://a"),
+    )
 
     found = await asyncio.gather(*(program.run(*modes, flag) for flag in broken_files(tmp_path, canaries)))
 

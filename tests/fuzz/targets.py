@@ -23,7 +23,7 @@ from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.cel.syntax import Issue
-from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
+from aio_apiserver.registry.machinery.cel.values import NONE, CostExceeded, EvaluationError
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic
 from aio_apiserver.registry.machinery.schema import depth, strict
 from aio_apiserver.registry.machinery.selectors import fields, labels
@@ -34,7 +34,7 @@ from aio_apiserver.storage import codec
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.store import continue_token
 from tests.golden.recorded import TYPES
-from tests.registry.machinery.cel.test_expressions import ENVIRONMENT, NONE, VALUE
+from tests.registry.machinery.cel.test_expressions import ENVIRONMENT, VALUE
 from tests.registry.machinery.patch.apply.things import builtin_manager
 
 SEEDS = Path(__file__).with_name("seeds")

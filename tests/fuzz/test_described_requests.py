@@ -10,7 +10,7 @@ from tests import program
 from tests.fuzz.described_requests import DescribedServer
 
 PICKED = {
-    "api/v1": re.compile(r"/(namespaces|configmaps|pods|services|secrets)(/\{name\})?$").search,
+    "api/v1": re.compile(r"/(configmaps|pods|services)(/\{name\})?$").search,
     "apis/apps/v1": re.compile(r"/deployments(/\{name\}(/scale|/status)?)?$").search,
 }
 
