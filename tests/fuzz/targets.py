@@ -21,11 +21,18 @@ from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang import durations, json_characters, json_errors, pem, quantity
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.validation import addresses
+from aio_apiserver.registry.base.validation import urls as urls_of_fields
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.apiextensions import json_paths as json_path_steps
+from aio_apiserver.registry.groups.batch import schedules
+from aio_apiserver.registry.groups.core import connect_options
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.values import NONE, CostExceeded, EvaluationError
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic
-from aio_apiserver.registry.machinery.schema import depth, strict
+from aio_apiserver.registry.machinery.patch.apply import fields as field_trees
+from aio_apiserver.registry.machinery.schema import depth, strict, times
+from aio_apiserver.registry.machinery.schema.validation import formats, patterns
 from aio_apiserver.registry.machinery.selectors import fields, labels
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 from aio_apiserver.registry.machinery.serializers.protobuf.envelope import MAGIC
@@ -47,6 +54,8 @@ REFUSALS = (
     EvaluationError,
     CostExceeded,
     pem.PemError,
+    json_path_steps.InvalidJSONPath,
+    json_path_steps.Uncomparable,
     ValueError,
 )
 KIND = GroupVersionKind("apps", "v1", "Deployment")
@@ -73,6 +82,11 @@ Target = Callable[[bytes], object]
 def text_of(data: bytes) -> str:
     """The text that the server makes of bytes in a head."""
     return data.decode("utf-8", "surrogateescape")
+
+
+def field_of(data: bytes) -> str:
+    """The text that the server makes of bytes in a body."""
+    return data.decode("utf-8", "replace")
 
 
 def json_bodies(data: bytes) -> None:
@@ -141,6 +155,39 @@ def cel_expressions(data: bytes) -> None:
     ENVIRONMENT.compile(data.decode()).evaluate({"self": VALUE, "oldSelf": NONE})
 
 
+def json_paths(data: bytes) -> None:
+    json_path_steps.compiled(field_of(data))(PRESENT)
+
+
+def patterns_of_schemas(data: bytes) -> None:
+    pattern, _, text = field_of(data).partition("\n")
+    patterns.matches(pattern, text)
+
+
+def texts_of_fields(data: bytes) -> None:
+    """Addresses, URLs, times, schedules and the formats of schemas."""
+    text = field_of(data)
+    schedules.error_of(text)
+    for check in (addresses.validate, addresses.validate_cidr, addresses.warn, urls_of_fields.validate_webhook_url):
+        check(text, "spec.field")
+    for read in (times.time, times.micro_time, *formats.CHECKS.values()):
+        with contextlib.suppress(*REFUSALS):
+            read(text)
+
+
+def field_sets(data: bytes) -> None:
+    value = orjson.loads(data)
+    depth.check(value, data)
+    field_trees.decoded(value)
+
+
+def connect_options_of(data: bytes) -> None:
+    query = urls.parse_query(text_of(data))
+    for kind in ("PodLogOptions", "PodExecOptions", "PodAttachOptions", "PodPortForwardOptions"):
+        with contextlib.suppress(*REFUSALS):
+            connect_options.read(kind, query)
+
+
 def request_targets(data: bytes) -> None:
     target = urls.parse(text_of(data))
     for method in ("GET", "DELETE"):
@@ -179,14 +226,19 @@ TARGETS: Mapping[str, Target] = {
     "label-selectors": lambda data: labels.parse(text_of(data)),
     "field-selectors": lambda data: fields.parse(text_of(data), MAPS),
     "cel-expressions": cel_expressions,
+    "json-paths": json_paths,
+    "patterns": patterns_of_schemas,
+    "texts-of-fields": texts_of_fields,
+    "field-sets": field_sets,
+    "connect-options": connect_options_of,
     "request-targets": request_targets,
     "request-heads": request_heads,
     "accept-headers": lambda data: negotiation.parse_accept(text_of(data)),
     "continue-tokens": lambda data: continue_token.decode(text_of(data)),
     "tokens": lambda data: jwts.unverified(text_of(data), 1),
     "certificate-requests": lambda data: pem.read_request(data),
-    "quantities": lambda data: quantity.canonical(text_of(data)),
-    "durations": lambda data: durations.parse(text_of(data)),
+    "quantities": lambda data: quantity.canonical(field_of(data)),
+    "durations": lambda data: durations.parse(field_of(data)),
     "stored-values": lambda data: codec.decode(data),
 }
 
