@@ -1,4 +1,5 @@
 # The server in a small image, as a user without rights. Data, certificates and the kubeconfig are in /data.
+# All packages have the versions and hashes of the lock files (scripts/lock writes them).
 #
 #   docker build -t aio-apiserver .
 #   docker run -p 127.0.0.1:6443:6443 -v apiserver:/data aio-apiserver
@@ -6,14 +7,19 @@
 
 FROM python:3.13-slim AS build
 WORKDIR /src
-RUN python -m venv /opt/aio-apiserver
+COPY requirements.lock build-requirements.lock ./
+RUN python -m venv /opt/aio-apiserver && python -m venv /opt/build && \
+    /opt/aio-apiserver/bin/pip install --no-cache-dir --only-binary=:all: --require-hashes --requirement requirements.lock && \
+    /opt/build/bin/pip install --no-cache-dir --only-binary=:all: --require-hashes --requirement build-requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY storage storage
 COPY registry registry
 COPY controllers controllers
 COPY apiserver apiserver
 COPY src src
-RUN /opt/aio-apiserver/bin/pip install --no-cache-dir . && /opt/aio-apiserver/bin/pip uninstall --yes pip
+RUN /opt/build/bin/hatchling build --target wheel --directory /wheel && \
+    /opt/aio-apiserver/bin/pip install --no-cache-dir --no-index --no-deps /wheel/*.whl && \
+    /opt/aio-apiserver/bin/pip check && /opt/aio-apiserver/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim
 COPY --from=build /opt/aio-apiserver /opt/aio-apiserver

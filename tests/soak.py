@@ -2,6 +2,8 @@
 
     python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--watch-runs 100] [--cycles 1000]
         [--interrupts 200] [--attack-seconds 100] [--starts 100] [--pairs 20000] [--restarts 10] [--seed 0]
+        [--interrupts 200] [--attack-seconds 100] [--fuzzed-requests 200000] [--examples 20] [--fuzzed-inputs 100000]
+        [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.
@@ -31,6 +33,7 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
 from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
+from tests.fuzz import fuzz_runs
 from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
@@ -167,6 +170,21 @@ async def replicas_restart_in_turns(arguments: argparse.Namespace) -> str:
         return await rolling_load.restart_under_load(
             Path(folder), etcd, per_second=500, watches=200, restarts=arguments.restarts
         )
+async def fuzzed_requests(arguments: argparse.Namespace) -> str:
+    """Recorded requests that went wrong."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await fuzz_runs.requests(Path(folder), count=arguments.fuzzed_requests, seed=arguments.seed)
+
+
+async def described_requests(arguments: argparse.Namespace) -> str:
+    """Requests that follow the OpenAPI documents."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await fuzz_runs.described(Path(folder), examples=arguments.examples, seed=arguments.seed)
+
+
+async def fuzzed_targets(arguments: argparse.Namespace) -> str:
+    """Decoders, parsers, selectors and patches."""
+    return await fuzz_runs.guided(runs=arguments.fuzzed_inputs, seed=arguments.seed)
 
 
 Part = Callable[[argparse.Namespace], Awaitable[str]]
@@ -192,6 +210,9 @@ PARTS: Mapping[str, Part] = {
     "neighbours.job": neighbours_of_a_job,
     "neighbours.nodes": neighbours_of_nodes,
     "neighbours.bodies": neighbours_of_bodies,
+    "fuzz.requests": fuzzed_requests,
+    "fuzz.openapi": described_requests,
+    "fuzz.targets": fuzzed_targets,
 }
 
 
@@ -217,6 +238,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--starts", type=int, default=100, help="starts of five replicas")
     parser.add_argument("--pairs", type=int, default=20_000, help="writes on one replica and lists on another")
     parser.add_argument("--restarts", type=int, default=10, help="restarts of replicas behind a balancer")
+    parser.add_argument("--fuzzed-requests", type=int, default=200_000)
+    parser.add_argument("--examples", type=int, default=20, help="requests for each operation of the OpenAPI documents")
+    parser.add_argument("--fuzzed-inputs", type=int, default=100_000, help="inputs for each function that reads bytes")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(words)
     for name in arguments.names:

@@ -1,14 +1,18 @@
-"""Framing: refuses requests whose method or Transfer-Encoding Go's net/http does not accept, before any filter runs.
+"""Framing: refuses requests whose method, host or Transfer-Encoding Go's net/http does not accept, before any filter
+runs.
 
 Must hold: when the end of a request is not certain, its connection is closed after the response. No byte of its body is
 read as the next request (request smuggling).
 """
 
-from aiohttp import hdrs, web
+import re
+
+from aiohttp import HttpVersion11, hdrs, web
 
 from aio_apiserver.apiserver.wire import responses, route_errors
 
 _CHUNKED = "chunked"
+_VALID_HOST = re.compile(r"[\w!$%&()*+,\-.:;=\['\]~]*", re.ASCII).fullmatch
 
 
 def refusal(request: web.BaseRequest) -> web.Response | None:
@@ -17,9 +21,15 @@ def refusal(request: web.BaseRequest) -> web.Response | None:
         # A 2xx would turn the connection into a tunnel, and the client would wait for the other end.
         body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
         return _last(web.Response(body=body, status=405, content_type=responses.JSON))
+    if not _VALID_HOST(request.headers.get(hdrs.HOST, "")):
+        return _last(web.Response(text="400 Bad Request: malformed Host header", status=400))
     encodings = request.headers.getall(hdrs.TRANSFER_ENCODING, ())
-    if encodings and (len(encodings) > 1 or encodings[0].lower() != _CHUNKED):
+    if not encodings:
+        return None
+    if len(encodings) > 1 or encodings[0].lower() != _CHUNKED:
         return _last(web.Response(text="Unsupported transfer encoding", status=501))
+    if request.version < HttpVersion11:
+        return _last(web.Response(text="400 Bad Request", status=400))
     return None
 
 

@@ -21,11 +21,15 @@ Fed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
 
 
 class AnyMethodParser(HttpRequestParserPy):
-    """Keeps the case of methods: `get` is not `GET`."""
+    """Keeps the case of methods: `get` is not `GET`.
+
+    It accepts extensions of chunks that Go refuses, so the connection is closed behind a body of chunks.
+    """
 
     def parse_message(self, lines: list[bytes]) -> RawRequestMessage:
         method = lines[0].partition(b" ")[0].decode("ascii", "replace")
-        return super().parse_message(lines)._replace(method=method)
+        message = super().parse_message(lines)
+        return message._replace(method=method, should_close=message.should_close or message.chunked)
 
 
 class RequestParser:
@@ -59,7 +63,7 @@ class RequestParser:
         self._check_head(data, fed[0])
         if data and self._body_to_come != _UNKNOWN:
             self._body_to_come = _body_after(data, fed[0], self._body_to_come)
-        return fed
+        return _without_lost_bytes(fed)
 
     def _check_head(self, data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]]) -> None:
         """Count the bytes of an incomplete head. Raises LineTooLong."""
@@ -78,6 +82,17 @@ class RequestParser:
 
     def pause_reading(self) -> None:
         self._parser.pause_reading()
+
+
+def _without_lost_bytes(fed: Fed) -> Fed:
+    """Close the connection behind a request for an upgrade that aiohttp does not know, such as h2c: the parser in C
+    loses the bytes that came together with it, and would read a later body as a request.
+    """
+    messages, is_upgraded, tail = fed
+    if is_upgraded or not any(message.upgrade for message, _ in messages):
+        return fed
+    closing = [(one._replace(should_close=True) if one.upgrade else one, body) for one, body in messages]
+    return closing, is_upgraded, tail
 
 
 def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]], to_come: int) -> int:

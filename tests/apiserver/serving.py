@@ -113,7 +113,7 @@ async def read_answer(reader: asyncio.StreamReader, *, is_head: bool = False) ->
             headers[name.lower()] = value.strip()
         if status >= 200:
             break
-    if is_head:
+    if is_head or status in (204, 304):
         return Answer(status, headers, b"")
     if headers.get("transfer-encoding") == "chunked":
         return Answer(status, headers, await _read_chunks(reader))

@@ -68,6 +68,36 @@ async def test_a_webhook_decides_which_images_there_may_be(tmp_path: Path) -> No
     )
 
 
+async def test_a_webhook_decides_about_ephemeral_containers_as_well(tmp_path: Path) -> None:
+    """CVE-2023-2727: kubectl debug could run any image."""
+    authority = Authority(tmp_path)
+
+    async def review(request: web.BaseRequest) -> web.Response:
+        asked = await request.json()
+        return web.json_response({**asked, "status": {"allowed": "bad" not in str(asked["spec"]["containers"])}})
+
+    async with webhook(authority, review) as url:
+        flags: dict[str, Any] = {
+            "enable_admission_plugins": ("ImagePolicyWebhook",),
+            "disable_admission_plugins": ("ServiceAccount",),
+            "admission_control_config_file": configured(tmp_path, url, authority),
+        }
+        async with running(tmp_path / "data", **flags) as server:
+            port, tls = server.secure.port, as_admin(server)
+            await ask(port, PODS, method="POST", body=pod("good"), tls=tls)
+
+            async def debug(image: str) -> Answer:
+                container = {"name": f"debug-{image}", "image": image, "terminationMessagePolicy": "File"}
+                patch = orjson.dumps({"spec": {"ephemeralContainers": [container]}})
+                headers = {"Content-Type": "application/strategic-merge-patch+json"}
+                path = f"{PODS}/p/ephemeralcontainers"
+                return await ask(port, path, method="PATCH", headers=headers, body=patch, tls=tls)
+
+            answers = [await debug("good"), await debug("bad")]
+
+    assert [one.status for one in answers] == [200, 403]
+
+
 async def test_without_a_configuration_there_is_no_server(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='couldn\'t init admission plugin "ImagePolicyWebhook": no config specified'):
         async with running(tmp_path, enable_admission_plugins=("ImagePolicyWebhook",), bind_address=LOOPBACK):

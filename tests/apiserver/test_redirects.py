@@ -62,6 +62,29 @@ async def test_an_upgrade_that_is_redirected_is_refused(tmp_path: Path, authorit
     assert (answer.status, answer.text) == (503, "invalid upgrade response: status code 302\n")
 
 
+async def test_requests_behind_a_refused_upgrade_do_not_reach_the_backend(tmp_path: Path) -> None:
+    """CVE-2018-1002105: after a refused upgrade, the client spoke to the backend as the server."""
+    kubelet = Listening()
+
+    async with starting(tmp_path) as server:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(server.pki.server.certificate, server.pki.server.key)
+        async with talking(kubelet.talk, tls) as port:
+            await put_on_node(server, port)
+            lines = "".join(f"{name}: {value}\r\n" for name, value in {**UPGRADE, "Host": "localhost"}.items())
+            upgrade = f"GET {POD}/exec?command=a HTTP/1.1\r\n{lines}\r\n"
+            reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
+            writer.write(
+                f"{upgrade}GET /runningpods/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+            )
+            answers = await reader.read()
+            writer.close()
+            await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+    assert [head.split()[1].partition("?")[0] for head in kubelet.heads] == ["/exec/default/p/c"]
+    assert b"101 Switching" not in answers
+
+
 class Redirecting(Listening):
     """A backend that redirects every client."""
 

@@ -1,11 +1,12 @@
 """Cleanup: deletes the custom resources of a definition that is being deleted, then removes its finalizer.
 
 There is one task for each such definition. Must hold: the definition stays until all of its objects are gone. A failed
-step is retried. A definition with other finalizers stays, without objects.
+step is retried, with the store that the objects have by then: a definition may change while it is deleted. A
+definition with other finalizers stays, without objects.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -53,26 +54,28 @@ class _Gone(Exception):
 class Cleanup:
     """The cleanup tasks of one server."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, objects_of: Callable[[str], Store | None]) -> None:
+        """`objects_of` returns the store for the objects of a definition; None when it has no names."""
         self._store = store
+        self._objects_of = objects_of
         self._clock = clock
         self._running: set[str] = set()
         self._tasks = Tasks()
 
-    def begin(self, definition: Definition, objects: Store | None) -> None:
-        """Start a cleanup unless one is running. `objects` is None for a definition that was never served."""
+    def begin(self, definition: Definition) -> None:
+        """Start a cleanup unless one is running."""
         if definition.uid not in self._running:
             self._running.add(definition.uid)
-            self._tasks.spawn(self._run(definition, objects), name=f"clean up {definition.name}")
+            self._tasks.spawn(self._run(definition), name=f"clean up {definition.name}")
 
     async def close(self) -> None:
         await self._tasks.close()
 
-    async def _run(self, definition: Definition, objects: Store | None) -> None:
+    async def _run(self, definition: Definition) -> None:
         try:
             while True:
                 try:
-                    await self._clean_up(definition, objects)
+                    await self._clean_up(definition, self._objects_of(definition.name))
                     return
                 except KeyNotFound:
                     return

@@ -16,6 +16,7 @@ from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, timestamp
 from aio_apiserver.registry.generic.store.provider import open_store
+from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions import definition, status_decisions
 from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
@@ -67,7 +68,7 @@ class DefinitionController:
         self._resources = resources
         self._publish = publish
         self._clock = environment.clock
-        self._cleanup = Cleanup(self._store, self._clock)
+        self._cleanup = Cleanup(self._store, self._clock, self._objects_of)
         storage = environment.storage_for(resource_of(DEFINITIONS))
         self._following = Following(storage, _read, self._changed)
         self._written: dict[str, Definition] = {}
@@ -158,10 +159,16 @@ class DefinitionController:
             logger.warning("updating the status of definition %s failed, retrying: %r", name, exc)
             self._tasks.spawn(self._look_later(name), name=f"settle {name} later")
             return
-        offer = self._offers.get(name)
         present = self._newest(name)
         if present is not None and present.needs_cleanup:
-            self._cleanup.begin(present, offer.stores[present.storage_version] if offer is not None else None)
+            self._cleanup.begin(present)
+
+    def _objects_of(self, name: str) -> Store | None:
+        """The store for the custom resources of a definition, served or not; None when it has no names."""
+        present = self._newest(name)
+        if present is None or not present.has_names:
+            return None
+        return self._resources.offer(present).stores[present.storage_version]
 
     async def _look_later(self, name: str) -> None:
         await self._clock.patience.sleep(_RETRY_SECONDS)

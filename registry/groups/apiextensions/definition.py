@@ -71,8 +71,12 @@ class Definition(Struct, frozen=True, kw_only=True):
     @property
     def is_offered(self) -> bool:
         """Whether the custom resources are served."""
-        names = ("plural", "singular", "kind", "listKind")
-        return (self.is_named or self.is_established) and all(self.accepted.get(name) for name in names)
+        return (self.is_named or self.is_established) and self.has_names
+
+    @property
+    def has_names(self) -> bool:
+        """Whether all names are accepted, also when a client has removed the conditions that say so."""
+        return all(self.accepted.get(name) for name in ("plural", "singular", "kind", "listKind"))
 
     @property
     def served_versions(self) -> Sequence[Version]:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from aio_apiserver.registry.base.text_caches import remember_short
 
+_LONGEST = 255
+"""The limit of file names in bytes. The zoneinfo module fails on longer names in other ways than on unknown ones."""
+
 
 @remember_short(1024)
 def error_of(name: str) -> str:
@@ -13,6 +16,8 @@ def error_of(name: str) -> str:
         return ""
     if ".." in name or name.startswith(("/", "\\")):
         return "time: invalid location name"
+    if len(name.encode("utf-8", "replace")) > _LONGEST:
+        return f"unknown time zone {name}"
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

@@ -175,7 +175,7 @@ def _with_plain_numbers(value: Any, level: int = 0) -> Any:
 
 def _plain(value: float) -> int | float:
     """A float without fraction as an integer, with the shortest digits, as Go prints it."""
-    is_storable = -_TOO_LARGE / 2 <= value < _TOO_LARGE
+    is_storable = -_TOO_LARGE / 2 < value < _TOO_LARGE  # the shortest digits of -2**63 are those of a smaller integer
     return int(Decimal(repr(value))) if is_storable and value.is_integer() else value
 
 

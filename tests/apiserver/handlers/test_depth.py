@@ -110,6 +110,36 @@ async def test_what_was_accepted_can_be_sent_back(server: Server, levels: int) -
     assert [one.text[:300] for one in sent_back if one.status != 200] == []
 
 
+BEYOND = (
+    "18446744073709551616",
+    "-9223372036854775809",
+    "1" + "0" * 30,
+    "1" + "0" * 400,
+    "1e400",
+    "0.1e-400",
+    "-0",
+    "1E2",
+)
+
+
+def numbered(number: str) -> list[tuple[str, str, str, str]]:
+    """One write of each kind, with a number in fields of several types."""
+    return [
+        *((method, path, body.replace("1}", f"{number}}}"), kind) for method, path, body, kind in writes(1)),
+        ("PATCH", SERVICE, f'{{"spec":{{"healthCheckNodePort":{number}}}}}', STRATEGIC),
+        ("PATCH", SERVICE, f'{{"spec":{{"sessionAffinity":{number}}}}}', MERGE),
+        ("PATCH", f"{WIDGETS}/a", f'[{{"op":"add","path":"/{number}","value":{number}}}]', JSON_PATCH),
+    ]
+
+
+async def test_a_number_of_any_size_is_no_panic_in_any_patch(server: Server) -> None:
+    """-2**63-1 as a float has shorter digits, which are those of an integer below 64 bits."""
+    answers = [await send(server, *write) for number in BEYOND for write in numbered(number)]
+
+    assert [one.text[:300] for one in answers if one.status >= 500 and "failed to create typed" not in one.text] == []
+    assert (await send(server, "GET", WIDGETS)).status == 200
+
+
 def crd_with(default: str, kind: str) -> str:
     property_ = f'{{"type":"{kind}","default":{default}}}'
     schema = f'{{"type":"object","properties":{{"spec":{{"type":"object","properties":{{"x":{property_}}}}}}}}}'

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.controlplane.assembly import environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
@@ -18,8 +19,9 @@ from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions impor
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
 from aio_apiserver.registry.groups.apiextensions.offers import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
+from aio_apiserver.storage.clock import Clock, ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.interface import ListOptions, Update
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.foundations import foundation_on
 from tests.registry.groups.apiextensions.definitions import SCHEMA, definition, version
@@ -40,8 +42,8 @@ async def eventually(is_true: Callable[[], bool]) -> None:
 class Server:
     """The part of a server that serves custom resources."""
 
-    def __init__(self, factory: StorageFactory) -> None:
-        environment = environment_of(foundation_on(factory))
+    def __init__(self, factory: StorageFactory, clock: Clock | None) -> None:
+        environment = environment_of(foundation_on(factory, clock=clock))
         self.definitions = DefinitionStore.of(open_store(DEFINITIONS, environment))
         self.offers: dict[str, Offer] = {}
         self.controller = DefinitionController(
@@ -86,8 +88,8 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(factory: StorageFactory) -> AsyncIterator[Server]:
-    server = Server(factory)
+async def serving(factory: StorageFactory, clock: Clock | None = None) -> AsyncIterator[Server]:
+    server = Server(factory, clock)
     server.controller.start()
     await server.controller.wait_until_current()
     try:
@@ -148,6 +150,54 @@ async def test_a_definition_is_deleted_after_its_objects(server: Server) -> None
     assert left.key == "held"
     crd = (await server.definitions.get(request(), name)).decode()
     assert crd["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+async def test_a_definition_that_changes_while_it_is_deleted_goes_after_its_objects(*, is_served: bool) -> None:
+    name, clock = "widgets.example.com", ManualClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory, serving(factory, clock) as server:
+        await server.define(definition(scope="Cluster"))
+        await server.until(name, "Established", "True")
+        before = server.store(name)
+        held = {"metadata": {"name": "held", "finalizers": ["example.com/hold"]}}
+        await before.create(request(), held, CreateOptions())
+        await server.definitions.delete(request(), name, DeleteOptions())
+        await server.until(name, "Terminating", "True")
+        await server.change(name, {"versions": [version("v1", storage=True, schema={"type": "object"})]})
+        await eventually(lambda: server.store(name).kind.custom_type is not before.kind.custom_type)
+        with pytest.raises(StatusError, match="the cache is closed"):
+            await read_again_and_again(before, clock)
+
+        after = server.store(name)
+        if not is_served:
+            await server.definitions.storage.guaranteed_update(name, without_conditions)
+            await eventually(lambda: not server.offers)
+
+        await after.update(request(), "held", UpdatedObject(without_finalizers), UpdateOptions())
+        while (await server.definitions.list(request(), ListOptions())).items:
+            clock.advance(1)  # the cleanup tries again
+            await asyncio.sleep(0)
+
+
+async def read_again_and_again(objects: Store, clock: ManualClock) -> None:
+    while await objects.list(request(), ListOptions()):
+        clock.advance(1)
+        await asyncio.sleep(0)
+
+
+async def without_conditions(current: StoredObject | None) -> Update:
+    """What a client may write as the status."""
+    assert current is not None
+    crd = current.decode()
+    crd["status"]["conditions"] = []
+    return Update(crd)
+
+
+async def without_finalizers(current: StoredObject | None) -> Made:
+    assert current is not None
+    obj = current.decode()
+    del obj["metadata"]["finalizers"]
+    return Made(obj)
 
 
 async def test_each_version_shows_the_same_objects_in_its_own_form(server: Server) -> None:

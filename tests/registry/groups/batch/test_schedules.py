@@ -48,6 +48,11 @@ def test_time_zones_are_those_of_the_database() -> None:
     assert time_zones.error_of("../etc/passwd") == "time: invalid location name"
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "é" * 200, "a/" * 2000 + "a"])
+def test_a_time_zone_that_no_file_can_have_is_unknown(name: str) -> None:
+    assert time_zones.error_of(name) == f"unknown time zone {name}"
+
+
 def test_a_directory_of_time_zones_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Folder").mkdir()
     before = zoneinfo.TZPATH

@@ -140,6 +140,42 @@ async def test_a_kubelet_keeps_its_hands_off_the_rest(
     assert why in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("attributes", "why"),
+    [
+        (
+            mirror({"resourceClaims": [{"name": "gpu", "resourceClaimName": "of-another"}]}),
+            "can not create pods that reference resourceclaims",
+        ),
+        (
+            of(
+                "pods",
+                {"metadata": {}, "status": {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "x"}]}},
+                old={"metadata": {}, "spec": {"nodeName": "n1"}, "status": {}},
+                subresource="status",
+            ),
+            "cannot update resource claim statues",
+        ),
+    ],
+)
+async def test_a_kubelet_takes_no_device_of_another_pod(
+    plugin: NodeRestriction, attributes: Attributes, why: str
+) -> None:
+    """CVE-2025-4563: a mirror pod with a resource claim gets the device without admission."""
+    with pytest.raises(errors.Forbidden, match=why):
+        await plugin.mutate(attributes)
+
+
+@pytest.mark.parametrize("owners", [[{**OWNER, "uid": "none"}], []])
+async def test_a_kubelet_cannot_have_its_own_node_collected(plugin: NodeRestriction, owners: list[Any]) -> None:
+    """CVE-2025-5187: with an owner that does not exist, the garbage collector deletes the node."""
+    old = {"metadata": {"name": "n1", "ownerReferences": [OWNER]}}
+    new = {"metadata": {"name": "n1", "ownerReferences": owners}}
+
+    with pytest.raises(errors.Forbidden, match="is not allowed to modify ownerReferences"):
+        await plugin.mutate(of("nodes", new, old=old))
+
+
 async def test_what_a_volume_needs_and_is_not_there_is_told(plugin: NodeRestriction) -> None:
     with pytest.raises(errors.NotFound, match=r'^pod "nowhere" not found$'):
         await plugin.mutate(token("nowhere"))

@@ -81,6 +81,26 @@ async def test_an_account_can_limit_the_secrets_of_its_pods(kept: Storage) -> No
         await ServiceAccount(kept, ManualClock()).mutate(write(pod(serviceAccountName="a", volumes=volumes)))
 
 
+FROM_SECRET = {"env": [{"name": "K", "valueFrom": {"secretKeyRef": {"name": "other", "key": "k"}}}]}
+ALL_OF_SECRET = {"envFrom": [{"secretRef": {"name": "other"}}]}
+
+
+@pytest.mark.parametrize("source", [FROM_SECRET, ALL_OF_SECRET], ids=["env", "envFrom"])
+@pytest.mark.parametrize("containers", ["containers", "initContainers", "ephemeralContainers"])
+async def test_no_container_reads_a_secret_that_its_account_does_not_list(
+    kept: Storage, containers: str, source: dict[str, Any]
+) -> None:
+    """CVE-2023-2728: ephemeral containers were not checked. CVE-2024-3177: envFrom was not checked."""
+    enforcing = {"name": "a", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
+    await kept.create("default/a", {"metadata": enforcing, "secrets": [{"name": "mine"}]})
+    obj = pod(serviceAccountName="a", **{containers: [{"name": "c", **source}]})
+    joins = containers == "ephemeralContainers"
+    attributes = write(obj, old=pod(), subresource="ephemeralcontainers") if joins else write(obj)
+
+    with pytest.raises(Forbidden, match='="other" is not allowed because service account a'):
+        await ServiceAccount(kept, ManualClock()).validate(attributes)
+
+
 @pytest.mark.parametrize(
     ("spec", "why"),
     [

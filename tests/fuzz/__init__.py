@@ -1,0 +1,1 @@
+"""Fuzzing: seeds, targets and requests that go wrong."""
