@@ -1,9 +1,8 @@
 """The long runs, `make soak`: what the tests do a few times, hundreds and thousands of times.
 
     python -m tests.soak [names] [--kills 200] [--hand-offs 10000] [--histories 50] [--watch-runs 100] [--cycles 1000]
-        [--interrupts 200] [--attack-seconds 100] [--starts 100] [--pairs 20000] [--restarts 10] [--seed 0]
-        [--interrupts 200] [--attack-seconds 100] [--fuzzed-requests 200000] [--examples 20] [--fuzzed-inputs 100000]
-        [--seed 0]
+        [--interrupts 200] [--attack-seconds 100] [--starts 100] [--pairs 20000] [--restarts 10]
+        [--fuzzed-requests 200000] [--examples 20] [--fuzzed-inputs 100000] [--seed 0]
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). Each part prints a line about what it has seen;
 the exit status is 1 when one has failed. The seed decides what is tried; when it is tried, the machine decides.

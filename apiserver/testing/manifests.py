@@ -88,7 +88,7 @@ class _Loader:
         ends = time.monotonic() + _SECONDS
         while time.monotonic() < ends:
             found = self._client.request("GET", f"{_DEFINITIONS}/{name}")
-            conditions = found.get("status", {}).get("conditions", ())
+            conditions = found.get("status", {}).get("conditions") or ()  # null until they are judged
             if any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
                 return
             time.sleep(_PAUSE)
