@@ -79,9 +79,7 @@ class RootCertificatePublisher(Controller):
 
     def _is_right(self, present: Object) -> bool:
         annotations = present["metadata"].get("annotations") or {}
-        return present.get("data") == self._data and bool(
-            annotations.get(_DESCRIPTION)
-        )
+        return present.get("data") == self._data and bool(annotations.get(_DESCRIPTION))
 
     def _mend(self, obj: Object) -> None:
         obj["data"] = self._data

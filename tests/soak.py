@@ -169,6 +169,8 @@ async def replicas_restart_in_turns(arguments: argparse.Namespace) -> str:
         return await rolling_load.restart_under_load(
             Path(folder), etcd, per_second=500, watches=200, restarts=arguments.restarts
         )
+
+
 async def fuzzed_requests(arguments: argparse.Namespace) -> str:
     """Recorded requests that went wrong."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:

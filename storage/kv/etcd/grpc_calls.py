@@ -17,7 +17,7 @@ from aio_apiserver.storage.kv.etcd.http2_headers import Headers
 from aio_apiserver.storage.tasks import Tasks
 
 
-class Dialer(Protocol):
+class ConnectionDialer(Protocol):
     """The way to one member."""
 
     async def connect(self) -> Http2Connection:
@@ -36,7 +36,7 @@ _MOST_BLOCKS = 32
 class GrpcCalls:
     """The calls to one member."""
 
-    def __init__(self, dialer: Dialer) -> None:
+    def __init__(self, dialer: ConnectionDialer) -> None:
         self._dialer = dialer
         self._connection: Http2Connection | None = None
         self._connecting: asyncio.Task[Http2Connection | AioRpcError] | None = None

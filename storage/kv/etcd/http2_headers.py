@@ -1,7 +1,7 @@
 """http2_headers: the header blocks of HTTP/2 (HPACK, RFC 7541), by the library hpack.
 
-A gRPC server repeats the same few headers in all its responses. Blocks that only refer to the table of known headers
-are decoded once.
+A gRPC server repeats the same few headers in all its responses. A block of references to
+known headers is decoded once.
 
 Must hold: an encoded block is good on every connection and at any time, since it uses no table. Tokens reach no log.
 """
