@@ -40,9 +40,10 @@ class DryRunnableStorage:
         codec.to_json(obj)
         return StoredObject.of(key, versioner.claimed_version(obj), obj, _READER)
 
-    async def create(self, key: str, obj: Object, *, ttl: int = 0, dry_run: bool = False) -> StoredObject:
-        if not dry_run:
-            return await self._storage.create(key, obj, ttl=ttl)
+    def create(self, key: str, obj: Object, *, ttl: int = 0, dry_run: bool = False) -> Awaitable[StoredObject]:
+        return self._create_dryly(key, obj) if dry_run else self._storage.create(key, obj, ttl=ttl)
+
+    async def _create_dryly(self, key: str, obj: Object) -> StoredObject:
         present = await self._present(key)
         if present is not None:
             raise KeyExists(key, present.revision)
@@ -54,17 +55,15 @@ class DryRunnableStorage:
     def get_list(self, key: str, options: ListOptions) -> Awaitable[ListResult]:
         return self._storage.get_list(key, options)
 
-    async def guaranteed_update(
+    def guaranteed_update(
         self, key: str, try_update: TryUpdate, *, dry_run: bool = False, **call: Unpack[UpdateCall]
-    ) -> StoredObject:
+    ) -> Awaitable[StoredObject]:
         if dry_run:
-            return await self._update_dryly(key, try_update, call)
-        return await self._storage.guaranteed_update(key, try_update, **call)
+            return self._update_dryly(key, try_update, call)
+        return self._storage.guaranteed_update(key, try_update, **call)
 
-    async def delete(self, key: str, *, dry_run: bool = False, **call: Unpack[DeleteCall]) -> StoredObject:
-        if dry_run:
-            return await self._delete_dryly(key, call)
-        return await self._storage.delete(key, **call)
+    def delete(self, key: str, *, dry_run: bool = False, **call: Unpack[DeleteCall]) -> Awaitable[StoredObject]:
+        return self._delete_dryly(key, call) if dry_run else self._storage.delete(key, **call)
 
     async def watch(self, key: str, options: WatchOptions, sink: WatchSink) -> Watch:
         return await self._storage.watch(key, options, sink)

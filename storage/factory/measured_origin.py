@@ -79,11 +79,11 @@ class MeasuredOrigin:
     def has_reliable_progress(self) -> bool:
         return self._origin.has_reliable_progress
 
-    async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
-        return await self._timed("create", self._origin.create(key, obj, ttl=ttl))
+    def create(self, key: str, obj: Object, *, ttl: int = 0) -> Coroutine[Any, Any, StoredObject]:
+        return self._timed("create", self._origin.create(key, obj, ttl=ttl))
 
-    async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        return await self._timed("get", self._origin.get(key, resource_version=resource_version))
+    def get(self, key: str, *, resource_version: int | None = None) -> Coroutine[Any, Any, StoredObject]:
+        return self._timed("get", self._origin.get(key, resource_version=resource_version))
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
         listed = await self._timed("list", self._origin.get_list(key, options))
@@ -93,11 +93,13 @@ class MeasuredOrigin:
     def at_hand(self, key: str) -> Sequence[StoredObject] | None:
         return self._origin.at_hand(key)
 
-    async def guaranteed_update(self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]) -> StoredObject:
-        return await self._timed("update", self._origin.guaranteed_update(key, try_update, **call))
+    def guaranteed_update(
+        self, key: str, try_update: TryUpdate, **call: Unpack[UpdateCall]
+    ) -> Coroutine[Any, Any, StoredObject]:
+        return self._timed("update", self._origin.guaranteed_update(key, try_update, **call))
 
-    async def delete(self, key: str, **call: Unpack[DeleteCall]) -> StoredObject:
-        return await self._timed("delete", self._origin.delete(key, **call))
+    def delete(self, key: str, **call: Unpack[DeleteCall]) -> Coroutine[Any, Any, StoredObject]:
+        return self._timed("delete", self._origin.delete(key, **call))
 
     async def preview(self, key: str, obj: Object) -> StoredObject:
         return await self._origin.preview(key, obj)

@@ -69,9 +69,9 @@ class KVStore:
     def has_reliable_progress(self) -> bool:
         return self._kv.has_reliable_progress
 
-    async def create(self, key: str, obj: Object, *, ttl: int = 0) -> StoredObject:
+    def create(self, key: str, obj: Object, *, ttl: int = 0) -> Coroutine[Any, Any, StoredObject]:
         self._requests["create"] += 1
-        return await self._writer.create(key, obj, ttl)
+        return self._writer.create(key, obj, ttl)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         """See the contract. The object is decoded here, so that Corrupt is raised here."""
@@ -93,7 +93,7 @@ class KVStore:
     def at_hand(self, key: str) -> None:
         """Nothing: the store reads from its engine."""
 
-    async def guaranteed_update(
+    def guaranteed_update(
         self,
         key: str,
         try_update: TryUpdate,
@@ -101,7 +101,7 @@ class KVStore:
         ignore_not_found: bool = False,
         preconditions: Preconditions | None = None,
         suggestion: StoredObject | None = None,
-    ) -> StoredObject:
+    ) -> Coroutine[Any, Any, StoredObject]:
         self._requests["update"] += 1
         updating = TranslatedUpdating if self._records.is_translated else Updating
         change: KeyChange[Any] = updating(
@@ -111,7 +111,7 @@ class KVStore:
             preconditions=preconditions,
             ignore_not_found=ignore_not_found,
         )
-        return await self._changes.apply(change, suggestion)
+        return self._changes.apply(change, suggestion)
 
     async def delete(
         self,

@@ -30,7 +30,7 @@ class ObjectWriter:
 
     async def create(self, key: str, obj: Object, ttl: int) -> StoredObject:
         """Write an object that does not exist yet."""
-        if versioner.claimed_version(obj):
+        if "resourceVersion" in obj["metadata"] and versioner.claimed_version(obj):
             raise RevisionSet(versioner.SET_ON_CREATE)
         obj = self.records.reduced(obj)
         versioner.clear_resource_version(obj)
@@ -51,7 +51,10 @@ class ObjectWriter:
         raw_key = self.records.key_of(key)
         value = await self.records.sealed(raw_key, plain)
         own = self.records.own_write(key, obj, shown, plain=plain, value=value)
-        write = await self._put(raw_key, value, ttl, expected_mod_revision)
+        if ttl:
+            write = await self._put(raw_key, value, ttl, expected_mod_revision)
+        else:
+            write = await self.kv.put(raw_key, value, expected_mod_revision=expected_mod_revision)
         if not write.succeeded:
             self.records.own.drop(raw_key)
         return own, write

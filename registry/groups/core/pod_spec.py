@@ -4,7 +4,7 @@ Must hold: a spec has the defaults of its types (types.json) before it comes her
 exists. pods.py has the rules for pods alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from aio_apiserver.registry.groups.core import images
@@ -16,10 +16,12 @@ _OF_INIT_CONTAINERS = frozenset(
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def containers(spec: Object) -> Iterator[Object]:
+def containers(spec: Object) -> Sequence[Object]:
     """All containers: init containers, then containers, then ephemeral containers."""
+    found: list[Object] = []
     for name in CONTAINER_LISTS:
-        yield from spec.get(name) or ()
+        found += spec.get(name) or ()
+    return found
 
 
 def default(spec: Object) -> None:

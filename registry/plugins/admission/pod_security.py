@@ -57,6 +57,8 @@ _TEMPLATES: Mapping[GroupResource, str] = {
 }
 """The path of the pod template, by resource."""
 _UNJUDGED = frozenset({"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"})
+_OPERATIONS = {operation: operation.value.lower() for operation in Operation}
+"""Their names in the metrics."""
 """Subresources whose writes change nothing that the standards check."""
 _ENFORCED, _VIOLATIONS, _EXEMPT, _ERROR = (
     f"{PREFIX}{name}" for name in ("enforce-policy", "audit-violations", "exempt", "error")
@@ -261,7 +263,7 @@ class PodSecurity(Plugin):
 def _requested(attributes: Attributes) -> Requested:
     """The labels of a request in the metrics."""
     what = "pod" if attributes.resource == PODS else "namespace" if attributes.resource == _NAMESPACES else "controller"
-    return attributes.operation.value.lower(), what, attributes.subresource
+    return _OPERATIONS[attributes.operation], what, attributes.subresource
 
 
 def _warnings(
