@@ -53,8 +53,7 @@ def _object(structure: Structure, value: Any, where: Where, found: Findings) -> 
         item = value.get(name)
         if item is None:
             continue
-        if type(item) is not str or field.node.kind is not SchemaKind.STRING:
-            item = _value(field.node, item, (where, field), found)
+        item = _value(field.node, item, (where, field), found)
         if item or (keeps_zero(field) and item is not None):
             result[name] = item
         if not item and item is not None and field.node.kind in CONTAINERS:

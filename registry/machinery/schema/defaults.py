@@ -42,7 +42,7 @@ class Defaulters:
         for name, field in structure.fields.items():
             node = field.node
             if node.default is not MISSING:
-                missing.append((name, node.default, _copier(node.default), node.is_nullable))
+                missing.append((name, node.default, _copier(node.default), MISSING if node.is_nullable else None))
             below = self.of(node)
             if below is not None:
                 is_made = _is_always_there(field) and _completes_empty(node)
@@ -90,27 +90,27 @@ def _completes_empty(node: SchemaNode) -> bool:
     )
 
 
-_Missing = tuple[str, Any, Callable[[Any], Any] | None, bool]
-"""A member with a default: its name, the default, how that is copied, and whether null is a value."""
+_Missing = tuple[str, Any, Callable[[Any], Any], Any]
+"""A member with a default: its name, the default, how that is copied, and what stands for a missing value."""
 _Deeper = tuple[str, Fill, Fill | None, bool]
 """A member with defaults inside: its name, its defaulter, that of the elements of its list, and whether it is created.
 """
 
 
-def _copier(default: Any) -> Callable[[Any], Any] | None:
-    """How each use gets its own copy of a default; None for a scalar."""
-    if not isinstance(default, dict | list):
-        return None
-    return type(default).copy if not default else objects.clone
+def _copier(default: Any) -> Callable[[Any], Any]:
+    """How each use gets its own copy of a default. The type of a scalar returns the scalar itself."""
+    if default is None or (default and isinstance(default, dict | list)):
+        return objects.copied
+    return type(default)
 
 
 def _object(missing: Sequence[_Missing], deeper: Sequence[_Deeper]) -> Fill:
     def fill(value: Any) -> None:
         if type(value) is not dict:
             return
-        for name, default, copy, is_nullable in missing:
-            if name not in value or (value[name] is None and not is_nullable):
-                value[name] = default if copy is None else copy(default)
+        for name, default, copy, unset in missing:
+            if value.get(name, unset) is unset:
+                value[name] = copy(default)
         for name, fill_member, fill_item, is_made in deeper:
             member = value.get(name)
             if member is None and is_made:

@@ -50,13 +50,10 @@ def _warnings(spec: Obj, metadata: Obj, prefix: str, *, is_template: bool) -> li
     annotations: Mapping[str, str] = metadata.get("annotations") or {}
     found = nodes.warn_of_labels(spec, f"{prefix}spec")
     if annotations:
-        known = (one for one in _ANNOTATIONS.items() if one[0] in annotations)
-        found += [f"{prefix}metadata.annotations[{key}]: {why}" for key, why in known]
-    if spec.get("volumes"):
-        found += volumes.warn(spec["volumes"], f"{prefix}spec.volumes")
+        found += _warn_of_annotations(annotations, prefix)
+    found += volumes.warn(spec.get("volumes") or (), f"{prefix}spec.volumes")
     found += _warn_of_repetition(spec, f"{prefix}spec")
-    if spec.get("overhead"):
-        found += resource_names.warn_of_fractions(spec["overhead"], f"{prefix}spec.overhead")
+    found += resource_names.warn_of_fractions(spec.get("overhead") or {}, f"{prefix}spec.overhead")
     if _SECCOMP in annotations and (spec.get("securityContext") or {}).get("seccompProfile") is None:
         found.append(f"{prefix}metadata.annotations[{_SECCOMP}]: {containers.SECCOMP_IS_OVER}")
     found += containers.warn(spec, annotations, prefix, is_template=is_template)
@@ -65,6 +62,10 @@ def _warnings(spec: Obj, metadata: Obj, prefix: str, *, is_template: bool) -> li
     if spec.get("affinity"):
         found += nodes.warn_of_empty_selectors(spec, f"{prefix}spec.affinity")
     return found + _warn_of_addresses(spec, f"{prefix}spec")
+
+
+def _warn_of_annotations(annotations: Mapping[str, str], prefix: str) -> list[str]:
+    return [f"{prefix}metadata.annotations[{key}]: {why}" for key, why in _ANNOTATIONS.items() if key in annotations]
 
 
 def _warn_of_repetition(spec: Obj, path: str) -> list[str]:

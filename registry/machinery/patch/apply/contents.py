@@ -31,12 +31,15 @@ def _of_map(part: Maps, value: dict[str, Any]) -> Fields | None:
         if shape.maps is None and shape.lists is None:
             tree[elements.FIELD + name] = LEAF
             continue
-        inside = _set(shape, one)
-        if one is None or one == {} or name not in part.fields:
-            inside = fields.as_member(inside)
+        inside = _of_member(shape, one, is_named=name in part.fields)
         if inside is not None:
             tree[elements.field(name)] = inside
     return fields.ordered(tree) or None
+
+
+def _of_member(shape: Shape, value: Any, *, is_named: bool) -> Fields | None:
+    inside = _set(shape, value)
+    return fields.as_member(inside) if value is None or value == {} or not is_named else inside
 
 
 def _of_list(part: Lists, value: list[Any]) -> Fields | None:
