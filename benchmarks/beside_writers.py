@@ -81,8 +81,10 @@ async def _measured(serving: Serving, writers: int) -> Mapping[str, float]:
 @asynccontextmanager
 async def _writing(serving: Serving, writers: int) -> AsyncIterator[None]:
     command = [sys.executable, "-m", __name__, serving.url, str(writers)]
-    process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
+    assert process.stdout is not None
+    await process.stdout.readline()
     try:
         yield
     finally:
@@ -160,14 +162,20 @@ async def _create(serving: Serving, name: str) -> None:
 
 
 async def _write(url: str, writers: int) -> None:
-    """Create config maps until the standard input ends."""
+    """Create config maps until the standard input ends; a line on the standard output tells when that has begun."""
     serving = Serving("", url, 0, 0.0)
+
+    async def create(client: load.Client) -> None:
+        await client.ask(_creation(f"written-{next(_numbers)}"))
 
     async def work(client: load.Client) -> None:
         while True:
-            await client.ask(_creation(f"written-{next(_numbers)}"))
+            await create(client)
 
     async with load.clients(serving, writers) as clients:
+        await asyncio.gather(*map(create, clients))
+        sys.stdout.write("writing\n")
+        sys.stdout.flush()
         working = [asyncio.create_task(work(client)) for client in clients]
         await asyncio.to_thread(sys.stdin.read)
         for task in working:
