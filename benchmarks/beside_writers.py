@@ -9,7 +9,6 @@ Must hold: every server gets the same load. Figures count as ratios of one run, 
 """
 
 import asyncio
-import contextlib
 import itertools
 import re
 import statistics
@@ -165,11 +164,13 @@ async def _write(url: str, writers: int) -> None:
     """Create config maps until the standard input ends; a line on the standard output tells when that has begun."""
     serving = Serving("", url, 0, 0.0)
 
+    has_ended = asyncio.Event()
+
     async def create(client: load.Client) -> None:
         await client.ask(_creation(f"written-{next(_numbers)}"))
 
     async def work(client: load.Client) -> None:
-        while True:
+        while not has_ended.is_set():
             await create(client)
 
     async with load.clients(serving, writers) as clients:
@@ -178,10 +179,8 @@ async def _write(url: str, writers: int) -> None:
         sys.stdout.flush()
         working = [asyncio.create_task(work(client)) for client in clients]
         await asyncio.to_thread(sys.stdin.read)
-        for task in working:
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*working)
+        has_ended.set()
+        await asyncio.gather(*working)
 
 
 if __name__ == "__main__":
