@@ -28,7 +28,7 @@ from benchmarks.processes import Serving
 
 WRITERS = (8, 32, 128)
 _MAPS = "/api/v1/namespaces/default/configmaps"
-_SECONDS = 3.0
+_SECONDS = 2.0
 _WARM_UP = 1.0
 _PAUSE = 0.005
 _READS = {
