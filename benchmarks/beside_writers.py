@@ -9,7 +9,6 @@ Must hold: every server gets the same load. Figures count as ratios of one run, 
 """
 
 import asyncio
-import contextlib
 import itertools
 import re
 import statistics
@@ -29,7 +28,7 @@ from benchmarks.processes import Serving
 
 WRITERS = (8, 32, 128)
 _MAPS = "/api/v1/namespaces/default/configmaps"
-_SECONDS = 3.0
+_SECONDS = 2.0
 _WARM_UP = 1.0
 _PAUSE = 0.005
 _READS = {
@@ -81,8 +80,10 @@ async def _measured(serving: Serving, writers: int) -> Mapping[str, float]:
 @asynccontextmanager
 async def _writing(serving: Serving, writers: int) -> AsyncIterator[None]:
     command = [sys.executable, "-m", __name__, serving.url, str(writers)]
-    process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
+    assert process.stdout is not None
+    await process.stdout.readline()
     try:
         yield
     finally:
@@ -160,20 +161,26 @@ async def _create(serving: Serving, name: str) -> None:
 
 
 async def _write(url: str, writers: int) -> None:
-    """Create config maps until the standard input ends."""
+    """Create config maps until the standard input ends; a line on the standard output tells when that has begun."""
     serving = Serving("", url, 0, 0.0)
 
+    has_ended = asyncio.Event()
+
+    async def create(client: load.Client) -> None:
+        await client.ask(_creation(f"written-{next(_numbers)}"))
+
     async def work(client: load.Client) -> None:
-        while True:
-            await client.ask(_creation(f"written-{next(_numbers)}"))
+        while not has_ended.is_set():
+            await create(client)
 
     async with load.clients(serving, writers) as clients:
+        await asyncio.gather(*map(create, clients))
+        sys.stdout.write("writing\n")
+        sys.stdout.flush()
         working = [asyncio.create_task(work(client)) for client in clients]
         await asyncio.to_thread(sys.stdin.read)
-        for task in working:
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*working)
+        has_ended.set()
+        await asyncio.gather(*working)
 
 
 if __name__ == "__main__":

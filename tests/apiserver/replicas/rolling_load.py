@@ -16,6 +16,8 @@ from tests.storage.kv.etcd_server import HOST, Member
 
 FLAGS = ("--shutdown-delay-duration=2s", "--shutdown-watch-termination-grace-period=2s")
 PROBE_SECONDS = 0.2
+WRITE_EVERY = 50
+"""Each write is an event for every watch, which one process of clients has to read in time."""
 
 
 class TcpBalancer:
@@ -121,7 +123,7 @@ class Load:
         name = f"map-{number % 20}"
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"n": str(number)}}
         path = f"{self.url}{MAPS}/{name}"
-        work = self.client.put(path, json=body) if number % 10 == 0 else self.client.get(path)
+        work = self.client.put(path, json=body) if number % WRITE_EVERY == 0 else self.client.get(path)
         try:
             async with work as answer:
                 if answer.status >= 300:

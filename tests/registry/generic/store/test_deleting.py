@@ -7,7 +7,13 @@ import pytest
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Operation, Plugin
 from aio_apiserver.registry.generic.config import Config
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.store.store import Store
+from aio_apiserver.registry.generic.strategy import Strategy
+from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions, Preconditions
 from tests.registry.generic.widgets import (
     DRY,
@@ -218,3 +224,18 @@ async def test_a_worker_ends_at_its_first_failure(workers: int, left: list[str])
             await store.delete_collection(REQUEST, DeleteOptions(), ListOptions())
 
         assert [one.decode()["metadata"]["name"] for one in (await store.list(REQUEST, ListOptions())).items] == left
+
+
+async def test_an_object_at_hand_is_deleted_without_a_check_of_the_revision() -> None:
+    kind = Kind(group="apps", plural="gadgets", kind="Gadget")
+    async with StorageFactory(StorageConfig()) as factory:
+        storage = factory.storage_for(resource_of(kind))
+        store = Store(kind=kind, storage=DryRunnableStorage(storage), strategy=Strategy())
+        await create(store)
+        await store.get(REQUEST, "a", resource_version=0)
+        await storage.wait_until_ready()
+
+        deleted = await store.delete(REQUEST, "a", DeleteOptions())
+
+        assert deleted.is_gone
+        assert factory.statistics_of("apps", "gadgets")["reads"]["consistent_reads"] == 0
