@@ -31,7 +31,8 @@ async def requests(folder: Path, *, count: int, seed: int) -> str:
             after_round=lambda: sizes.append(fuzzing.memory(pid)),
         )
         ended = await running.stop()
-    assert fuzzed.is_good, [str(fuzzed), *(fuzzed.panics + fuzzed.hangs + fuzzed.unknown + fuzzed.broken)[:_TOLD]]
+    wrong = fuzzed.panics + fuzzed.hangs + fuzzed.unknown + fuzzed.broken
+    assert fuzzed.is_good, [str(fuzzed), sizes, *wrong[:_TOLD], ended.err[-5000:]]
     assert "Traceback" not in ended.err
     assert sizes[-1] <= max(sizes[: -(-len(sizes) // 4)]) + GROWTH_MB, sizes
     reasons = "".join(f"\n    {times:6} x 500: {why}" for why, times in fuzzed.known.most_common())

@@ -209,8 +209,11 @@ def _other_format(random: Random, seed: FuzzedRequest) -> FuzzedRequest:
         if random.random() < _YAML_SHARE:
             return _typed(seed, YAML, yaml.safe_dump(value).encode())
         group, _, version = value["apiVersion"].rpartition("/")
-        TYPES.type_for(group, version, value["kind"])
-        return _typed(seed, PROTOBUF, protobuf.dump(value, TYPES))
+        known = TYPES.type_for(group, version, value["kind"])
+        typed = known.canonical(known.decode(value).obj)
+        return _typed(
+            seed, PROTOBUF, protobuf.dump({**typed, "apiVersion": value["apiVersion"], "kind": value["kind"]}, TYPES)
+        )
     return seed
 
 

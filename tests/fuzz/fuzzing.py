@@ -59,6 +59,8 @@ class FuzzingClient:
     tls: ssl.SSLContext
     fuzzed: Fuzzed
     _streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+    _before: str = ""
+    """The last request that was answered on this connection."""
 
     async def send(self, request: FuzzedRequest) -> None:
         try:
@@ -68,16 +70,17 @@ class FuzzingClient:
             self.fuzzed.hangs.append(_told(request))
             await self.close()
         except (ConnectionError, asyncio.IncompleteReadError, IndexError, ValueError) as failure:
-            self.fuzzed.broken.append(f"{failure!r} {_told(request)}")
+            self.fuzzed.broken.append(f"{failure!r} {_told(request)} behind {self._before or 'no request'}")
             await self.close()
         else:
+            self._before = f"{answer.status} {_told(request)}" if self._streams is not None else ""
             self._judge(request, answer)
 
     async def close(self) -> None:
         if self._streams is not None:
             self._streams[1].close()
             await asyncio.gather(self._streams[1].wait_closed(), return_exceptions=True)
-            self._streams = None
+            self._streams, self._before = None, ""
 
     async def _exchange(self, request: FuzzedRequest) -> Answer:
         if self._streams is None:

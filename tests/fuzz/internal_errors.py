@@ -16,6 +16,7 @@ REASONS: Mapping[str, str] = {
     r"resourceVersion should not be set on objects to be created": "a create with a resource version",
     r"failed to create typed patch object": "an apply that does not fit the schema",
     r"failed to convert live object": "an apply to an object that does not fit the schema",
+    r"failed to convert new object": "an apply with a time that is none",
     r"does not contain declared merge key": _STRATEGIC,
     r"unknown patch type: ": _STRATEGIC,
     r"list element types are not identical": _STRATEGIC,
