@@ -19,6 +19,7 @@ from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes
+from aio_apiserver.controllers.simulation.provisioner import Provisioner
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
@@ -31,6 +32,11 @@ _OF_A_CLUSTER = Limits(NO_LIMIT, 1, {})
 """The limits of the simulated kubelets and scheduler: no rate limit, one worker."""
 Make = Callable[[Desk], Sequence[Controller]]
 _USER = UserInfo(name="system:kube-controller-manager")
+
+
+def _cluster(desk: Desk, nodes: int) -> Sequence[Controller]:
+    """The parts of the simulated cluster."""
+    return [Nodes(desk, nodes), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
 
 
 class Manager:
@@ -76,9 +82,7 @@ class Manager:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if self._simulated_nodes is not None:
             count = self._simulated_nodes
-            self._run(
-                _SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), SimulatedKubelet(desk)], _OF_A_CLUSTER
-            )
+            self._run(_SIMULATION, lambda desk: _cluster(desk, count), _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()

@@ -14,11 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
 
-PREFIX = "simulate.aio-apiserver/"
 _ENDS = ("Succeeded", "Failed")
 _IMAGE_ID = "docker.io/library/simulated@sha256:" + "0" * 64
 
@@ -37,18 +36,11 @@ def rules_of(pod: Object) -> PhaseRules:
     """The rules of a pod. Invalid annotations count as missing."""
     annotations = pod["metadata"].get("annotations") or {}
     usual = "Running" if pod["spec"].get("restartPolicy", "Always") == "Always" else "Succeeded"
-    delay, run, stop = (_duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
+    delay, run, stop = (duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
     code = annotations.get(PREFIX + "exit-code", "")
     return PhaseRules(
         annotations.get(PREFIX + "phase") or usual, delay, run, stop, int(code) if code.isdecimal() else 1
     )
-
-
-def _duration(text: str) -> float:
-    try:
-        return durations.parse(text) if text else 0.0
-    except ValueError:
-        return 0.0
 
 
 class Life(Struct, frozen=True):
