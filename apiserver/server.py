@@ -216,7 +216,9 @@ def _open_parts(
     out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)
     access = open_access(settings, pki, storage.storage_for, clock, out=out, measures=measures)
     background = _open_background(access, storage, clock, stack)
-    foundation = control_plane.foundation_of(config, storage, clock, access=access, out=out, monitoring=monitoring)
+    foundation = control_plane.foundation_of(
+        settings, config, storage, clock, access=access, out=out, monitoring=monitoring
+    )
     plane = control_plane.open_control_plane(foundation, storage, background=background, stack=stack)
     limits = open_limits(settings, gates, storage, clock, measures=measures, stack=stack)
     aggregation = open_aggregation(settings, gates, storage.storage_for, clock, measures=measures, stack=stack)

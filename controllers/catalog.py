@@ -7,6 +7,7 @@ from aio_apiserver.controllers.cron_jobs import CronJobController
 from aio_apiserver.controllers.daemon_sets import DaemonSetController
 from aio_apiserver.controllers.deployments import DeploymentController
 from aio_apiserver.controllers.disruptions import DisruptionController
+from aio_apiserver.controllers.endpoint_mirroring import EndpointSliceMirroring
 from aio_apiserver.controllers.endpoints import EndpointsController, EndpointSlices
 from aio_apiserver.controllers.ephemeral_volumes import EphemeralVolumes
 from aio_apiserver.controllers.finished_jobs import FinishedJobs
@@ -31,6 +32,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         DaemonSetController,
         DeploymentController,
         DisruptionController,
+        EndpointSliceMirroring,
         EndpointSlices,
         EndpointsController,
         EphemeralVolumes,

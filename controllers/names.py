@@ -13,6 +13,7 @@ ALL = (
     "disruption-controller",
     "endpoints-controller",
     "endpointslice-controller",
+    "endpointslice-mirroring-controller",
     "ephemeral-volume-controller",
     "garbage-collector-controller",
     "job-controller",
