@@ -14,6 +14,7 @@ import platform
 import uuid
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -139,6 +140,7 @@ class Server(Struct, frozen=True):
             limits=controller_limits.Limits(settings.kube_api_qps, settings.kube_api_burst, workers),
             identity=_identity(settings),
             root_certificates=self.root_certificates,
+            sign=partial(certificates.sign, settings.pki_dir, self.parts.clock.patience),
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
         )
         self._working.push_async_callback(manager.close)

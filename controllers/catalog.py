@@ -2,6 +2,11 @@
 
 from collections.abc import Mapping
 
+from aio_apiserver.controllers.certificate_requests import (
+    CertificateApproving,
+    CertificateCleaning,
+    CertificateSigning,
+)
 from aio_apiserver.controllers.cluster_roles import ClusterRoleAggregation
 from aio_apiserver.controllers.cron_jobs import CronJobController
 from aio_apiserver.controllers.daemon_sets import DaemonSetController
@@ -26,6 +31,9 @@ from aio_apiserver.controllers.volume_protection import ClaimProtection, VolumeP
 CONTROLLERS: Mapping[str, type[Controller]] = {
     one.name: one
     for one in (
+        CertificateApproving,
+        CertificateCleaning,
+        CertificateSigning,
         ClaimProtection,
         ClusterRoleAggregation,
         CronJobController,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
 from aio_apiserver.controllers.runtime.client import ControllerClient
-from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk
+from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk, Sign
 from aio_apiserver.controllers.runtime.election import Election
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
@@ -52,6 +52,7 @@ class Manager:
         limits: Limits,
         identity: str,
         root_certificates: RootCertificates,
+        sign: Sign,
         simulated_nodes: int | None,
     ) -> None:
         self._names = names.enabled(given)
@@ -62,6 +63,7 @@ class Manager:
         self._clock = clock
         self._identity = identity
         self._root_certificates = root_certificates
+        self._sign = sign
         self._elections: list[Election] = []
         self._leading: list[Controller] = []
         self._tasks = Tasks()
@@ -99,7 +101,7 @@ class Manager:
         """Run all controllers until cancelled."""
         informers = Informers(self._served, self._clock)
         client = ControllerClient(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
-        desk = Desk(client, informers, self._clock, limits, self._root_certificates)
+        desk = Desk(client, informers, self._clock, limits, self._root_certificates, self._sign)
         controllers = make(desk)
         self._leading.extend(controllers)
         try:

@@ -6,6 +6,9 @@ The names are kube-controller-manager's. Pure, and imported by every server.
 from collections.abc import Iterable, Sequence
 
 ALL = (
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-cleaner-controller",
+    "certificatesigningrequest-signing-controller",
     "clusterrole-aggregation-controller",
     "cronjob-controller",
     "daemonset-controller",
