@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from aio_apiserver.controllers.certificate_requests import (
-    CertificateApproving,
-    CertificateCleaning,
-    CertificateSigning,
+    CertificateApprover,
+    CertificateCleaner,
+    CertificateSigner,
 )
 from aio_apiserver.controllers.cluster_roles import ClusterRoleAggregation
 from aio_apiserver.controllers.cron_jobs import CronJobController
@@ -31,9 +31,9 @@ from aio_apiserver.controllers.volume_protection import ClaimProtection, VolumeP
 CONTROLLERS: Mapping[str, type[Controller]] = {
     one.name: one
     for one in (
-        CertificateApproving,
-        CertificateCleaning,
-        CertificateSigning,
+        CertificateApprover,
+        CertificateCleaner,
+        CertificateSigner,
         ClaimProtection,
         ClusterRoleAggregation,
         CronJobController,

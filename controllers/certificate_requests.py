@@ -23,7 +23,7 @@ class _OfRequests(Controller):
         self._requests = self.follow(CERTIFICATE_SIGNING_REQUESTS, key_of)
 
 
-class CertificateSigning(_OfRequests):
+class CertificateSigner(_OfRequests):
     """Issues the certificates of approved requests."""
 
     name = "certificatesigningrequest-signing-controller"
@@ -54,7 +54,7 @@ class CertificateSigning(_OfRequests):
         return None
 
 
-class CertificateApproving(_OfRequests):
+class CertificateApprover(_OfRequests):
     """Approves the client certificates of kubelets whose user may have them."""
 
     name = "certificatesigningrequest-approving-controller"
@@ -79,7 +79,7 @@ class CertificateApproving(_OfRequests):
 
     async def _may(self, request: Object, subresource: str) -> bool:
         spec = request["spec"]
-        asked = {"group": _GROUP, "resource": "certificatesigningrequests", "verb": "create", "version": "*"}
+        attributes = {"group": _GROUP, "resource": "certificatesigningrequests", "verb": "create", "version": "*"}
         review: Object = {
             "metadata": {},
             "spec": {
@@ -87,14 +87,14 @@ class CertificateApproving(_OfRequests):
                 "uid": spec.get("uid", ""),
                 "groups": spec.get("groups") or [],
                 "extra": spec.get("extra") or {},
-                "resourceAttributes": {**asked, "subresource": subresource},
+                "resourceAttributes": {**attributes, "subresource": subresource},
             },
         }
         answer = await self.client.ask(SUBJECT_ACCESS_REVIEWS, review)
         return bool(answer["status"].get("allowed"))
 
 
-class CertificateCleaning(_OfRequests):
+class CertificateCleaner(_OfRequests):
     """Deletes requests an hour after the decision, and open ones after a day."""
 
     name = "certificatesigningrequest-cleaner-controller"

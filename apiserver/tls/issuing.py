@@ -84,8 +84,8 @@ def issue(ca: SignedPair, name: x509.Name, hosts: Sequence[str], now: datetime) 
 def sign(ca: SignedPair, request: bytes, usages: Sequence[str], now: datetime, life: timedelta) -> bytes:
     """The certificate for a request, both as PEM: its subject and names, with the given usages.
 
-    As in kube-controller-manager, it begins five minutes ago, and a long life is counted from then. It ends no later than
-    the CA.
+    As in kube-controller-manager, it begins five minutes ago, and a long life is counted from then. It ends with the CA
+    at the latest.
     """
     read = x509.load_pem_x509_csr(request)
     end = now + life - (_CLOCK_SKEW if life >= _LONG_LIFE else timedelta())

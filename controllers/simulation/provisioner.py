@@ -22,7 +22,7 @@ class Provisioner(Controller):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self._asked: dict[str, float] = {}
+        self._since: dict[str, float] = {}
         """When each claim was first seen, by uid."""
 
     def begin(self) -> None:
@@ -40,7 +40,7 @@ class Provisioner(Controller):
     def _claim_changed(self, key: str, before: Object | None, after: Object | None) -> None:
         if after is None:
             assert before is not None
-            self._asked.pop(before["metadata"]["uid"], None)
+            self._since.pop(before["metadata"]["uid"], None)
         elif provisioning.wants_growth(after):
             self.queue.add(key)
 
@@ -73,7 +73,7 @@ class Provisioner(Controller):
     async def _provision(self, claim: Object, class_: Object) -> float | None:
         rule = provisioning.rule_of(claim, class_)
         now = self.desk.clock.monotonic()
-        left = self._asked.setdefault(claim["metadata"]["uid"], now) + rule.delay - now
+        left = self._since.setdefault(claim["metadata"]["uid"], now) + rule.delay - now
         if rule.phase == provisioning.NONE or left > 0:
             return left if left > 0 else None
         provisioner = class_["provisioner"]
