@@ -18,7 +18,7 @@ from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
-from aio_apiserver.controllers.simulation.nodes import Nodes
+from aio_apiserver.controllers.simulation.nodes import Nodes, Simulation
 from aio_apiserver.controllers.simulation.provisioner import Provisioner
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -31,16 +31,17 @@ _SIMULATION = "aio-apiserver-simulation"
 _OF_A_CLUSTER = Limits(NO_LIMIT, 1, {})
 """The limits of the simulated kubelets and scheduler: no rate limit, one worker."""
 Make = Callable[[Desk], Sequence[Controller]]
+_KUBELET = UserInfo(name="system:node-simulator", groups=("system:nodes",))
 _USER = UserInfo(name="system:kube-controller-manager")
 
 
-def _cluster(desk: Desk, nodes: int) -> Sequence[Controller]:
+def _cluster(desk: Desk, simulation: Simulation) -> Sequence[Controller]:
     """The parts of the simulated cluster."""
-    return [Nodes(desk, nodes), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
+    return [Nodes(desk, simulation), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
 
 
 class Manager:
-    """The controllers of one server. Its identity is unique. `simulated_nodes` is None without --simulate."""
+    """The controllers of one server. Its identity is unique."""
 
     def __init__(
         self,
@@ -53,10 +54,8 @@ class Manager:
         identity: str,
         root_certificates: RootCertificates,
         sign: Sign,
-        simulated_nodes: int | None,
     ) -> None:
         self._names = names.enabled(given)
-        self._simulated_nodes = simulated_nodes
         self._served = served
         self._flow = flow
         self._limits = limits
@@ -78,13 +77,17 @@ class Manager:
         """The work queues of the running controllers, by name."""
         return {one.name: one.queue for one in self._leading}
 
-    def start(self) -> None:
-        """Run the controllers as soon as this server gets the lease."""
+    def kubelet_client(self) -> ControllerClient:
+        """The client of the simulated kubelets' server."""
+        user = authenticated(_KUBELET)
+        return ControllerClient(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, "kubelet")
+
+    def start(self, simulation: Simulation | None = None) -> None:
+        """Run the controllers as soon as this server gets the lease, and a simulated cluster if there is one."""
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
-        if self._simulated_nodes is not None:
-            count = self._simulated_nodes
-            self._run(_SIMULATION, lambda desk: _cluster(desk, count), _OF_A_CLUSTER)
+        if simulation is not None:
+            self._run(_SIMULATION, lambda desk: _cluster(desk, simulation), _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()

@@ -1,5 +1,6 @@
 """Commands: the programs that simulated containers have: those that print, wait, test, and change the shell."""
 
+import gzip
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -222,6 +223,18 @@ def _tested(shell: Shell, words: Sequence[str]) -> bool:
             raise ValueError(words)
 
 
+def _uptime(shell: Shell, _arguments: Sequence[str]) -> Steps:
+    now = datetime.fromtimestamp(shell.world.now(), UTC)
+    return (yield from _write(f" {now:%H:%M:%S} up 1 min,  0 users,  load average: 0.00, 0.00, 0.00\n"))
+
+
+def _gzip(shell: Shell, arguments: Sequence[str]) -> Steps:
+    if any(not one.startswith("-c") for one in arguments):
+        return (yield from shell.fail("gzip", "packs standard input alone"))
+    yield Written(gzip.compress((yield from shell.input())))
+    return 0
+
+
 def _says(text: Callable[[Shell], str]) -> Program:
     return lambda shell, _arguments: _write(text(shell) + "\n")
 
@@ -243,6 +256,8 @@ COMMANDS: Mapping[str, Program] = {
     "env": _env,
     "printenv": _printenv,
     "date": _date,
+    "gzip": _gzip,
+    "uptime": _uptime,
     "seq": _seq,
     "exit": _exit,
     "set": _set,

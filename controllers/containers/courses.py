@@ -77,14 +77,25 @@ def course_of(container: Mapping[str, Any]) -> Course | None:
     """The course of a container; None when it is unknown."""
     env = env_of(container)
     argv = argv_of(container, env)
+    if argv[1:] == () and _is_shell(argv):
+        return ENDLESS if container.get("stdin") else Course(0.0, 0)
     if argv:
-        return _judged(argv, tuple(env.items()))
+        return _judged(argv, tuple(env.items())) or (ENDLESS if _is_probed(container) else None)
     image = _image(container)
     if image in _SHELL_IMAGES:
         return ENDLESS if container.get("stdin") else Course(0.0, 0)
     if image in _ONE_SHOT_IMAGES or _is_tool(image, container.get("args") or ()):
         return Course(0.0, 0)
-    return ENDLESS if image in _SERVER_IMAGES else None
+    return ENDLESS if image in _SERVER_IMAGES or _is_probed(container) else None
+
+
+def _is_probed(container: Mapping[str, Any]) -> bool:
+    """Whether a container has a probe, as servers have."""
+    return any(container.get(f"{kind}Probe") for kind in ("startup", "readiness", "liveness"))
+
+
+def _is_shell(argv: Sequence[str]) -> bool:
+    return bool(argv) and argv[0].rpartition("/")[2] in SHELLS
 
 
 def _image(container: Mapping[str, Any]) -> str:
@@ -100,8 +111,6 @@ def _is_tool(image: str, arguments: Sequence[str]) -> bool:
 @lru_cache(_MOST_COURSES)
 def _judged(argv: tuple[str, ...], env: tuple[tuple[str, str], ...]) -> Course | None:
     """Run a program without its pauses."""
-    if argv[0].rpartition("/")[2] in SHELLS and len(argv) == 1:
-        return Course(0.0, 0)
     world = World(_OwnFiles(), COMMANDS, _missing, lambda: 0.0, "")
     try:
         return _ended(Shell(world, dict(env)).execute(argv))

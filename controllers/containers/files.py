@@ -5,12 +5,10 @@ It knows no waiting. Paths are absolute. Must hold: the sum of all written files
 
 import fnmatch
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 MOST_BYTES = 16 * 1024 * 1024
 _DIRECTORIES = ("/", "/bin", "/etc", "/home", "/root", "/tmp", "/usr", "/usr/bin", "/var", "/var/log")  # noqa: S108
-
-Mounts = Callable[[], Mapping[str, bytes]]
 
 
 class FileError(Exception):
@@ -18,23 +16,27 @@ class FileError(Exception):
 
 
 class Files:
-    """Written files over those of mounted volumes, which are read again at each use. `mounts` returns them by path."""
+    """Written files over those of mounted volumes."""
 
-    def __init__(self, mounts: Mounts = dict) -> None:
-        self._mounts = mounts
+    def __init__(self, mounts: Mapping[str, bytes] | None = None) -> None:
+        self._mounts = mounts or {}
         self._written: dict[str, bytes] = {}
         self._directories = set(_DIRECTORIES)
         self._size = 0
 
+    def mount(self, mounts: Mapping[str, bytes]) -> None:
+        """Replace the mounted files, by path."""
+        self._mounts = mounts
+
     def _all(self) -> dict[str, bytes]:
-        return {**self._mounts(), **self._written}
+        return {**self._mounts, **self._written}
 
     def read(self, path: str) -> bytes:
         """The contents of a file. Raises FileError."""
         if path == "/dev/null":
             return b""
         data = self._written.get(path)
-        data = self._mounts().get(path) if data is None else data
+        data = self._mounts.get(path) if data is None else data
         if data is None:
             raise FileError("Is a directory" if self.is_directory(path) else "No such file or directory")
         return data
@@ -45,7 +47,7 @@ class Files:
             return
         if self.is_directory(path):
             raise FileError("Is a directory")
-        if path in self._mounts():
+        if path in self._mounts:
             raise FileError("Read-only file system")
         before = self._written.get(path, b"")
         data = before + data if appends else data
@@ -66,7 +68,7 @@ class Files:
             raise FileError("Is a directory")
         gone = [one for one in self._written if one == path or one.startswith(f"{path}/")]
         if not gone and path not in self._directories:
-            raise FileError("Read-only file system" if path in self._mounts() else "No such file or directory")
+            raise FileError("Read-only file system" if path in self._mounts else "No such file or directory")
         for one in gone:
             self._size -= len(self._written.pop(one))
         self._directories -= {one for one in self._directories if one == path or one.startswith(f"{path}/")}
@@ -81,7 +83,7 @@ class Files:
             raise FileError(f"{path}: No such file or directory")
 
     def exists(self, path: str) -> bool:
-        return path in self._written or path in self._mounts() or self.is_directory(path)
+        return path in self._written or path in self._mounts or self.is_directory(path)
 
     def names(self, path: str) -> list[str]:
         """The names in a directory."""

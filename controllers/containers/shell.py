@@ -118,9 +118,30 @@ class Shell:
         elif rest:
             shell.arguments = rest
             script = self.world.files.read(self.path(rest[0])).decode(errors="replace")
+        elif self.stdin is None:
+            return (yield from shell.converse())
         else:
             script = (yield from self.input()).decode(errors="replace")
         return (yield from shell.run(script))
+
+    def converse(self) -> Steps:
+        """Run line after line of standard input. The variable PS1 is the prompt, if there is one."""
+        line, rest = b"", b""
+        while True:
+            if prompt := self.env.get("PS1", ""):
+                yield Written(prompt.encode())
+            while b"\n" not in rest:
+                data = yield from self.more_input()
+                if not data:
+                    return (yield from self.run(rest.decode(errors="replace")))
+                rest += data
+            line, _, rest = rest.partition(b"\n")
+            try:
+                yield from self._script(parser.parse(line.decode(errors="replace")))
+            except ScriptError as exc:
+                yield from self.fail("sh", str(exc))
+            except Exit as exc:
+                return exc.code
 
     def run(self, script: str) -> Steps:
         """Run a script to its end."""

@@ -129,14 +129,14 @@ class Life(Struct, frozen=True, dict=True):
         for name, is_init in (("containerStatuses", False), ("initContainerStatuses", True)):
             before = {one["name"]: one for one in status.get(name) or ()}
             shown = [
-                self._shown(one, run, before).status()
+                self._container_status(one, run, before).status()
                 for one, run in zip(self.containers, runs, strict=True)
                 if one.is_init == is_init
             ]
             if shown:
                 status[name] = shown
 
-    def _shown(self, one: StartedContainer, run: ContainerRun | None, before: dict[str, Object]) -> Shown:
+    def _container_status(self, one: StartedContainer, run: ContainerRun | None, before: dict[str, Object]) -> Shown:
         code, waits = one.course.code, "PodInitializing" if self._is_up else "ContainerCreating"
         if self.age >= self.deadline:
             code = _KILLED

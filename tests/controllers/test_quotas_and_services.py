@@ -3,11 +3,8 @@
 from pathlib import Path
 
 from aio_apiserver.controllers.runtime import places
-from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
-
-_SECRETS = ResourcePath("", "v1", "secrets")
 
 
 def _replica_set(name: str, replicas: int) -> Object:
@@ -62,11 +59,11 @@ async def test_a_quota_follows_deletions_of_all_that_it_counts(tmp_path: Path) -
         await cluster.until(places.RESOURCE_QUOTAS, lambda items: _used(items, "count/secrets") == "0")
         made = [
             await cluster.client.create(place, {"metadata": {"name": "one"}}, namespace="default")
-            for place in (_SECRETS, places.CONFIG_MAPS)
+            for place in (places.SECRETS, places.CONFIG_MAPS)
         ]
         await cluster.until(places.RESOURCE_QUOTAS, lambda items: _used(items, "count/configmaps") == "1")
 
-        for place, obj in zip((_SECRETS, places.CONFIG_MAPS), made, strict=True):
+        for place, obj in zip((places.SECRETS, places.CONFIG_MAPS), made, strict=True):
             await cluster.client.delete(place, obj)
 
         names = ("count/secrets", "count/configmaps")

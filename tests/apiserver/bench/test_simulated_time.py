@@ -18,7 +18,7 @@ START = datetime(2030, 1, 1, tzinfo=UTC)
 def shared_cluster() -> Iterator[Server]:
     with Server(time=START, controllers=("*",), simulate=True) as server:
         server.clock.advance(1)
-        server.keep()
+        server.set_baseline()
         yield server
 
 

@@ -14,7 +14,7 @@ def _missing(name: str, _arguments: object) -> Steps:
 
 
 def _world(**mounts: str) -> World:
-    files = Files(lambda: {f"/{name}": text.encode() for name, text in mounts.items()})
+    files = Files({f"/{name}": text.encode() for name, text in mounts.items()})
     return World(files, COMMANDS, _missing, lambda: 0.0, "pod-1")
 
 
