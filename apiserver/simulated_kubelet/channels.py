@@ -11,6 +11,7 @@ not read stops the program from writing.
 
 import asyncio
 from collections.abc import Sequence
+from typing import Protocol
 
 import orjson
 from aiohttp import web
@@ -22,6 +23,31 @@ PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _MESSAGE_LIMIT = 16 * 1024 * 1024
 _MOST_WAITING = 64
 _CLOSE_SECONDS = 1.0
+
+
+class ContainerStreams(Protocol):
+    """The streams of a container, whatever the protocol is. The data of a channel end with empty bytes."""
+
+    @property
+    def response(self) -> web.StreamResponse:
+        """The response to the request that was upgraded."""
+        ...
+
+    async def read(self, channel: int = STDIN) -> bytes:
+        """The next bytes of a channel."""
+        ...
+
+    async def write(self, channel: int, data: bytes) -> None:
+        """Send bytes on a channel."""
+        ...
+
+    async def finish(self, status: Object) -> None:
+        """Send the result of a program, and close."""
+        ...
+
+    async def receive(self) -> None:
+        """Take the bytes of the client until it goes."""
+        ...
 
 
 class Channels:

@@ -14,11 +14,11 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.simulated_kubelet import channels, programs, simulated
-from aio_apiserver.apiserver.simulated_kubelet.channels import Channels
+from aio_apiserver.apiserver.simulated_kubelet import channels, programs, simulated, upgrading
+from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.apiserver.simulated_kubelet.logs import ContainerLogs, LogQuery
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
-from aio_apiserver.apiserver.wire import websockets
+from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, KubeletRefusal, Query
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.decisions import container_contents
 from aio_apiserver.controllers.simulation.container_logs import NoLog
@@ -28,17 +28,7 @@ from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.tasks import Tasks
 
 _CONTAINER_PARTS, _POD_PARTS = 3, 2
-_NO_SPDY = "the simulated kubelet speaks WebSocket; kubectl does so from version 1.31 on\n"
-Query = Mapping[str, Sequence[str]]
 IsAllowed = Callable[[web.BaseRequest], bool]
-
-
-class KubeletRefusal(Exception):
-    """The kubelet refuses a request."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 class KubeletEndpoints:
@@ -120,12 +110,10 @@ class KubeletEndpoints:
         is_main: bool = False,
     ) -> web.StreamResponse:
         """Run a program with the streams of the client. With the main program the pod ends, too."""
-        _require_websocket(request)
         shell = await self._worlds.shell(pod, container)
         if "input" not in query:
             shell.stdin = b""
-        streams = await Channels.accept(request, (channels.STDIN,) if "input" in query else ())
-        await streams.write(channels.STDOUT, b"")
+        streams = await upgrading.streams_of(request, query)
 
         async def work() -> None:
             code = await self._functions.run(pod, container["name"], argv, streams, has_input="input" in query)
@@ -140,31 +128,35 @@ class KubeletEndpoints:
 
     async def _forward(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
         pod = await self._pod(parts)
-        _require_websocket(request)
         numbers = [int(one) for text in query.get("port") or () for one in text.split(",") if one.isdigit()]
-        streams = await Channels.accept(request, range(0, 2 * len(numbers), 2))
-        async with asyncio.TaskGroup() as group:
-            serving = [group.create_task(self._serve(streams, pod, 2 * i, one)) for i, one in enumerate(numbers)]
-            await streams.receive()
-            for task in serving:
-                task.cancel()
-        return streams.response
+        forwarded = await upgrading.ports_of(request, numbers)
+        tasks = Tasks()
+        try:
+            receiving = tasks.spawn(forwarded.streams.receive(), name="input of forwarded ports")
+            tasks.spawn(self._serve_all(forwarded, pod, tasks), name="forwarded ports")
+            await receiving
+        finally:
+            await tasks.close()
+        return forwarded.streams.response
 
-    async def _serve(self, streams: Channels, pod: Object, channel: int, port: int) -> None:
-        """Serve one port: each channel begins with the number of the port."""
-        number = port.to_bytes(2, "little")
-        for one in (channel, channel + 1):
-            await streams.write(one, number)
-        function = self._functions.function_at(pod, port)
+    async def _serve_all(self, forwarded: ForwardedPorts, pod: Object, tasks: Tasks) -> None:
+        """Serve the ports as the client opens them."""
+        while True:
+            channel, port = await forwarded.opened.get()
+            tasks.spawn(self._serve(forwarded, pod, channel, port), name=f"port {port}")
+
+    async def _serve(self, forwarded: ForwardedPorts, pod: Object, channel: int, port: int) -> None:
+        """Serve one port, whose errors have the next channel."""
+        streams, function = forwarded.streams, self._functions.function_at(pod, port)
         if function is None:
             await streams.write(channel + 1, simulated.no_port(pod, port).encode())
-            return
-        while data := await streams.read(channel):
+        while function is not None and (data := await streams.read(channel)):
             if answer := await asyncio.to_thread(function, data):
                 await streams.write(channel, answer)
+        await forwarded.end(channel)
 
 
-async def _while_connected(streams: Channels, work: Coroutine[None, None, None]) -> None:
+async def _while_connected(streams: ContainerStreams, work: Coroutine[None, None, None]) -> None:
     """Work until it is done, or until the client goes."""
     tasks = Tasks()
     try:
@@ -173,8 +165,3 @@ async def _while_connected(streams: Channels, work: Coroutine[None, None, None])
         await asyncio.wait((working, receiving), return_when=asyncio.FIRST_COMPLETED)
     finally:
         await tasks.close()
-
-
-def _require_websocket(request: web.BaseRequest) -> None:
-    if not websockets.is_websocket(request):
-        raise KubeletRefusal(400, _NO_SPDY)

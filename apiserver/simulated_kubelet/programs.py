@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from aio_apiserver.apiserver.simulated_kubelet import channels
-from aio_apiserver.apiserver.simulated_kubelet.channels import Channels
+from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.apiserver.simulated_kubelet.terminals import Terminal
 from aio_apiserver.controllers.containers.shell import Shell
 from aio_apiserver.controllers.containers.steps import FOREVER, Input, Pause, Steps, Written
@@ -14,7 +14,7 @@ Read = Callable[[], Awaitable[bytes]]
 _PROMPT = "/ # "
 
 
-async def run(shell: Shell, argv: Sequence[str], streams: Channels, clock: Clock, *, tty: bool) -> int:
+async def run(shell: Shell, argv: Sequence[str], streams: ContainerStreams, clock: Clock, *, tty: bool) -> int:
     """Run a program to its end. Returns its exit code."""
     if not tty:
         return await _drive(shell.execute(argv), streams.read, streams, clock)
@@ -23,7 +23,7 @@ async def run(shell: Shell, argv: Sequence[str], streams: Channels, clock: Clock
     return await _drive(shell.execute(argv), terminal.read, terminal, clock)
 
 
-async def _drive(steps: Steps, read: Read, output: Channels | Terminal, clock: Clock) -> int:
+async def _drive(steps: Steps, read: Read, output: ContainerStreams | Terminal, clock: Clock) -> int:
     sent: bytes | None = None
     while True:
         try:

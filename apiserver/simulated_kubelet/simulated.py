@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec import Struct
 
 from aio_apiserver.apiserver.simulated_kubelet import channels
-from aio_apiserver.apiserver.simulated_kubelet.channels import Channels
+from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.storage.stored_object import Object
 
 _PAGE = (
@@ -40,7 +40,7 @@ ExecFunction = Callable[[ExecCall], ExecResult | str | int | None]
 """Returns the result: a text for the output, a number for the exit code, or None for a command of other functions."""
 PortFunction = Callable[[bytes], bytes]
 """Gets the bytes that a client has sent, piece by piece, and returns the answer."""
-Run = Callable[[Channels], Awaitable[int]]
+Run = Callable[[ContainerStreams], Awaitable[int]]
 
 
 class SimulatedFunctions:
@@ -73,7 +73,7 @@ class SimulatedFunctions:
         return self._ports.get(port) or known
 
     async def run(
-        self, pod: Object, container: str, command: Sequence[str], streams: Channels, *, has_input: bool
+        self, pod: Object, container: str, command: Sequence[str], streams: ContainerStreams, *, has_input: bool
     ) -> int | None:
         """The exit code of the first function that takes the command; None when no function does."""
         if not self._commands:
@@ -88,7 +88,7 @@ class SimulatedFunctions:
         return None
 
 
-async def _all_of(streams: Channels) -> bytes:
+async def _all_of(streams: ContainerStreams) -> bytes:
     data = b""
     while more := await streams.read():
         data += more
@@ -101,7 +101,7 @@ def _result(given: ExecResult | str | int) -> ExecResult:
     return ExecResult(stdout=given) if isinstance(given, str) else ExecResult(code=given)
 
 
-async def _send(result: ExecResult, streams: Channels) -> int:
+async def _send(result: ExecResult, streams: ContainerStreams) -> int:
     for channel, text in ((channels.STDOUT, result.stdout), (channels.STDERR, result.stderr)):
         if text:
             await streams.write(channel, text.encode())

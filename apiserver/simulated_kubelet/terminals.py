@@ -3,7 +3,7 @@
 The terminal of the client is in raw mode, so that it sends each key.
 """
 
-from aio_apiserver.apiserver.simulated_kubelet.channels import STDOUT, Channels
+from aio_apiserver.apiserver.simulated_kubelet.channels import STDOUT, ContainerStreams
 
 _BACKSPACES = (0x7F, 0x08)
 _END_OF_FILE, _INTERRUPT = 0x04, 0x03
@@ -12,7 +12,7 @@ _END_OF_FILE, _INTERRUPT = 0x04, 0x03
 class Terminal:
     """The terminal of one program."""
 
-    def __init__(self, streams: Channels) -> None:
+    def __init__(self, streams: ContainerStreams) -> None:
         self._streams = streams
         self._line = b""
         self._ready: list[bytes] = []
