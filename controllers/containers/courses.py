@@ -79,14 +79,18 @@ def course_of(container: Mapping[str, Any]) -> Course | None:
     argv = argv_of(container, env)
     if argv[1:] == () and _is_shell(argv):
         return ENDLESS if container.get("stdin") else Course(0.0, 0)
-    if argv:
-        return _judged(argv, tuple(env.items())) or (ENDLESS if _is_probed(container) else None)
+    known = _judged(argv, tuple(env.items())) if argv else _of_image(container)
+    return known or (ENDLESS if _is_probed(container) else None)
+
+
+def _of_image(container: Mapping[str, Any]) -> Course | None:
+    """The course of a container without a command."""
     image = _image(container)
     if image in _SHELL_IMAGES:
         return ENDLESS if container.get("stdin") else Course(0.0, 0)
     if image in _ONE_SHOT_IMAGES or _is_tool(image, container.get("args") or ()):
         return Course(0.0, 0)
-    return ENDLESS if image in _SERVER_IMAGES or _is_probed(container) else None
+    return ENDLESS if image in _SERVER_IMAGES else None
 
 
 def _is_probed(container: Mapping[str, Any]) -> bool:

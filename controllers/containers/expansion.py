@@ -3,6 +3,7 @@
 It runs no command itself: the process that it expands for substitutes the output of scripts.
 """
 
+import re
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from aio_apiserver.controllers.containers import arithmetic, lexer
 from aio_apiserver.controllers.containers.steps import Step
 from aio_apiserver.controllers.containers.syntax import Arithmetic, Part, Substitution, Text, Variable, Word
 
+_PIECES = re.compile(r"\s+|\S+")
 Texts = Generator[Step, bytes | None, str]
 
 
@@ -41,9 +43,13 @@ def fields(process: Process, words: Iterable[Word]) -> Generator[Step, bytes | N
             text = yield from _value(process, part)
             values.append((text, isinstance(part, Text | Arithmetic) or part.is_quoted))
         split = _split(values)
-        is_pattern = any(isinstance(part, Text) and not part.is_quoted and set(part.text) & set("*?") for part in word)
-        found += (process.matching(split[0]) if is_pattern and len(split) == 1 else ()) or split
+        found += (process.matching(split[0]) if len(split) == 1 and _is_pattern(word) else ()) or split
     return found
+
+
+def _is_pattern(word: Word) -> bool:
+    """Whether a word stands for names of files."""
+    return any(isinstance(part, Text) and not part.is_quoted and set(part.text) & set("*?") for part in word)
 
 
 def _split(values: Iterable[tuple[str, bool]]) -> list[str]:
@@ -51,18 +57,11 @@ def _split(values: Iterable[tuple[str, bool]]) -> list[str]:
     found: list[str] = []
     current: str | None = None
     for text, is_whole in values:
-        pieces = [text] if is_whole else text.split()
-        if not is_whole and text[:1].isspace() and current is not None:
-            found.append(current)
-            current = None
-        for number, piece in enumerate(pieces):
-            if number and current is not None:
+        for piece in (text,) if is_whole else _PIECES.findall(text):
+            is_gap = not is_whole and piece.isspace()
+            if is_gap and current is not None:
                 found.append(current)
-                current = None
-            current = (current or "") + piece
-        if not is_whole and text[-1:].isspace() and current is not None:
-            found.append(current)
-            current = None
+            current = None if is_gap else (current or "") + piece
     return [*found, current] if current is not None else found
 
 

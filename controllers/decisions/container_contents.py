@@ -6,7 +6,7 @@ Pure. The annotation `simulate.aio-apiserver/files` of a pod adds files: a JSON 
 import base64
 import json
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -37,22 +37,27 @@ def data_of(obj: Object | None, *, is_secret: bool) -> Data:
 
 def names_in(pod: Object) -> tuple[set[str], set[str]]:
     """The names of the ConfigMaps and Secrets that a pod uses."""
-    config_maps: set[str | None] = set()
-    secrets: set[str | None] = set()
-    for part in _volume_parts(pod):
-        config_maps.add((part.get("configMap") or {}).get("name"))
-        given = part.get("secret") or {}
-        secrets.add(given.get("secretName") or given.get("name"))
+    parts = [*_volume_parts(pod), *_variable_parts(pod)]
+    return _names(parts, ("configMap", "configMapRef", "configMapKeyRef")), _names(
+        parts, ("secret", "secretRef", "secretKeyRef")
+    )
+
+
+def _names(parts: Iterable[Mapping[str, Any]], members: Iterable[str]) -> set[str]:
+    """The names in references."""
+    references = [part.get(member) or {} for part in parts for member in members]
+    return {name for one in references if (name := _name(one))}
+
+
+def _name(reference: Mapping[str, Any]) -> str:
+    return reference.get("secretName") or reference.get("name") or ""
+
+
+def _variable_parts(pod: Object) -> Iterator[Mapping[str, Any]]:
+    """The sources of environment variables."""
     for container in _containers(pod):
-        for one in (
-            *(container.get("envFrom") or ()),
-            *(env.get("valueFrom") or {} for env in container.get("env") or ()),
-        ):
-            for member in ("configMapRef", "configMapKeyRef"):
-                config_maps.add((one.get(member) or {}).get("name"))
-            for member in ("secretRef", "secretKeyRef"):
-                secrets.add((one.get(member) or {}).get("name"))
-    return {one for one in config_maps if one}, {one for one in secrets if one}
+        yield from container.get("envFrom") or ()
+        yield from (env.get("valueFrom") or {} for env in container.get("env") or ())
 
 
 def _containers(pod: Object) -> Iterator[Object]:
@@ -138,11 +143,9 @@ def _annotated(pod: Object) -> dict[str, bytes]:
 
 def _volume_files(pod: Object, volume: Mapping[str, Any], sources: Sources) -> Iterator[tuple[str, bytes]]:
     for part in [volume, *((volume.get("projected") or {}).get("sources") or ())]:
-        secret = part.get("secret") or {}
-        if part.get("configMap"):
-            yield from _keys(part["configMap"], sources.config_maps.get(part["configMap"].get("name", ""), {}))
-        if secret:
-            yield from _keys(secret, sources.secrets.get(secret.get("secretName") or secret.get("name") or "", {}))
+        for member, data in (("configMap", sources.config_maps), ("secret", sources.secrets)):
+            if reference := part.get(member):
+                yield from _keys(reference, data.get(_name(reference), {}))
         if part.get("serviceAccountToken"):
             yield part["serviceAccountToken"].get("path", "token"), b"simulated"
         for item in (part.get("downwardAPI") or {}).get("items") or ():

@@ -92,15 +92,13 @@ class Life(Struct, frozen=True, dict=True):
         if self.age >= self.deadline:
             return "Failed"
         pairs = list(zip(self.containers, runs, strict=True))
-        init = [(one, run) for one, run in pairs if one.is_init and not one.is_sidecar]
-        main = [(one, run) for one, run in pairs if not one.is_init]
-        if any(_has_ended(run) and one.course.code for one, run in init):
+        init = _outcomes((one, run) for one, run in pairs if one.is_init and not one.is_sidecar)
+        main = _outcomes((one, run) for one, run in pairs if not one.is_init)
+        if "Failed" in init:
             return "Failed"
-        if any(run is None for _, run in main) or not all(_has_ended(run) for _, run in init):
+        if not init <= {"Succeeded"} or "Pending" in main:
             return "Pending"
-        if not all(_has_ended(run) for _, run in main):
-            return "Running"
-        return "Failed" if any(one.course.code for one, _ in main) else "Succeeded"
+        return next((phase for phase in ("Running", "Failed") if phase in main), "Succeeded")
 
     def _report_conditions(self, status: Object, phase: str, runs: Sequence[ContainerRun | None]) -> None:
         why = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, "ContainersNotReady")
@@ -149,5 +147,14 @@ class Life(Struct, frozen=True, dict=True):
         return Shown(one.container, uid, self.now, was, run, code, waits, one.is_init, is_ready)
 
 
-def _has_ended(run: ContainerRun | None) -> bool:
-    return run is not None and run.state == TERMINATED
+def _outcomes(pairs: Iterable[tuple[StartedContainer, ContainerRun | None]]) -> set[str]:
+    """The phases that containers would have as pods of their own."""
+    return {_outcome(one, run) for one, run in pairs}
+
+
+def _outcome(one: StartedContainer, run: ContainerRun | None) -> str:
+    if run is None:
+        return "Pending"
+    if run.state != TERMINATED:
+        return "Running"
+    return "Failed" if one.course.code else "Succeeded"

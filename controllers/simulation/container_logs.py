@@ -38,11 +38,12 @@ class LogLine(NamedTuple):
 def started_at(pod: Object, container: str, *, is_previous: bool) -> float:
     """When the container was started. Raises NoLog."""
     shown = status_of(pod, container)
-    state = shown.get("lastState" if is_previous else "state") or {}
-    times = state.get("terminated") or ({} if is_previous else state.get("running")) or {}
-    if not times and not is_previous:
-        times = (shown.get("lastState") or {}).get("terminated") or {}
-    if times.get("startedAt"):
+    state, last = shown.get("state") or {}, shown.get("lastState") or {}
+    candidates = [last.get("terminated")]
+    if not is_previous:
+        candidates = [state.get("running"), state.get("terminated"), *candidates]
+    times = next(filter(None, candidates), None)
+    if times is not None:
         return seconds(times["startedAt"])
     name = pod["metadata"]["name"]
     if is_previous:
