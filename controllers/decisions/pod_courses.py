@@ -5,7 +5,7 @@ change that. Their prefix is `simulate.aio-apiserver/`:
 
 - `phase`: the last state of the pod.
 - `delay`: the time before the pod starts, as a duration such as 3s.
-- `run`: the time that containers run before they end. Without `phase` it counts for pods with Never or OnFailure.
+- `run`: the time that containers run before they end. For pods that restart it needs `phase`, too.
 - `stop`: the time that the pod takes to stop.
 - `exit-code`: of containers that end; without it 1 for the phase Failed.
 """
