@@ -47,6 +47,7 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.routing import Routes, documents_or_resources
+from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
@@ -73,6 +74,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     start_up: health.StartUp
     served: ServedPaths
     backends: Backends
+    simulated: SimulatedFunctions
     gateway: Gateway
     monitoring: Monitoring
     requests: RequestMetrics

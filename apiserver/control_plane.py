@@ -17,6 +17,7 @@ from aio_apiserver.registry.controlplane import assembly, served_paths
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.component_probes import CONTROLLER_MANAGER_PORT, SCHEDULER_PORT, within_process
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
@@ -38,9 +39,17 @@ class ControlPlane(Struct, frozen=True):
 
 
 def foundation_of(
-    config: Config, storage: StorageFactory, clock: Clock, *, access: Access, out: Outgoing, monitoring: Monitoring
+    settings: Settings,
+    config: Config,
+    storage: StorageFactory,
+    clock: Clock,
+    *,
+    access: Access,
+    out: Outgoing,
+    monitoring: Monitoring,
 ) -> Foundation:
     """The components that all parts of the registry share."""
+    own = ((CONTROLLER_MANAGER_PORT, settings.controllers), (SCHEDULER_PORT, settings.simulate))
     return Foundation(
         storage_for=storage.storage_for,
         writable_storage_for=storage.storage_for,
@@ -54,7 +63,7 @@ def foundation_of(
         issuer=access.issuer,
         call_webhook=out.webhooks,
         open_webhook=out.webhooks.open_webhook,
-        probe=out.documents.probe,
+        probe=within_process([port for port, runs in own if runs], out.documents.probe),
     )
 
 

@@ -14,6 +14,7 @@ import platform
 import uuid
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.outgoing.assembly import open_outgoing
 from aio_apiserver.apiserver.replicas.shared_files import SharedFiles, open_shared_files
+from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.tls import certificates, contexts, files
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
@@ -55,15 +57,19 @@ from aio_apiserver.storage.tasks import Tasks
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench import assembly as bench_assembly
     from aio_apiserver.apiserver.metrics import work_queues
+    from aio_apiserver.apiserver.simulated_kubelet import opening as kubelet_server
     from aio_apiserver.controllers import manager as controller_manager
     from aio_apiserver.controllers import names
     from aio_apiserver.controllers.runtime import flow_control
     from aio_apiserver.controllers.runtime import limits as controller_limits
+    from aio_apiserver.controllers.simulation import nodes as simulated_nodes
 else:
     bench_assembly = Deferred("aio_apiserver.apiserver.bench.assembly")
     work_queues = Deferred("aio_apiserver.apiserver.metrics.work_queues")
     controller_manager = Deferred("aio_apiserver.controllers.manager")
     names = Deferred("aio_apiserver.controllers.names")
+    simulated_nodes = Deferred("aio_apiserver.controllers.simulation.nodes")
+    kubelet_server = Deferred("aio_apiserver.apiserver.simulated_kubelet.opening")
     flow_control = Deferred("aio_apiserver.controllers.runtime.flow_control")
     controller_limits = Deferred("aio_apiserver.controllers.runtime.limits")
 
@@ -139,13 +145,23 @@ class Server(Struct, frozen=True):
             limits=controller_limits.Limits(settings.kube_api_qps, settings.kube_api_burst, workers),
             identity=_identity(settings),
             root_certificates=self.root_certificates,
-            simulated_nodes=settings.simulate_nodes if settings.simulate else None,
+            sign=partial(certificates.sign, settings.pki_dir, self.parts.clock.patience),
         )
         self._working.push_async_callback(manager.close)
-        manager.start()
+        manager.start(await self._open_kubelet(manager) if settings.simulate else None)
         self.parts.monitoring.measures.ask(lambda: work_queues.families(manager.queues))
         if self.parts.bench is not None:
             await self.parts.bench.begin_with_controllers(lambda: manager.is_idle)
+
+    async def _open_kubelet(self, manager: "controller_manager.Manager") -> "simulated_nodes.Simulation":
+        """Start the kubelet of the simulated nodes, and show it a certificate when requests are relayed to it."""
+        settings, clock = self.settings, self.parts.clock
+        pair = certificates.of_client(settings.pki_dir, kubelet_server.CLIENT, (), clock.patience)
+        self.parts.backends.show_to_simulated_kubelets(pair)
+        port = await kubelet_server.open_simulated_kubelet(
+            settings, self.pki, manager.kubelet_client(), clock, self.parts.simulated, stack=self._working
+        )
+        return simulated_nodes.Simulation(settings.simulate_nodes, port)
 
 
 def _identity(settings: Settings) -> str:
@@ -216,7 +232,9 @@ def _open_parts(
     out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)
     access = open_access(settings, pki, storage.storage_for, clock, out=out, measures=measures)
     background = _open_background(access, storage, clock, stack)
-    foundation = control_plane.foundation_of(config, storage, clock, access=access, out=out, monitoring=monitoring)
+    foundation = control_plane.foundation_of(
+        settings, config, storage, clock, access=access, out=out, monitoring=monitoring
+    )
     plane = control_plane.open_control_plane(foundation, storage, background=background, stack=stack)
     limits = open_limits(settings, gates, storage, clock, measures=measures, stack=stack)
     aggregation = open_aggregation(settings, gates, storage.storage_for, clock, measures=measures, stack=stack)
@@ -233,6 +251,7 @@ def _open_parts(
         start_up=StartUp(),
         served=plane.served,
         backends=out.backends,
+        simulated=SimulatedFunctions(),
         gateway=aggregation.gateway,
         monitoring=monitoring,
         requests=_count_requests(settings, gates, plane.served, measures),

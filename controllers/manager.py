@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
 from aio_apiserver.controllers.runtime.client import ControllerClient
-from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk
+from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk, Sign
 from aio_apiserver.controllers.runtime.election import Election
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
@@ -18,7 +18,8 @@ from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
-from aio_apiserver.controllers.simulation.nodes import Nodes
+from aio_apiserver.controllers.simulation.nodes import Nodes, Simulation
+from aio_apiserver.controllers.simulation.provisioner import Provisioner
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
@@ -30,11 +31,17 @@ _SIMULATION = "aio-apiserver-simulation"
 _OF_A_CLUSTER = Limits(NO_LIMIT, 1, {})
 """The limits of the simulated kubelets and scheduler: no rate limit, one worker."""
 Make = Callable[[Desk], Sequence[Controller]]
+_KUBELET = UserInfo(name="system:node-simulator", groups=("system:nodes",))
 _USER = UserInfo(name="system:kube-controller-manager")
 
 
+def _cluster(desk: Desk, simulation: Simulation) -> Sequence[Controller]:
+    """The parts of the simulated cluster."""
+    return [Nodes(desk, simulation), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
+
+
 class Manager:
-    """The controllers of one server. Its identity is unique. `simulated_nodes` is None without --simulate."""
+    """The controllers of one server. Its identity is unique."""
 
     def __init__(
         self,
@@ -46,16 +53,16 @@ class Manager:
         limits: Limits,
         identity: str,
         root_certificates: RootCertificates,
-        simulated_nodes: int | None,
+        sign: Sign,
     ) -> None:
         self._names = names.enabled(given)
-        self._simulated_nodes = simulated_nodes
         self._served = served
         self._flow = flow
         self._limits = limits
         self._clock = clock
         self._identity = identity
         self._root_certificates = root_certificates
+        self._sign = sign
         self._elections: list[Election] = []
         self._leading: list[Controller] = []
         self._tasks = Tasks()
@@ -70,15 +77,17 @@ class Manager:
         """The work queues of the running controllers, by name."""
         return {one.name: one.queue for one in self._leading}
 
-    def start(self) -> None:
-        """Run the controllers as soon as this server gets the lease."""
+    def kubelet_client(self) -> ControllerClient:
+        """The client of the simulated kubelets' server."""
+        user = authenticated(_KUBELET)
+        return ControllerClient(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, "kubelet")
+
+    def start(self, simulation: Simulation | None = None) -> None:
+        """Run the controllers as soon as this server gets the lease, and a simulated cluster if there is one."""
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
-        if self._simulated_nodes is not None:
-            count = self._simulated_nodes
-            self._run(
-                _SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), SimulatedKubelet(desk)], _OF_A_CLUSTER
-            )
+        if simulation is not None:
+            self._run(_SIMULATION, lambda desk: _cluster(desk, simulation), _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()
@@ -95,7 +104,7 @@ class Manager:
         """Run all controllers until cancelled."""
         informers = Informers(self._served, self._clock)
         client = ControllerClient(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
-        desk = Desk(client, informers, self._clock, limits, self._root_certificates)
+        desk = Desk(client, informers, self._clock, limits, self._root_certificates, self._sign)
         controllers = make(desk)
         self._leading.extend(controllers)
         try:

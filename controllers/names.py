@@ -6,6 +6,9 @@ The names are kube-controller-manager's. Pure, and imported by every server.
 from collections.abc import Iterable, Sequence
 
 ALL = (
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-cleaner-controller",
+    "certificatesigningrequest-signing-controller",
     "clusterrole-aggregation-controller",
     "cronjob-controller",
     "daemonset-controller",
@@ -13,9 +16,14 @@ ALL = (
     "disruption-controller",
     "endpoints-controller",
     "endpointslice-controller",
+    "endpointslice-mirroring-controller",
+    "ephemeral-volume-controller",
     "garbage-collector-controller",
     "job-controller",
     "namespace-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
     "pod-garbage-collector-controller",
     "replicaset-controller",
     "replicationcontroller-controller",

@@ -16,8 +16,6 @@ from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCou
 from aio_apiserver.storage.stored_object import Object
 
 _INTERVAL_SECONDS = 300.0
-_FOLLOWED = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS)
-"""The resources that are followed."""
 
 
 class ResourceQuotaController(Controller):
@@ -27,13 +25,17 @@ class ResourceQuotaController(Controller):
 
     def begin(self) -> None:
         self._quotas = self.follow(RESOURCE_QUOTAS, key_of)
-        for place in _FOLLOWED:
+        self._watched: set[ResourcePath] = set()
+
+    def _watch(self, place: ResourcePath) -> None:
+        """Follow a resource that a quota limits."""
+        if place not in self._watched:
+            self._watched.add(place)
             self.follow(place).listen(partial(self._changed, place))
 
     def _changed(self, place: ResourcePath, _key: str, before: Object | None, after: Object | None) -> None:
-        """Admission charges new objects. This releases the amounts of deleted objects and finished pods."""
-        is_over = after is None or (place == PODS and not is_active(after))
-        if before is not None and is_over:
+        """Admission charges new objects. This releases what deleted, finished and smaller objects used."""
+        if before is not None and (after is None or _may_use_less(place, before, after)):
             for quota in self._quotas.in_namespace(before["metadata"]["namespace"]):
                 self.queue.add(key_of(quota))
 
@@ -44,6 +46,7 @@ class ResourceQuotaController(Controller):
         hard: Mapping[str, str] = quota["spec"].get("hard") or {}
         used = dict.fromkeys(hard, amounts.ZERO)
         for place, evaluator in self._evaluators(hard):
+            self._watch(place)
             for obj in await self.client.list(place, quota["metadata"]["namespace"]):
                 if all(evaluator.is_in_scope(one, obj) for one in charging.scopes_of(quota)):
                     usage = evaluator.usage(obj, now=self.desk.clock.now())
@@ -66,3 +69,10 @@ class ResourceQuotaController(Controller):
             evaluator = EVALUATORS.get(resource) or ObjectCounts((count_name(resource),))
             if self.client.at(place).kind.is_namespaced and evaluator.names(hard):
                 yield place, evaluator
+
+
+def _may_use_less(place: ResourcePath, before: Object, after: Object) -> bool:
+    """Whether an updated object may use less of a quota."""
+    if place == PODS:
+        return not is_active(after) or before["spec"]["containers"] != after["spec"]["containers"]
+    return place in (SERVICES, PERSISTENT_VOLUME_CLAIMS) and before["spec"] != after["spec"]

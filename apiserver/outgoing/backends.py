@@ -15,7 +15,10 @@ from aio_apiserver.apiserver.outgoing.dialer import Dialer, Peer
 from aio_apiserver.apiserver.outgoing.guarded import Lookup
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient
 from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.apiserver.tls.certificates import KeyPair
 from aio_apiserver.registry.base.locations import Location
+
+_LOOPBACK = "127.0.0.1"
 
 
 class Backends(RelayClient):
@@ -26,6 +29,7 @@ class Backends(RelayClient):
         self._settings = settings
         self._kubelets: dict[bool, ssl.SSLContext] = {}
         """The TLS contexts for kubelets, by whether their certificates are verified; made with the first request."""
+        self._simulated: ssl.SSLContext | None = None
 
     async def close(self) -> None:
         """Close every connection."""
@@ -36,6 +40,12 @@ class Backends(RelayClient):
         verified, unverified = self._of_kubelet(is_verified=True), self._of_kubelet(is_verified=False)
         self._kubelets = {True: verified, False: unverified}
 
+    def show_to_simulated_kubelets(self, client: KeyPair) -> None:
+        """Show a certificate to kubelets on loopback, which are those of simulated nodes."""
+        context = bundles.unverified()
+        context.load_cert_chain(client.certificate, client.key)
+        self._simulated = context
+
     def _peer(self, location: Location) -> Peer:
         return Peer(self._tls(location))
 
@@ -44,6 +54,8 @@ class Backends(RelayClient):
             return None
         if not location.is_kubelet:
             return self._unverified
+        if self._simulated is not None and location.host == _LOOPBACK:
+            return self._simulated
         if not self._kubelets:
             self.renew()
         return self._kubelets[location.is_verified]

@@ -29,6 +29,7 @@ from aio_apiserver.apiserver.bench.faults import ActiveFault
 from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.server import Server as Running
+from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.testing import arguments, pki, users
 from aio_apiserver.apiserver.testing import manifests as loading
 from aio_apiserver.apiserver.testing.client import BlockingClient
@@ -171,6 +172,11 @@ class Server(Waiting):
 
     # # State
 
+    @property
+    def simulate(self) -> SimulatedFunctions:
+        """Functions that stand for commands and ports of simulated pods: `server.simulate.exec(function)`."""
+        return self._live.parts.simulated
+
     def apply(self, *sources: Source) -> Sequence[Manifest]:
         """Apply objects: files, folders, texts of YAML, objects. Raises OSError, ValueError."""
         with self.client() as client:
@@ -191,6 +197,7 @@ class Server(Waiting):
 
     def reset(self) -> None:
         """Reset state, faults, clock and the record of requests to the start."""
+        self.simulate.clear()
         self._call(self._bench.reset())
 
     def set_baseline(self) -> None:

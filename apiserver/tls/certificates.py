@@ -15,7 +15,7 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,6 +83,13 @@ def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -
         return maker.signed(f"client-{digest[:16]}", maker.clients_ca(), issuing.subject(user, *groups), ())
 
 
+def sign(directory: Path, clock: Clock, request: bytes, usages: Sequence[str], seconds: float) -> bytes:
+    """The certificate for a certificate request, both as PEM, signed by the CA of clients in the directory."""
+    with _locked(directory):
+        maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
+        return issuing.sign(maker.clients_ca(), request, usages, maker.now, timedelta(seconds=seconds))
+
+
 def own_ca(directory: Path, clock: Clock) -> str:
     """The CA in the directory as PEM, the certificate before the key; a new one when there is none, or when it ends."""
     files.make_private(directory)
@@ -145,7 +152,7 @@ class _Maker:
 
     def __init__(self, directory: Path, now: datetime) -> None:
         self._directory = directory
-        self._now = now
+        self.now = now
 
     def files(self, name: str) -> KeyPair:
         return KeyPair(self._directory / f"{name}.crt", self._directory / f"{name}.key")
@@ -153,9 +160,9 @@ class _Maker:
     def ca(self) -> SignedPair:
         """The CA in the directory, or a new one."""
         found = self._read(_CA)
-        if found is not None and not issuing.is_ending(found.certificate, self._now):
+        if found is not None and not issuing.is_ending(found.certificate, self.now):
             return found
-        made = issuing.make_ca(self._now)
+        made = issuing.make_ca(self.now)
         self._write(_CA, made)
         return made
 
@@ -173,10 +180,10 @@ class _Maker:
         found = self._read(name)
         if (
             found is None
-            or issuing.is_ending(found.certificate, self._now)
+            or issuing.is_ending(found.certificate, self.now)
             or not issuing.fits(found.certificate, ca, hosts)
         ):
-            self._write(name, issuing.issue(ca, subject, hosts, self._now))
+            self._write(name, issuing.issue(ca, subject, hosts, self.now))
         return self.files(name)
 
     def token(self) -> str:

@@ -20,6 +20,30 @@ _CA_LIFE = timedelta(days=3650)
 _LIFE = timedelta(days=365)
 _RENEW_BEFORE = timedelta(days=30)
 _CLOCK_SKEW = timedelta(minutes=5)
+_LONG_LIFE = timedelta(hours=8)
+_KEY_USAGES = {
+    "signing": "digital_signature",
+    "digital signature": "digital_signature",
+    "content commitment": "content_commitment",
+    "key encipherment": "key_encipherment",
+    "data encipherment": "data_encipherment",
+    "key agreement": "key_agreement",
+    "cert sign": "key_cert_sign",
+    "crl sign": "crl_sign",
+    "encipher only": "encipher_only",
+    "decipher only": "decipher_only",
+}
+_PURPOSES = {
+    "any": ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,
+    "server auth": ExtendedKeyUsageOID.SERVER_AUTH,
+    "client auth": ExtendedKeyUsageOID.CLIENT_AUTH,
+    "code signing": ExtendedKeyUsageOID.CODE_SIGNING,
+    "email protection": ExtendedKeyUsageOID.EMAIL_PROTECTION,
+    "s/mime": ExtendedKeyUsageOID.EMAIL_PROTECTION,
+    "timestamping": ExtendedKeyUsageOID.TIME_STAMPING,
+    "ocsp signing": ExtendedKeyUsageOID.OCSP_SIGNING,
+}
+"""The usages of certificates by Kubernetes' names."""
 CA_NAME = "aio-apiserver-ca@"
 
 
@@ -36,7 +60,7 @@ def make_ca(now: datetime) -> SignedPair:
     builder = (
         _builder(name, name, key, now=now, life=_CA_LIFE)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_usage(is_ca=True), critical=True)
+        .add_extension(_usage("digital signature", "cert sign", "crl sign"), critical=True)
     )
     return SignedPair(builder.sign(key, hashes.SHA256()), key)
 
@@ -48,13 +72,44 @@ def issue(ca: SignedPair, name: x509.Name, hosts: Sequence[str], now: datetime) 
     builder = (
         _builder(name, ca.certificate.subject, key, now=now, life=_LIFE)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(is_ca=False), critical=True)
+        .add_extension(_usage("digital signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False)
     )
     if hosts:
         builder = builder.add_extension(x509.SubjectAlternativeName(_alternatives(hosts)), critical=False)
     return SignedPair(builder.sign(ca.key, hashes.SHA256()), key)
+
+
+def sign(ca: SignedPair, request: bytes, usages: Sequence[str], now: datetime, life: timedelta) -> bytes:
+    """The certificate for a request, both as PEM: its subject and names, with the given usages.
+
+    As in kube-controller-manager, it begins five minutes ago, and a long life is counted from then. It ends with the CA
+    at the latest.
+    """
+    read = x509.load_pem_x509_csr(request)
+    end = now + life - (_CLOCK_SKEW if life >= _LONG_LIFE else timedelta())
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(read.subject)
+        .issuer_name(ca.certificate.subject)
+        .public_key(read.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _CLOCK_SKEW)
+        .not_valid_after(min(end, ca.certificate.not_valid_after_utc))
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(*(one for one in usages if one in _KEY_USAGES)), critical=True)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False)
+    )
+    purposes = [_PURPOSES[one] for one in usages if one in _PURPOSES]
+    if purposes:
+        builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
+    try:
+        names = read.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        builder = builder.add_extension(names, critical=False)
+    except x509.ExtensionNotFound:
+        pass  # a client has no names
+    return builder.sign(ca.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
 
 def _builder(
@@ -90,18 +145,10 @@ def subject(common_name: str, *organizations: str) -> x509.Name:
     return x509.Name([*named, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
 
 
-def _usage(*, is_ca: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=is_ca,
-        crl_sign=is_ca,
-        encipher_only=False,
-        decipher_only=False,
-    )
+def _usage(*usages: str) -> x509.KeyUsage:
+    """The key usages, by Kubernetes' names."""
+    wanted = {_KEY_USAGES[one] for one in usages}
+    return x509.KeyUsage(**{name: name in wanted for name in _KEY_USAGES.values()})
 
 
 def fits(certificate: x509.Certificate, ca: SignedPair, hosts: Sequence[str]) -> bool:

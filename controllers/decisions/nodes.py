@@ -12,6 +12,8 @@ _POD_NETWORK = ip_address("10.128.0.0")
 _ADDRESSES = 1024
 """The number of pod addresses of each node."""
 _NODE_NETWORK = ip_address("172.16.0.1")
+_LOOPBACK = "127.0.0.1"
+"""The address at which kube-apiserver looks for a kubelet first, since no name of a simulated node resolves."""
 MARK = "simulate.aio-apiserver/node"
 """The annotation of simulated nodes."""
 _AMOUNTS = {"cpu": "32", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "1000"}
@@ -65,8 +67,14 @@ def is_ready(node: Object) -> bool:
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
-def status(number: int, version: str, *, now: str) -> Object:
-    """The status of a ready node."""
+def kubelet_port(node: Object) -> int:
+    """The port of a node's kubelet; 0 without one."""
+    endpoint = ((node.get("status") or {}).get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+    return int(endpoint.get("Port") or 0)
+
+
+def status(number: int, version: str, kubelet_port: int, *, now: str) -> Object:
+    """The status of a ready node. All kubelets are at one port of this machine."""
     return {
         "capacity": dict(_AMOUNTS),
         "allocatable": dict(_AMOUNTS),
@@ -83,8 +91,9 @@ def status(number: int, version: str, *, now: str) -> Object:
         ],
         "addresses": [
             {"type": "InternalIP", "address": str(_NODE_NETWORK + number)},
-            {"type": "Hostname", "address": name_of(number)},
+            {"type": "Hostname", "address": _LOOPBACK},
         ],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet_port}},
         "nodeInfo": {
             "architecture": "amd64",
             "bootID": "",

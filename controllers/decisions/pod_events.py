@@ -60,8 +60,9 @@ def _waits(shown: Object) -> str:
     return str(((shown.get("state") or {}).get("waiting") or {}).get("reason", ""))
 
 
-def _has_started(shown: Object) -> bool:
-    return bool(shown.get("containerID"))
+def _has_started(before: Object, after: Object) -> bool:
+    """Whether a container was started, for the first time or again."""
+    return bool(after.get("containerID")) and after["containerID"] != before.get("containerID")
 
 
 def _of_container(pod: Object, container: Object, path: str, before: Object, after: Object) -> Iterator[PodEvent]:
@@ -72,7 +73,7 @@ def _of_container(pod: Object, container: Object, path: str, before: Object, aft
         yield PodEvent("Failed", "Error: ErrImagePull", path, True)
         yield PodEvent("BackOff", f'Back-off pulling image "{image}"', path)
         yield PodEvent("Failed", "Error: ImagePullBackOff", path, True)
-    if _has_started(after) and not _has_started(before):
+    if _has_started(before, after):
         yield PodEvent(
             "Pulled", f'Container image "{image}" already present on machine and can be accessed by the pod', path
         )

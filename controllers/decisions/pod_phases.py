@@ -1,57 +1,27 @@
-"""Pod phases: the status of a simulated pod over time, by the rules in its annotations.
+"""Pod phases: the status of a simulated pod over time, by its containers and the rules in its annotations.
 
-Pure. The annotations have the prefix `simulate.aio-apiserver/`, and durations such as 3s:
-
-- `phase`: the last state: Running, Succeeded, Failed, CrashLoopBackOff, ImagePullBackOff, Pending or NotReady. The
-  default is Running, or Succeeded for pods that do not restart.
-- `delay`: the time before the pod starts.
-- `run`: the time that it runs before it succeeds or fails.
-- `stop`: the time that it takes to stop.
-- `exit-code`: of containers that fail; the default is 1.
+Pure. `pod_courses.py` has the rules.
 """
 
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
+from aio_apiserver.controllers.decisions.container_statuses import Shown
+from aio_apiserver.controllers.decisions.pod_courses import PhaseRules, StartedContainer, rules_of, started
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
 
-PREFIX = "simulate.aio-apiserver/"
 _ENDS = ("Succeeded", "Failed")
-_IMAGE_ID = "docker.io/library/simulated@sha256:" + "0" * 64
+_DEADLINE = "Pod was active on the node longer than the specified deadline"
+_KILLED = 137
+"""The exit code of a container that the kubelet has killed."""
 
 
-class PhaseRules(Struct, frozen=True):
-    """The rules in a pod's annotations. Times are in seconds."""
-
-    phase: str
-    delay: float
-    run: float
-    stop: float
-    exit_code: int
-
-
-def rules_of(pod: Object) -> PhaseRules:
-    """The rules of a pod. Invalid annotations count as missing."""
-    annotations = pod["metadata"].get("annotations") or {}
-    usual = "Running" if pod["spec"].get("restartPolicy", "Always") == "Always" else "Succeeded"
-    delay, run, stop = (_duration(annotations.get(PREFIX + name, "")) for name in ("delay", "run", "stop"))
-    code = annotations.get(PREFIX + "exit-code", "")
-    return PhaseRules(
-        annotations.get(PREFIX + "phase") or usual, delay, run, stop, int(code) if code.isdecimal() else 1
-    )
-
-
-def _duration(text: str) -> float:
-    try:
-        return durations.parse(text) if text else 0.0
-    except ValueError:
-        return 0.0
-
-
-class Life(Struct, frozen=True):
+class Life(Struct, frozen=True, dict=True):
     """A pod on a node, `age` seconds after the kubelet first saw it."""
 
     pod: Object
@@ -62,102 +32,129 @@ class Life(Struct, frozen=True):
     address: str
     """The address for the pod."""
 
+    @cached_property
+    def rules(self) -> PhaseRules:
+        return rules_of(self.pod)
+
+    @cached_property
+    def containers(self) -> Sequence[StartedContainer]:
+        return started(self.pod, self.rules)
+
+    @cached_property
+    def deadline(self) -> float:
+        """The age at which the kubelet kills the pod."""
+        return float(self.pod["spec"].get("activeDeadlineSeconds") or "inf")
+
     @property
     def next_look(self) -> float | None:
         """The seconds until the status changes by time; None when it does not."""
-        rules = rules_of(self.pod)
-        turns = [rules.delay, rules.delay + rules.run if rules.phase in _ENDS else 0.0]
-        return min((turn - self.age for turn in turns if turn > self.age), default=None)
+        if self._phase(self._runs()) in _ENDS:
+            return None
+        turns = [self.rules.delay, self.deadline]
+        for one in self.containers:
+            run = one.run_at(self.age)
+            turns.append(one.start if run is None else one.start + (run.until or 0.0))
+        return min((turn - self.age for turn in turns if self.age < turn < float("inf")), default=None)
 
     def status(self) -> Object:
         """The present status of the pod."""
-        rules, before = rules_of(self.pod), self.pod.get("status") or {}
-        state = self._state(rules)
-        status: Object = {**before, "phase": _PHASES.get(state, state), "hostIP": self.host}
+        runs, before = self._runs(), self.pod.get("status") or {}
+        phase = self._phase(runs)
+        status: Object = {**before, "phase": phase, "hostIP": self.host}
+        if self.age >= self.deadline:
+            status.update({"reason": "DeadlineExceeded", "message": _DEADLINE})
         status["hostIPs"] = [{"ip": self.host}]
         status.setdefault("startTime", self.now)
-        if state not in ("Pending", "ImagePullBackOff"):
+        if self._is_up:
             status["podIP"] = before.get("podIP") or self.address
             status["podIPs"] = [{"ip": status["podIP"]}]
         status["conditions"] = [dict(one) for one in before.get("conditions") or ()]
-        self._report_conditions(status, state)
-        self._report_containers(status, state)
+        self._report_conditions(status, phase, runs)
+        self._report_containers(status, runs)
         return status
 
-    def _state(self, rules: PhaseRules) -> str:
-        if self.age < rules.delay:
-            return "Pending"
-        if rules.phase in _ENDS and self.age < rules.delay + rules.run:
-            return "Running"
-        return rules.phase
+    @property
+    def _is_up(self) -> bool:
+        """Whether the pod has a network, so that its containers can start."""
+        return self.age >= self.rules.delay and self.rules.phase not in ("Pending", "ImagePullBackOff")
 
-    def _report_conditions(self, status: Object, state: str) -> None:
-        is_up = state not in ("Pending", "ImagePullBackOff")
-        why = {"reason": "PodCompleted"} if state == "Succeeded" else {"reason": "PodFailed"}
-        why = why if state in _ENDS else {"reason": "ContainersNotReady"}
-        is_ready = state == "Running"
+    def _runs(self) -> Sequence[ContainerRun | None]:
+        """The states of all containers; None for those that have not started."""
+        runs = [one.run_at(self.age) for one in self.containers]
+        if self.age >= self.deadline:
+            return [run and ContainerRun(TERMINATED, run.restarts, run.began, None) for run in runs]
+        if self.rules.phase != "CrashLoopBackOff" or not self._is_up:
+            return runs
+        crashed = ContainerRun(WAITING, 1, 0.0, None)
+        return [run if one.is_init else crashed for one, run in zip(self.containers, runs, strict=True)]
+
+    def _phase(self, runs: Sequence[ContainerRun | None]) -> str:
+        if self.age >= self.deadline:
+            return "Failed"
+        pairs = list(zip(self.containers, runs, strict=True))
+        init = _outcomes((one, run) for one, run in pairs if one.is_init and not one.is_sidecar)
+        main = _outcomes((one, run) for one, run in pairs if not one.is_init)
+        if "Failed" in init:
+            return "Failed"
+        if not init <= {"Succeeded"} or "Pending" in main:
+            return "Pending"
+        return next((phase for phase in ("Running", "Failed") if phase in main), "Succeeded")
+
+    def _report_conditions(self, status: Object, phase: str, runs: Sequence[ContainerRun | None]) -> None:
+        why = {"Succeeded": "PodCompleted", "Failed": "PodFailed"}.get(phase, "ContainersNotReady")
+        is_over = phase in _ENDS
+        is_ready = self._are_ready(runs) and not is_over
         gates = [gate["conditionType"] for gate in self.pod["spec"].get("readinessGates") or ()]
         passed = {one["type"] for one in status["conditions"] if one.get("status") == "True"}
+        is_initialized = phase != "Pending" or not self.pod["spec"].get("initContainers")
         result: tuple[tuple[str, bool, dict[str, str]], ...] = (
-            ("PodReadyToStartContainers", is_up and state not in _ENDS, {}),
-            ("Initialized", is_up or not self.pod["spec"].get("initContainers"), {}),
-            ("Ready", is_ready and passed.issuperset(gates), why),
-            ("ContainersReady", is_ready, why),
+            ("PodReadyToStartContainers", self._is_up and not is_over, {}),
+            ("Initialized", is_initialized, {} if phase != "Pending" else {"reason": "ContainersNotInitialized"}),
+            ("Ready", is_ready and passed.issuperset(gates), {"reason": why}),
+            ("ContainersReady", is_ready, {"reason": why}),
             ("PodScheduled", True, {}),
         )
         for kind, is_true, reason in result:
             condition: dict[str, Any] = {"type": kind, "status": "True" if is_true else "False"}
             pod_conditions.put(status, condition if is_true else {**condition, **reason}, now=self.now)
 
-    def _report_containers(self, status: Object, state: str) -> None:
-        spec = self.pod["spec"]
-        lists = (("containerStatuses", "containers", state), ("initContainerStatuses", "initContainers", "Succeeded"))
-        for name, member, one_state in lists:
+    def _are_ready(self, runs: Iterable[ContainerRun | None]) -> bool:
+        states = zip(self.containers, runs, strict=True)
+        counted = [run for one, run in states if one.is_sidecar or not one.is_init]
+        return self.rules.phase != "NotReady" and all(run is not None and run.state == RUNNING for run in counted)
+
+    def _report_containers(self, status: Object, runs: Sequence[ContainerRun | None]) -> None:
+        for name, is_init in (("containerStatuses", False), ("initContainerStatuses", True)):
             before = {one["name"]: one for one in status.get(name) or ()}
-            shown = "Pending" if state in ("Pending", "ImagePullBackOff") and member == "initContainers" else one_state
-            result = [self._container(one, shown, before.get(one["name"]) or {}) for one in spec.get(member) or ()]
-            if result:
-                status[name] = result
+            shown = [
+                self._container_status(one, run, before).status()
+                for one, run in zip(self.containers, runs, strict=True)
+                if one.is_init == is_init
+            ]
+            if shown:
+                status[name] = shown
 
-    def _container(self, container: Object, state: str, before: Object) -> Object:
-        name = container["name"]
-        container_id = f"simulated://{self.pod['metadata']['uid']}-{name}"
-        result: Object = {"name": name, "image": container.get("image", ""), "imageID": "", "ready": False}
-        result.update({"started": False, "restartCount": before.get("restartCount", 0), "lastState": {}})
-        if state in ("Pending", "ImagePullBackOff"):
-            reason = "ContainerCreating" if state == "Pending" else state
-            return {**result, "state": {"waiting": {"reason": reason}}}
-        result.update({"imageID": _IMAGE_ID, "containerID": container_id})
-        started = self._since(before, "running", "startedAt")
-        if state in _ENDS:
-            ended = self._ended(state, started, self._since(before, "terminated", "finishedAt"), container_id)
-            return {**result, "ready": state == "Succeeded" and not before.get("ready"), "state": {"terminated": ended}}
-        if state == "CrashLoopBackOff":
-            waiting = {"reason": state, "message": f"back-off restarting failed container {name}"}
-            ended = before.get("lastState") or {"terminated": self._ended("Failed", started, self.now, container_id)}
-            return {
-                **result,
-                "restartCount": max(1, result["restartCount"]),
-                "state": {"waiting": waiting},
-                "lastState": ended,
-            }
-        is_ready = state == "Running"
-        return {**result, "ready": is_ready, "started": True, "state": {"running": {"startedAt": started}}}
-
-    def _ended(self, state: str, started: str, finished: str, container_id: str) -> Object:
-        is_fine = state == "Succeeded"
-        return {
-            "exitCode": 0 if is_fine else rules_of(self.pod).exit_code,
-            "reason": "Completed" if is_fine else "Error",
-            "startedAt": started,
-            "finishedAt": finished,
-            "containerID": container_id,
-        }
-
-    def _since(self, before: Object, state: str, member: str) -> str:
-        shown = before.get("state") or {}
-        times = shown.get(state) or shown.get("terminated") or {}
-        return str(times.get(member) or self.now)
+    def _container_status(self, one: StartedContainer, run: ContainerRun | None, before: dict[str, Object]) -> Shown:
+        code, waits = one.course.code, "PodInitializing" if self._is_up else "ContainerCreating"
+        if self.age >= self.deadline:
+            code = _KILLED
+        elif self.rules.phase == "CrashLoopBackOff" and not one.is_init:
+            code = 1 if self.rules.exit_code is None else self.rules.exit_code
+        elif self.rules.phase == "ImagePullBackOff" and self.age >= self.rules.delay:
+            waits = self.rules.phase
+        was = before.get(one.container["name"]) or {}
+        uid, is_ready = self.pod["metadata"]["uid"], self.rules.phase != "NotReady"
+        return Shown(one.container, uid, self.now, was, run, code, waits, one.is_init, is_ready)
 
 
-_PHASES = {"CrashLoopBackOff": "Running", "NotReady": "Running", "ImagePullBackOff": "Pending"}
+def _outcomes(pairs: Iterable[tuple[StartedContainer, ContainerRun | None]]) -> set[str]:
+    """The phases that containers would have as pods of their own."""
+    return {_outcome(one, run) for one, run in pairs}
+
+
+def _outcome(one: StartedContainer, run: ContainerRun | None) -> str:
+    if run is None:
+        return "Pending"
+    if run.state != TERMINATED:
+        return "Running"
+    return "Failed" if one.course.code else "Succeeded"

@@ -47,7 +47,13 @@ def matches_node(pod: Object, node: Object) -> bool:
         return False
     affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return required is None or any(_meets_term(term, node, labels) for term in required["nodeSelectorTerms"])
+    return required is None or meets_terms(required["nodeSelectorTerms"], node)
+
+
+def meets_terms(terms: Iterable[Mapping[str, Any]], node: Object) -> bool:
+    """Whether a node meets one of the terms of a node selector."""
+    labels = node["metadata"].get("labels") or {}
+    return any(_meets_term(term, node, labels) for term in terms)
 
 
 def _meets_term(term: Mapping[str, Any], node: Object, labels: Mapping[str, str]) -> bool:
@@ -107,15 +113,23 @@ def why_not(pod: Object, node: Object, there: Collection[Object]) -> str:
     return keeps_away(pod, node) or _lacks(pod, node, there)
 
 
-def choose(pod: Object, nodes: Iterable[Object], pods_on: Mapping[str, Collection[Object]]) -> tuple[str, str]:
-    """The node for a pod: of those that fit, the one with the fewest pods. Without one, the reason."""
+def choose(
+    pod: Object,
+    nodes: Iterable[Object],
+    pods_on: Mapping[str, Collection[Object]],
+    excluded: Callable[[Object], str] = lambda _node: "",
+) -> tuple[str, str]:
+    """The node for a pod: of those that fit, the one with the fewest pods. Without one, the reason.
+
+    `excluded` names other reasons against a node.
+    """
     reasons: Counter[str] = Counter()
     by_name = {node["metadata"]["name"]: node for node in nodes}
     emptiest = [(len(pods_on.get(name, ())), name) for name in by_name]
     heapq.heapify(emptiest)
     while emptiest:
         _, name = heapq.heappop(emptiest)
-        reason = why_not(pod, by_name[name], pods_on.get(name, ()))
+        reason = why_not(pod, by_name[name], pods_on.get(name, ())) or excluded(by_name[name])
         if not reason:
             return name, ""
         reasons[reason] += 1

@@ -119,6 +119,12 @@ class ControllerClient(Struct, frozen=True):
         async with self._seat("create", place, namespace, name) as client:
             await client.create(place, self.at(place).view.to_hub(obj), namespace=namespace, name=name)
 
+    async def ask(self, place: ResourcePath, obj: Object) -> Object:
+        """The answer of a resource that stores nothing, such as an access review. Raises StatusError."""
+        async with self._seat("create", place, "") as client:
+            answer: Object = await client.create(place, self.at(place).view.to_hub(objects.clone(obj)))
+        return answer
+
     async def change(self, place: ResourcePath, obj: Object, change: Callable[[Object], bool | None]) -> Object | None:
         """Let `change` edit the newest state of an object in place; False means that nothing has to change.
 

@@ -5,7 +5,7 @@ controllers. A failing key stops no other key. At the start, the keys of all obj
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -46,6 +46,10 @@ class NotYet(Exception):
     """Something else has to happen first, without a notification: reconcile again soon."""
 
 
+Sign = Callable[[bytes, Sequence[str], float], bytes]
+"""Signs a certificate request in PEM for some usages and seconds; the certificate is PEM, too."""
+
+
 class Desk(Struct, frozen=True):
     """The parts that controllers share."""
 
@@ -54,6 +58,7 @@ class Desk(Struct, frozen=True):
     clock: Clock
     limits: Limits
     root_certificates: RootCertificates
+    sign: Sign
 
     def now(self) -> str:
         return timestamp(self.clock.now())

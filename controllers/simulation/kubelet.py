@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from aio_apiserver.controllers.decisions import events, nodes, pod_events
 from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.decisions.pod_courses import rules_of
 from aio_apiserver.controllers.decisions.pod_events import PodEvent
-from aio_apiserver.controllers.decisions.pod_phases import Life, rules_of
+from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
@@ -62,7 +63,7 @@ class SimulatedKubelet(Controller):
         return await self._update_status(pod, node)
 
     async def _update_status(self, pod: Object, node: Object) -> float | None:
-        age = self._age(pod, self._seen)
+        age = self._age(pod, self._seen, self._seconds_since_start(pod))
         life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node))
         status = life.status()
 
@@ -83,9 +84,15 @@ class SimulatedKubelet(Controller):
             about = events.reference(pod, "v1", "Pod", one.field_path)
             self.recorder.say(about, one.reason, one.message, is_warning=one.is_warning, host=node)
 
-    def _age(self, pod: Object, since: dict[str, float]) -> float:
+    def _age(self, pod: Object, since: dict[str, float], already: float = 0.0) -> float:
+        """The seconds since the first call for a pod, and those before it."""
         now = self.desk.clock.monotonic()
-        return now - since.setdefault(pod["metadata"]["uid"], now)
+        return now - since.setdefault(pod["metadata"]["uid"], now - already)
+
+    def _seconds_since_start(self, pod: Object) -> float:
+        """The age of a pod that another server has started."""
+        started = (pod.get("status") or {}).get("startTime")
+        return max(0.0, self.desk.clock.now() - podrules.seconds(started)) if started else 0.0
 
     def _address(self, pod: Object, node: Object) -> str:
         if pod["spec"].get("hostNetwork"):

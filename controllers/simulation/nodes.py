@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from msgspec import Struct
+
 from aio_apiserver.controllers.decisions import nodes
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import LEASES, NODES
@@ -13,19 +15,26 @@ _LEASE_SECONDS = 40
 _RENEW_SECONDS = 10.0
 
 
+class Simulation(Struct, frozen=True):
+    """The simulated cluster of a server: how many nodes it has, and the port of their kubelets."""
+
+    nodes: int
+    kubelet_port: int
+
+
 class Nodes(Controller):
     """The queue keys are the numbers of nodes."""
 
     name = "simulated-nodes"
 
-    def __init__(self, desk: Desk, count: int) -> None:
+    def __init__(self, desk: Desk, simulation: Simulation) -> None:
         super().__init__(desk)
-        self._count = count
+        self._simulation = simulation
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
         self._nodes = self.follow(NODES)
-        for number in range(self._count):
+        for number in range(self._simulation.nodes):
             self.queue.add(str(number))
 
     async def reconcile(self, key: str) -> float | None:
@@ -33,7 +42,7 @@ class Nodes(Controller):
         node = self._nodes.get(nodes.name_of(number)) or await self._make(number)
         if not nodes.is_simulated(node):
             return None
-        if not nodes.is_ready(node):
+        if not nodes.is_ready(node) or nodes.kubelet_port(node) != self._simulation.kubelet_port:
             await self.client.change(NODES.part("status"), node, lambda present: self._make_ready(present, number))
         if nodes.is_tainted(node):
             await self.client.change(NODES, node, nodes.remove_not_ready_taint)
@@ -49,7 +58,8 @@ class Nodes(Controller):
             return present
 
     def _make_ready(self, node: Object, number: int) -> None:
-        made = nodes.status(number, version.KUBERNETES_VERSION, now=self.desk.now())
+        port = self._simulation.kubelet_port
+        made = nodes.status(number, version.KUBERNETES_VERSION, port, now=self.desk.now())
         node["status"] = {**(node.get("status") or {}), **made}
 
     async def _renew(self, node: Object) -> None:

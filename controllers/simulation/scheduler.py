@@ -7,9 +7,11 @@ from functools import partial
 
 from aio_apiserver.controllers.decisions import events, scheduling
 from aio_apiserver.controllers.decisions import pods as podrules
+from aio_apiserver.controllers.decisions.volume_scheduling import PodClaims
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
+from aio_apiserver.controllers.simulation.volume_binding import VolumeBinding
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
@@ -45,6 +47,7 @@ class Scheduler(Controller):
         self._pods.listen(self._pod_changed)
         self._nodes = self.follow(NODES)
         self._nodes.listen(lambda _key, _before, _after: self._look_again())
+        self._volumes = VolumeBinding(self.follow, self.queue.add)
 
     def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
         node = self._node_of.get(key, "") if after is None or after["spec"].get("nodeName") else ""
@@ -72,15 +75,36 @@ class Scheduler(Controller):
         pod = self._pods.get(key)
         if pod is None or not _is_mine(pod) or key in self._node_of:
             return None
+        claims = self._volumes.of(pod)
+        if claims.problem or claims.is_waiting:
+            await self._wait_for_claims(pod, claims.problem)
+            return None
+        node, why = await self._choose(pod, claims)
+        if not node:
+            self._unplaced.add(key)
+            self._volumes.wait(pod)
+            await self._tell(pod, why)
+        elif claims.open:
+            self._volumes.wait(pod)
+            await self._volumes.assign(self.client, claims, self._nodes.items[node])
+        else:
+            await self._bind(pod, node)
+        return None
+
+    async def _choose(self, pod: Object, claims: PodClaims) -> tuple[str, str]:
+        """The node for a pod, or the reason why there is none."""
         there = {name: list(pods.values()) for name, pods in self._on.items()}
         nodes = list(self._nodes.items.values())
-        node, why = await self.work(partial(scheduling.choose, pod, nodes, there), len(nodes))
-        if node:
-            await self._bind(pod, node)
-        else:
-            self._unplaced.add(key)
-            await self._tell(pod, why)
-        return None
+        chosen = self._nodes.get(claims.chosen)
+        if chosen is not None and not scheduling.why_not(pod, chosen, there.get(claims.chosen, ())):
+            return claims.chosen, ""
+        choose = partial(scheduling.choose, pod, nodes, there, self._volumes.keeps_away(claims))
+        return await self.work(choose, len(nodes))
+
+    async def _wait_for_claims(self, pod: Object, problem: str) -> None:
+        self._volumes.wait(pod)
+        if problem:
+            await self._tell(pod, f"0/{len(self._nodes.items)} nodes are available: {problem}.")
 
     async def _bind(self, pod: Object, node: str) -> None:
         metadata = pod["metadata"]

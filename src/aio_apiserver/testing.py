@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench.request_list import RequestList as RequestList
     from aio_apiserver.apiserver.bench.request_record import RequestRecord as RequestRecord
     from aio_apiserver.apiserver.bench.server_clock import ServerClock as ServerClock
+    from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecCall as ExecCall
+    from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecResult as ExecResult
     from aio_apiserver.apiserver.testing import golden
     from aio_apiserver.apiserver.testing.client import Refused as Refused
     from aio_apiserver.apiserver.testing.hooks import Hook as Hook
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _PLACES = {
     "ActiveFault": "apiserver.bench.faults",
     "Denied": "apiserver.testing.reviews",
+    "ExecCall": "apiserver.simulated_kubelet.simulated",
+    "ExecResult": "apiserver.simulated_kubelet.simulated",
     "Fault": "apiserver.bench.fault_rules",
     "Hook": "apiserver.testing.hooks",
     "RecordedRequest": "apiserver.bench.recorded_request",
@@ -44,6 +48,8 @@ _PLACES = {
 __all__ = [
     "ActiveFault",
     "Denied",
+    "ExecCall",
+    "ExecResult",
     "Fault",
     "Hook",
     "RecordedRequest",

@@ -16,6 +16,7 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 
+Condition = Callable[[dict[str, Object]], object]
 ADMIN = authenticated(UserInfo(name="admin", groups=(MASTERS,)))
 
 
@@ -25,7 +26,7 @@ class Cluster:
     client: ControllerClient
     informers: Informers
 
-    async def until(self, place: ResourcePath, is_so: Callable[[dict[str, Object]], object]) -> dict[str, Object]:
+    async def until(self, place: ResourcePath, is_so: Condition) -> dict[str, Object]:
         """Wait until a condition holds for the objects of a resource, which are given by key."""
         informer = self.informers.of(place)
         changed = asyncio.Event()

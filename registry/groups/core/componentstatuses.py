@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
-from aio_apiserver.registry.generic.component_probes import Probe, Unhealthy
+from aio_apiserver.registry.generic.component_probes import CONTROLLER_MANAGER_PORT, SCHEDULER_PORT, Probe, Unhealthy
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -52,7 +52,6 @@ COMPONENTSTATUSES = Kind(
 )
 
 _DEADLINE_SECONDS = 20.0
-_PORTS = {"controller-manager": 10257, "scheduler": 10259}
 
 
 def _unreadable(_data: bytes) -> Object:
@@ -71,9 +70,9 @@ class ComponentStatusREST:
     def __init__(self, environment: Environment) -> None:
         storage = environment.storage_for(resource_of(NAMESPACES))
         self._checks: Mapping[str, Check] = {
-            "controller-manager": partial(_component, environment.probe, _PORTS["controller-manager"]),
+            "controller-manager": partial(_component, environment.probe, CONTROLLER_MANAGER_PORT),
             "etcd-0": partial(_storage, storage),
-            "scheduler": partial(_component, environment.probe, _PORTS["scheduler"]),
+            "scheduler": partial(_component, environment.probe, SCHEDULER_PORT),
         }
 
     @property

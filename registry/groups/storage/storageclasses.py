@@ -1,7 +1,7 @@
 """StorageClasses: how a provisioner creates volumes for claims."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from aio_apiserver.registry.base.validation import field, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -25,6 +25,28 @@ _FROZEN: tuple[tuple[str, Any, Any], ...] = (
     ("volumeBindingMode", None, None),
 )
 """The immutable fields, the value that equals a missing one, and the value that errors show for a missing one."""
+
+
+class ClassRank(NamedTuple):
+    """The facts of a StorageClass that choose the default."""
+
+    name: str
+    created: str
+    is_default: bool
+
+    @classmethod
+    def of(cls, obj: Object) -> "ClassRank":
+        metadata = obj["metadata"]
+        annotations = metadata.get("annotations") or {}
+        is_default = any(annotations.get(name) == "true" for name in (IS_DEFAULT, BETA_IS_DEFAULT))
+        return cls(metadata["name"], metadata["creationTimestamp"], is_default)
+
+
+def default_of(classes: Iterable[ClassRank]) -> str:
+    """The name of the default class, the newest of several; empty when there is none."""
+    defaults = [one for one in classes if one.is_default]
+    newest = max((one.created for one in defaults), default="")
+    return min((one.name for one in defaults if one.created == newest), default="")
 
 
 class StorageClassStrategy(Strategy, frozen=True, kw_only=True):

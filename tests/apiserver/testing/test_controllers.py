@@ -63,3 +63,13 @@ def test_the_controllers_of_a_fork_work_at_once(server: Server) -> None:
         fork.clock.advance(0)
 
         assert (ready(client, "web"), ready(client, "more")) == (2, 1)
+
+
+def test_functions_of_a_test_stand_for_ports_until_the_reset(server: Server, client: BlockingClient) -> None:
+    pod = client.request("GET", f"{PODS}/{names(client, PODS)[0]}")
+    server.simulate.port(8080, bytes.upper)
+    assert server.simulate.function_at(pod, 8080) == bytes.upper
+
+    server.reset()
+
+    assert server.simulate.function_at(pod, 8080) is None

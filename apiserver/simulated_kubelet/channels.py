@@ -1,0 +1,122 @@
+"""Channels: the streams of a container over a WebSocket, in the protocols v4 and v5 of channel.k8s.io.
+
+A binary message is a channel number and data:
+
+    0 stdin   1 stdout   2 stderr   3 error: a Status at the end   4 resize: {"Width": 80, "Height": 24}
+    255 with a channel number: the client closes that channel (v5)
+
+For port-forward the channels 2n and 2n + 1 are the data and the error of the n-th port. Must hold: a client that does
+not read stops the program from writing.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+import orjson
+from aiohttp import web
+
+from aio_apiserver.storage.stored_object import Object
+
+STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
+PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+_MESSAGE_LIMIT = 16 * 1024 * 1024
+_MOST_WAITING = 64
+_CLOSE_SECONDS = 1.0
+
+
+class ContainerStreams(Protocol):
+    """The streams of a container, whatever the protocol is. The data of a channel end with empty bytes."""
+
+    @property
+    def response(self) -> web.StreamResponse:
+        """The response to the request that was upgraded."""
+        ...
+
+    async def read(self, channel: int = STDIN) -> bytes:
+        """The next bytes of a channel."""
+        ...
+
+    async def write(self, channel: int, data: bytes) -> None:
+        """Send bytes on a channel."""
+        ...
+
+    async def finish(self, status: Object) -> None:
+        """Send the result of a program, and close."""
+        ...
+
+    async def receive(self) -> None:
+        """Take the bytes of the client until it goes."""
+        ...
+
+
+class Channels:
+    """One WebSocket. The queue of a channel ends with empty bytes."""
+
+    def __init__(self, socket: web.WebSocketResponse, inputs: Sequence[int]) -> None:
+        self._socket = socket
+        self._queues: dict[int, asyncio.Queue[bytes]] = {one: asyncio.Queue(_MOST_WAITING) for one in inputs}
+
+    @property
+    def response(self) -> web.WebSocketResponse:
+        """The response of the request that became the WebSocket."""
+        return self._socket
+
+    @classmethod
+    async def accept(cls, request: web.BaseRequest, inputs: Sequence[int]) -> "Channels":
+        """Do the handshake."""
+        socket = web.WebSocketResponse(
+            protocols=PROTOCOLS, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS
+        )
+        await socket.prepare(request)
+        return cls(socket, inputs)
+
+    async def read(self, channel: int = STDIN) -> bytes:
+        """The next bytes of a channel; empty at its end."""
+        return await self._queues[channel].get() if channel in self._queues else b""
+
+    async def write(self, channel: int, data: bytes) -> None:
+        """Send bytes. A client that has gone gets none."""
+        if not self._socket.closed:
+            await self._socket.send_bytes(bytes((channel,)) + data)
+
+    async def finish(self, status: Object) -> None:
+        """Send the result of a program, and close."""
+        await self.write(ERROR, orjson.dumps(status))
+        await self.close()
+
+    async def close(self) -> None:
+        await self._socket.close()
+
+    async def receive(self) -> None:
+        """Take the messages of the client until it closes the WebSocket."""
+        async for message in self._socket:
+            data = message.data.encode() if message.type is web.WSMsgType.TEXT else bytes(message.data or b"")
+            if data[:1] == bytes((CLOSE,)) and len(data) > 1:
+                await self._put(data[1], b"")
+            elif len(data) > 1:
+                await self._put(data[0], data[1:])
+        for channel in self._queues:
+            await self._put(channel, b"")
+
+    async def _put(self, channel: int, data: bytes) -> None:
+        if channel in self._queues:
+            await self._queues[channel].put(data)
+
+
+def succeeded() -> Object:
+    """The Status of a program that ended with 0."""
+    return {"metadata": {}, "status": "Success"}
+
+
+def ended(code: int) -> Object:
+    """The Status of a program by its exit code."""
+    if code == 0:
+        return succeeded()
+    return {
+        "metadata": {},
+        "status": "Failure",
+        "message": f"command terminated with non-zero exit code: exit status {code}",
+        "reason": "NonZeroExitCode",
+        "details": {"causes": [{"reason": "ExitCode", "message": str(code)}]},
+    }

@@ -1,0 +1,167 @@
+"""Endpoints: the paths of the kubelet API that kube-apiserver calls.
+
+    GET        /containerLogs/{namespace}/{pod}/{container}
+    GET, POST  /exec/{namespace}/{pod}/{container}, /attach/..., /portForward/{namespace}/{pod}
+    GET        /healthz
+
+Must hold: the client shows the certificate that the server keeps for simulated kubelets. A pod on another node is not
+found.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from urllib.parse import parse_qs
+
+from aiohttp import web
+
+from aio_apiserver.apiserver.simulated_kubelet import channels, programs, simulated, upgrading
+from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
+from aio_apiserver.apiserver.simulated_kubelet.logs import ContainerLogs, LogQuery
+from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
+from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, KubeletRefusal, Query
+from aio_apiserver.controllers.containers import courses
+from aio_apiserver.controllers.decisions import container_contents
+from aio_apiserver.controllers.simulation.container_logs import NoLog
+from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.tasks import Tasks
+
+_CONTAINER_PARTS, _POD_PARTS = 3, 2
+IsAllowed = Callable[[web.BaseRequest], bool]
+
+
+class KubeletEndpoints:
+    """The kubelet of all simulated nodes of a server."""
+
+    def __init__(
+        self, worlds: ContainerWorlds, clock: Clock, functions: SimulatedFunctions, is_allowed: IsAllowed
+    ) -> None:
+        self._worlds = worlds
+        self._clock = clock
+        self._functions = functions
+        self._logging = ContainerLogs(worlds, clock)
+        self._is_allowed = is_allowed
+        self._paths: Mapping[str, Callable[[web.BaseRequest, Sequence[str], Query], Awaitable[web.StreamResponse]]] = {
+            "containerLogs": self._logs,
+            "exec": self._exec,
+            "attach": self._attach,
+            "portForward": self._forward,
+        }
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        if not self._is_allowed(request):
+            return web.Response(status=401, text="Unauthorized")
+        first, *parts = request.path.strip("/").split("/")
+        if first == "healthz":
+            return web.Response(text="ok")
+        if first not in self._paths:
+            return web.Response(status=404, text="404 page not found\n")
+        try:
+            return await self._paths[first](request, parts, parse_qs(request.query_string))
+        except KubeletRefusal as exc:
+            return web.Response(status=exc.status, text=str(exc))
+
+    async def _container(self, parts: Sequence[str]) -> tuple[Object, Object]:
+        """The pod and the container of a path. Raises KubeletRefusal."""
+        if len(parts) != _CONTAINER_PARTS:
+            raise KubeletRefusal(404, "404 page not found\n")
+        pod = await self._pod(parts)
+        container = container_contents.container_of(pod, parts[2])
+        if container is None:
+            raise KubeletRefusal(404, f"container {parts[2]} not found in pod {parts[1]}_{parts[0]}")
+        return pod, container
+
+    async def _pod(self, parts: Sequence[str]) -> Object:
+        pod = await self._worlds.pod(parts[0], parts[1]) if len(parts) >= _POD_PARTS else None
+        if pod is None:
+            raise KubeletRefusal(404, "pod does not exist")
+        return pod
+
+    async def _logs(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
+        pod, container = await self._container(parts)
+        try:
+            return await self._logging.send(request, pod, container, LogQuery.of(query))
+        except NoLog as exc:
+            raise KubeletRefusal(400, str(exc)) from exc
+
+    async def _exec(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
+        pod, container = await self._container(parts)
+        if "running" not in (status_of(pod, container["name"]).get("state") or {}):
+            raise KubeletRefusal(500, f"container {container['name']} is not running")
+        return await self._run(request, pod, container, query.get("command") or (), query)
+
+    async def _attach(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
+        """Attach to the main program: to an interactive one as by exec, to the output of another one."""
+        pod, container = await self._container(parts)
+        argv = courses.argv_of(container, courses.env_of(container)) or ("sh",)
+        is_main = bool(container.get("stdin")) and pod["spec"].get("restartPolicy") != "Always"
+        return await self._run(request, pod, container, argv, query, is_main=is_main)
+
+    async def _run(
+        self,
+        request: web.BaseRequest,
+        pod: Object,
+        container: Object,
+        argv: Sequence[str],
+        query: Query,
+        *,
+        is_main: bool = False,
+    ) -> web.StreamResponse:
+        """Run a program with the streams of the client. With the main program the pod ends, too."""
+        shell = await self._worlds.shell(pod, container)
+        if "input" not in query:
+            shell.stdin = b""
+        streams = await upgrading.streams_of(request, query)
+
+        async def work() -> None:
+            code = await self._functions.run(pod, container["name"], argv, streams, has_input="input" in query)
+            if code is None:
+                code = await programs.run(shell, argv, streams, self._clock, tty="tty" in query)
+            if is_main:
+                await self._worlds.end(pod, code)
+            await streams.finish(channels.ended(code))
+
+        await _while_connected(streams, work())
+        return streams.response
+
+    async def _forward(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
+        pod = await self._pod(parts)
+        numbers = [int(one) for text in query.get("port") or () for one in text.split(",") if one.isdigit()]
+        forwarded = await upgrading.ports_of(request, numbers)
+        tasks = Tasks()
+        try:
+            receiving = tasks.spawn(forwarded.streams.receive(), name="input of forwarded ports")
+            tasks.spawn(self._serve_all(forwarded, pod, tasks), name="forwarded ports")
+            await receiving
+        finally:
+            await tasks.close()
+        return forwarded.streams.response
+
+    async def _serve_all(self, forwarded: ForwardedPorts, pod: Object, tasks: Tasks) -> None:
+        """Serve the ports as the client opens them."""
+        while True:
+            channel, port = await forwarded.opened.get()
+            tasks.spawn(self._serve(forwarded, pod, channel, port), name=f"port {port}")
+
+    async def _serve(self, forwarded: ForwardedPorts, pod: Object, channel: int, port: int) -> None:
+        """Serve one port, whose errors have the next channel."""
+        streams, function = forwarded.streams, self._functions.function_at(pod, port)
+        if function is None:
+            await streams.write(channel + 1, simulated.no_port(pod, port).encode())
+        while function is not None and (data := await streams.read(channel)):
+            if answer := await asyncio.to_thread(function, data):
+                await streams.write(channel, answer)
+        await forwarded.end(channel)
+
+
+async def _while_connected(streams: ContainerStreams, work: Coroutine[None, None, None]) -> None:
+    """Work until it is done, or until the client goes."""
+    tasks = Tasks()
+    try:
+        working = tasks.spawn(work, name="simulated program")
+        receiving = tasks.spawn(streams.receive(), name="input of a simulated program")
+        await asyncio.wait((working, receiving), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await tasks.close()

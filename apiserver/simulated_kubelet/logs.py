@@ -1,0 +1,130 @@
+"""Logs: the log of a simulated container as an HTTP response, with the options of pods/log."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Self
+
+from aiohttp import web
+from msgspec import Struct
+
+from aio_apiserver.controllers.decisions.pods import seconds
+from aio_apiserver.controllers.simulation import container_logs
+from aio_apiserver.controllers.simulation.container_logs import LogLine
+from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.tasks import Tasks
+
+_LOOK_SECONDS = 1.0
+"""How often a follower looks whether its container still runs."""
+
+
+class LogQuery(Struct, frozen=True):
+    """The options of a request for a log."""
+
+    follows: bool
+    is_previous: bool
+    has_times: bool
+    since: float | None
+    since_seconds: float | None
+    most_lines: int | None
+    most_bytes: int | None
+
+    @classmethod
+    def of(cls, query: Mapping[str, Sequence[str]]) -> Self:
+        """The options in the query of a kubelet's path."""
+        given = {name: values[-1] for name, values in query.items()}
+        lines, size, ago = (given.get(name) for name in ("tailLines", "limitBytes", "sinceSeconds"))
+        return cls(
+            follows="follow" in given,
+            is_previous="previous" in given,
+            has_times="timestamps" in given,
+            since=seconds(given["sinceTime"]) if "sinceTime" in given else None,
+            since_seconds=float(ago) if ago else None,
+            most_lines=int(lines) if lines else None,
+            most_bytes=int(size) if size else None,
+        )
+
+    def selected(self, lines: Sequence[LogLine], now: float) -> Sequence[LogLine]:
+        """The lines that the client wants of those that are there."""
+        since = now - self.since_seconds if self.since_seconds is not None else self.since
+        if since is not None:
+            lines = [one for one in lines if one.time >= since]
+        if self.most_lines is not None:
+            lines = lines[len(lines) - self.most_lines :] if self.most_lines < len(lines) else lines
+        return lines
+
+    def encoded(self, line: LogLine) -> bytes:
+        """A line as the client gets it."""
+        if not self.has_times:
+            return line.data
+        time = datetime.fromtimestamp(line.time, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return b"".join(f"{time} ".encode() + one for one in line.data.splitlines(keepends=True))
+
+
+class ContainerLogs:
+    """The logs of all simulated containers of a server."""
+
+    def __init__(self, worlds: ContainerWorlds, clock: Clock) -> None:
+        self._worlds = worlds
+        self._clock = clock
+
+    async def send(
+        self, request: web.BaseRequest, pod: Object, container: Object, query: LogQuery
+    ) -> web.StreamResponse:
+        """Send a log. Raises NoLog."""
+        name, now = container["name"], self._clock.now()
+        began = container_logs.started_at(pod, name, is_previous=query.is_previous)
+        end = container_logs.end_of(pod, name, now, is_previous=query.is_previous)
+        response = web.StreamResponse(headers={"Content-Type": "text/plain"})
+        await response.prepare(request)
+        written = container_logs.output(self._worlds, pod, container, began, self._clock, until=end)
+        lines = [one async for one in written]
+        whole = b"".join(query.encoded(one) for one in query.selected(lines, now))
+        await response.write(whole[: query.most_bytes])
+        if query.follows and not query.is_previous:
+            await self._follow(request, response, pod, container, began, query, len(lines))
+        await response.write_eof()
+        return response
+
+    async def _follow(
+        self,
+        request: web.BaseRequest,
+        response: web.StreamResponse,
+        pod: Object,
+        container: Object,
+        began: float,
+        query: LogQuery,
+        skipped: int,
+    ) -> None:
+        """Send what comes later, until the container ends or the client goes."""
+
+        async def send() -> None:
+            number = 0
+            written = container_logs.output(self._worlds, pod, container, began, self._clock, until=None)
+            async for one in written:
+                number += 1
+                if number > skipped:
+                    await response.write(query.encoded(one))
+            await asyncio.Event().wait()
+
+        tasks = Tasks()
+        try:
+            sending = tasks.spawn(send(), name="follow a log")
+            ending = tasks.spawn(self._end_of(request, pod, container["name"]), name="end of a log")
+            await asyncio.wait((sending, ending), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await tasks.close()
+
+    async def _end_of(self, request: web.BaseRequest, pod: Object, container: str) -> None:
+        """Return when the container does not run any more, or the client has gone."""
+        metadata, present = pod["metadata"], pod
+        while "running" in (status_of(present, container).get("state") or {}):
+            await self._clock.patience.sleep(_LOOK_SECONDS)
+            found = await self._worlds.pod(metadata["namespace"], metadata["name"])
+            is_gone = found is None or found["metadata"]["uid"] != metadata["uid"]
+            if is_gone or request.transport is None or request.transport.is_closing():
+                return
+            assert found is not None
+            present = found

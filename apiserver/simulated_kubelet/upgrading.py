@@ -1,0 +1,106 @@
+"""Upgrading: chooses between WebSocket and SPDY for the streams of a request, and waits until they are open."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from aiohttp import hdrs, web
+
+from aio_apiserver.apiserver.simulated_kubelet import channels, spdy_streams
+from aio_apiserver.apiserver.simulated_kubelet.channels import Channels, ContainerStreams
+from aio_apiserver.apiserver.simulated_kubelet.spdy_streams import SPDYStreams
+from aio_apiserver.apiserver.wire import websockets
+
+_OPEN_SECONDS = 30.0
+_SPDY = "spdy/3.1"
+_DATA, _ERRORS = "data", "error"
+Query = Mapping[str, Sequence[str]]
+
+
+class KubeletRefusal(Exception):
+    """The kubelet refuses a request."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+async def streams_of(request: web.BaseRequest, query: Query) -> ContainerStreams:
+    """The streams for exec and attach. Raises KubeletRefusal."""
+    wanted = {"input": channels.STDIN, "output": channels.STDOUT, "error": channels.STDERR, "tty": channels.RESIZE}
+    expected = {channels.ERROR, *(channel for name, channel in wanted.items() if name in query)}
+    if "tty" in query:
+        expected.discard(channels.STDERR)
+    if websockets.is_websocket(request):
+        _require_protocol(request)
+        made = await Channels.accept(request, sorted(expected & {channels.STDIN}))
+        await made.write(channels.STDOUT, b"")
+        return made
+    spdy = await _spdy(request, spdy_streams.EXEC, spdy_streams.channel_of)
+    try:
+        async with asyncio.timeout(_OPEN_SECONDS):
+            while expected:
+                expected.discard(await spdy.next_channel())
+    except TimeoutError as exc:
+        raise KubeletRefusal(408, "timed out waiting for the streams of the client") from exc
+    return spdy
+
+
+def _require_protocol(request: web.BaseRequest) -> None:
+    offered = websockets.offered(request)
+    if not set(offered) & set(channels.PROTOCOLS):
+        raise KubeletRefusal(400, f"none of the WebSocket protocols {', '.join(offered)} is known\n")
+
+
+async def _spdy(request: web.BaseRequest, protocols: tuple[str, ...], named: spdy_streams.ChannelOf) -> SPDYStreams:
+    if request.headers.get(hdrs.UPGRADE, "").lower() != _SPDY:
+        raise KubeletRefusal(400, "Upgrade request required: WebSocket or SPDY/3.1\n")
+    try:
+        return await SPDYStreams.accept(request, protocols, named)
+    except ValueError as exc:
+        raise KubeletRefusal(403, str(exc)) from exc
+
+
+class ForwardedPorts:
+    """The forwarded ports of one connection. `opened` has the data channel and the number of each."""
+
+    def __init__(self) -> None:
+        self.streams: ContainerStreams
+        self.opened: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+        self._spdy: SPDYStreams | None = None
+        self._requests: dict[str, int] = {}
+
+    async def accept(self, request: web.BaseRequest, ports: Sequence[int]) -> None:
+        """Upgrade the connection. Raises KubeletRefusal."""
+        if websockets.is_websocket(request):
+            _require_protocol(request)
+            made = await Channels.accept(request, range(0, 2 * len(ports), 2))
+            self.streams = made
+            for index, port in enumerate(ports):
+                for channel in (2 * index, 2 * index + 1):
+                    await made.write(channel, port.to_bytes(2, "little"))
+                self.opened.put_nowait((2 * index, port))
+        else:
+            self._spdy = self.streams = await _spdy(request, (spdy_streams.PORT_FORWARD,), self._channel_of)
+
+    def _channel_of(self, headers: Mapping[str, str]) -> int | None:
+        """The channel of a stream: the two of one request have neighbouring numbers."""
+        number, kind = headers.get("port", ""), headers.get("streamtype", "")
+        if not number.isdigit() or kind not in (_DATA, _ERRORS):
+            return None
+        first = 2 * self._requests.setdefault(headers.get("requestid", ""), len(self._requests))
+        if kind == _DATA:
+            self.opened.put_nowait((first, int(number)))
+        return first if kind == _DATA else first + 1
+
+    async def end(self, channel: int) -> None:
+        """End both channels of a port."""
+        if self._spdy is not None:
+            await self._spdy.end(channel + 1)
+            await self._spdy.end(channel)
+
+
+async def ports_of(request: web.BaseRequest, ports: Sequence[int]) -> ForwardedPorts:
+    """The forwarded ports of a request. Raises KubeletRefusal."""
+    made = ForwardedPorts()
+    await made.accept(request, ports)
+    return made

@@ -1,0 +1,210 @@
+"""File commands: cat, ls and other programs of simulated containers that read and write files."""
+
+import posixpath
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+
+from aio_apiserver.controllers.containers.files import FileError
+from aio_apiserver.controllers.containers.shell import Program, Shell
+from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Step, Steps, Written
+
+_USUAL_LINES = 10
+
+
+def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The letters of the options, and the other arguments."""
+    options = "".join(one[1:] for one in arguments if one.startswith("-") and one != "-")
+    return options, [one for one in arguments if not one.startswith("-") or one == "-"]
+
+
+def _contents(shell: Shell, names: Sequence[str]) -> Generator[Step, bytes | None, bytes]:
+    """The contents of files, or of standard input. Raises FileError."""
+    data = b""
+    for name in names or ("-",):
+        if name == "-":
+            data += yield from shell.input()
+        else:
+            try:
+                data += shell.world.files.read(shell.path(name))
+            except FileError as exc:
+                raise FileError(f"can't open '{name}': {exc}") from None
+    return data
+
+
+def _cat(shell: Shell, arguments: Sequence[str]) -> Steps:
+    _, names = _split(arguments)
+    if names and names != ["-"]:
+        yield Written((yield from _contents(shell, names)))
+        return 0
+    if shell.stdin is not None:
+        yield Written((yield from shell.input()))
+        return 0
+    while data := (yield from shell.more_input()):
+        yield Written(data)
+    return 0
+
+
+def _ls(shell: Shell, arguments: Sequence[str]) -> Steps:
+    options, names = _split(arguments)
+    files, text, code = shell.world.files, "", 0
+    for name in names or (".",):
+        path = shell.path(name)
+        is_directory = files.is_directory(path)
+        try:
+            if not is_directory:
+                files.read(path)
+        except FileError as exc:
+            code = yield from shell.fail("ls", f"{name}: {exc}")
+            continue
+        shown = files.names(path) if is_directory else [name]
+        shown = [one for one in shown if "a" in options or not one.startswith(".")]
+        text += f"{name}:\n" if len(names) > 1 and is_directory else ""
+        for one in shown:
+            text += _entry(shell, posixpath.join(path, one)) if "l" in options else ""
+            text += f"{one}\n"
+    yield Written(text.encode())
+    return code
+
+
+def _entry(shell: Shell, path: str) -> str:
+    """The columns of `ls -l` before the name."""
+    is_directory = shell.world.files.is_directory(path)
+    size = 4096 if is_directory else len(shell.world.files.read(path))
+    return f"{'drwxr-xr-x' if is_directory else '-rw-r--r--'}    1 root     root     {size:9} Jan  1 00:00 "
+
+
+def _mkdir(shell: Shell, arguments: Sequence[str]) -> Steps:
+    yield from ()
+    for name in _split(arguments)[1]:
+        shell.world.files.make_directory(shell.path(name))
+    return 0
+
+
+def _touch(shell: Shell, arguments: Sequence[str]) -> Steps:
+    yield from ()
+    for name in _split(arguments)[1]:
+        if not shell.world.files.exists(shell.path(name)):
+            shell.world.files.write(shell.path(name), b"")
+    return 0
+
+
+def _rm(shell: Shell, arguments: Sequence[str]) -> Steps:
+    options, names = _split(arguments)
+    for name in names:
+        try:
+            shell.world.files.remove(shell.path(name), is_recursive="r" in options or "R" in options)
+        except FileError as exc:
+            if "f" not in options:
+                return (yield from shell.fail("rm", f"can't remove '{name}': {exc}"))
+    return 0
+
+
+def _cp(shell: Shell, arguments: Sequence[str]) -> Steps:
+    _, (*sources, target) = _split(arguments)
+    for name in sources:
+        data = yield from _contents(shell, [name])
+        path = shell.path(target)
+        is_directory = shell.world.files.is_directory(path)
+        shell.world.files.write(posixpath.join(path, posixpath.basename(name)) if is_directory else path, data)
+    return 0
+
+
+def _mv(shell: Shell, arguments: Sequence[str]) -> Steps:
+    code = yield from _cp(shell, arguments)
+    _, (*sources, _target) = _split(arguments)
+    for name in sources:
+        shell.world.files.remove(shell.path(name))
+    return code
+
+
+def _tee(shell: Shell, arguments: Sequence[str]) -> Steps:
+    options, names = _split(arguments)
+    data = yield from shell.input()
+    yield Written(data)
+    for name in names:
+        shell.world.files.write(shell.path(name), data, appends="a" in options)
+    return 0
+
+
+def _lines_of(arguments: Sequence[str]) -> tuple[int, list[str]]:
+    """The number of lines for head and tail, and the files."""
+    number, names, rest = _USUAL_LINES, [], list(arguments)
+    while rest:
+        one = rest.pop(0)
+        if one == "-n" and rest:
+            number = _number(rest.pop(0))
+        elif found := re.fullmatch(r"-n?(\d+)", one):
+            number = int(found[1])
+        elif not one.startswith("-"):
+            names.append(one)
+    return number, names
+
+
+def _number(text: str) -> int:
+    digits = text.lstrip("+-")
+    return int(digits) if digits.isdigit() else _USUAL_LINES
+
+
+def _head(shell: Shell, arguments: Sequence[str]) -> Steps:
+    number, names = _lines_of(arguments)
+    data = yield from _contents(shell, names)
+    yield Written(b"".join(data.splitlines(keepends=True)[:number]))
+    return 0
+
+
+def _tail(shell: Shell, arguments: Sequence[str]) -> Steps:
+    number, names = _lines_of(arguments)
+    data = yield from _contents(shell, names)
+    yield Written(b"".join(data.splitlines(keepends=True)[-number:] if number else ()))
+    if {"f", "F"} & set(_split(arguments)[0]):
+        yield Pause(FOREVER)
+    return 0
+
+
+def _wc(shell: Shell, arguments: Sequence[str]) -> Steps:
+    options, names = _split(arguments)
+    data = yield from _contents(shell, names)
+    counts = {"l": data.count(b"\n"), "w": len(data.split()), "c": len(data)}
+    yield Written((" ".join(str(counts[one]) for one in options or "lwc" if one in counts) + "\n").encode())
+    return 0
+
+
+def _grep(shell: Shell, arguments: Sequence[str]) -> Steps:
+    options, rest = _split(arguments)
+    if not rest:
+        return (yield from shell.fail("grep", "no pattern", 2))
+    data = yield from _contents(shell, rest[1:])
+    # The text is searched as it is: a pattern of a client could keep the server busy.
+    wanted = rest[0].encode()
+    wanted = wanted.lower() if "i" in options else wanted
+    lines = data.splitlines(keepends=True)
+    found = [line for line in lines if (wanted in (line.lower() if "i" in options else line)) != ("v" in options)]
+    if "q" not in options:
+        yield Written(f"{len(found)}\n".encode() if "c" in options else b"".join(found))
+    return int(not found)
+
+
+def _part_of(part: Callable[[str], str]) -> Program:
+    def show(_shell: Shell, arguments: Sequence[str]) -> Steps:
+        yield Written("".join(f"{part(one)}\n" for one in arguments[:1]).encode())
+        return 0
+
+    return show
+
+
+COMMANDS: Mapping[str, Program] = {
+    "cat": _cat,
+    "ls": _ls,
+    "mkdir": _mkdir,
+    "touch": _touch,
+    "rm": _rm,
+    "cp": _cp,
+    "mv": _mv,
+    "tee": _tee,
+    "head": _head,
+    "tail": _tail,
+    "wc": _wc,
+    "grep": _grep,
+    "basename": _part_of(posixpath.basename),
+    "dirname": _part_of(posixpath.dirname),
+}

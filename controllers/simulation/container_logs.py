@@ -1,0 +1,95 @@
+"""Container logs: the output of the main program of a simulated container, with the time of each line.
+
+The annotation `simulate.aio-apiserver/logs` gives the text. Without it the script of the container is run again, up to
+the present second. Must hold: a log ends, unless a client follows it.
+"""
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from aio_apiserver.controllers.containers import courses
+from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Written
+from aio_apiserver.controllers.decisions.annotations import PREFIX
+from aio_apiserver.controllers.decisions.pods import seconds
+from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.stored_object import Object
+
+_MOST_STEPS = 100_000
+_NOTHING = (
+    "This container is simulated: its program does not run and writes no log. The annotation "
+    f"{PREFIX}logs of the pod gives one.\n"
+)
+
+
+class NoLog(Exception):
+    """The container has no log; the text is for clients."""
+
+
+class LogLine(NamedTuple):
+    """A piece of output, and the time in seconds since the epoch."""
+
+    time: float
+    data: bytes
+
+
+def started_at(pod: Object, container: str, *, is_previous: bool) -> float:
+    """When the container was started. Raises NoLog."""
+    shown = status_of(pod, container)
+    state, last = shown.get("state") or {}, shown.get("lastState") or {}
+    candidates = [last.get("terminated")]
+    if not is_previous:
+        candidates = [state.get("running"), state.get("terminated"), *candidates]
+    times = next(filter(None, candidates), None)
+    if times is not None:
+        return seconds(times["startedAt"])
+    name = pod["metadata"]["name"]
+    if is_previous:
+        raise NoLog(f'previous terminated container "{container}" in pod "{name}" not found')
+    why = (state.get("waiting") or {}).get("reason", "ContainerCreating")
+    raise NoLog(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+
+
+def text_of(pod: Object, container: Object) -> str | None:
+    """The text that stands for the log; None when the container's script writes it."""
+    given = (pod["metadata"].get("annotations") or {}).get(f"{PREFIX}logs")
+    if given is not None:
+        return given if given.endswith("\n") or not given else f"{given}\n"
+    has_script = courses.argv_of(container, courses.env_of(container)) and courses.course_of(container) is not None
+    return None if has_script else _NOTHING
+
+
+async def output(
+    worlds: ContainerWorlds, pod: Object, container: Object, began: float, clock: Clock, *, until: float | None
+) -> AsyncIterator[LogLine]:
+    """The output of a container up to a time; None to wait for more as time passes."""
+    text = text_of(pod, container)
+    if text is not None:
+        for line in text.splitlines(keepends=True):
+            yield LogLine(began, line.encode())
+        return
+    shell = await worlds.shell(pod, container)
+    shell.stdin, time = b"", began
+    shell.world = replace(shell.world, now=lambda: time)
+    steps = shell.execute(courses.argv_of(container, courses.env_of(container)))
+    for _ in range(_MOST_STEPS):
+        try:
+            step = steps.send(None)
+        except StopIteration:
+            return
+        if isinstance(step, Written):
+            yield LogLine(time, step.data)
+        elif isinstance(step, Pause):
+            time += step.seconds
+            if time == FOREVER or (until is not None and time > until):
+                return
+            if until is None and time > clock.now():
+                await clock.sleep(time - clock.now())
+
+
+def end_of(pod: Object, container: str, now: float, *, is_previous: bool) -> float:
+    """The time up to which a container has written."""
+    state = status_of(pod, container).get("lastState" if is_previous else "state") or {}
+    return now if "running" in state else FOREVER

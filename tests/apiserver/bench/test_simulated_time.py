@@ -1,0 +1,163 @@
+"""Containers of a simulated cluster that end by what they run, in a time that the test moves."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from aio_apiserver.apiserver.testing.client import BlockingClient
+from aio_apiserver.testing import Server
+
+PODS = "/api/v1/namespaces/default/pods"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+START = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def shared_cluster() -> Iterator[Server]:
+    with Server(time=START, controllers=("*",), simulate=True) as server:
+        server.clock.advance(1)
+        server.set_baseline()
+        yield server
+
+
+@pytest.fixture
+def cluster(shared_cluster: Server) -> Server:
+    shared_cluster.reset()
+    return shared_cluster
+
+
+@pytest.fixture
+def admin(cluster: Server) -> Iterator[BlockingClient]:
+    with cluster.client() as made:
+        yield made
+
+
+def _job(name: str, *command: str, **spec: Any) -> dict[str, Any]:
+    containers = [{"name": "main", "image": "busybox", "command": list(command)}]
+    template = {"spec": {"restartPolicy": "Never", "containers": containers}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": template, **spec}}
+
+
+def _pod(name: str, restarts: str, *containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    made = [{"name": f"c{number}", "image": "busybox", **one} for number, one in enumerate(containers)]
+    return {"metadata": {"name": name}, "spec": {"restartPolicy": restarts, "containers": made, **spec}}
+
+
+def _conditions(admin: BlockingClient, name: str) -> list[str]:
+    status = admin.request("GET", f"{JOBS}/{name}")["status"]
+    return [one["type"] for one in status.get("conditions") or () if one["status"] == "True"]
+
+
+def _status(admin: BlockingClient, name: str) -> dict[str, Any]:
+    status: dict[str, Any] = admin.request("GET", f"{PODS}/{name}")["status"]
+    return status
+
+
+def test_jobs_end_when_their_programs_end(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", JOBS, _job("short", "true"))
+    admin.request("POST", JOBS, _job("long", "sh", "-c", "echo begin; sleep 60; echo end"))
+    admin.request("POST", JOBS, _job("broken", "sh", "-c", "sleep 5; exit 3", backoffLimit=0))
+
+    cluster.clock.advance(1)
+    assert [_conditions(admin, name) for name in ("short", "long", "broken")] == [
+        ["SuccessCriteriaMet", "Complete"],
+        [],
+        [],
+    ]
+
+    cluster.clock.advance(30)
+    assert _conditions(admin, "broken") == ["FailureTarget", "Failed"]
+    assert _conditions(admin, "long") == []
+
+    cluster.clock.advance(30)
+    assert _conditions(admin, "long") == ["SuccessCriteriaMet", "Complete"]
+
+
+def test_a_container_that_ends_is_started_again_ever_later(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", PODS, _pod("web", "Always", {"command": ["sh", "-c", "sleep 1; exit 2"]}))
+
+    def state_after(seconds: float) -> tuple[str, int]:
+        cluster.clock.advance(seconds)
+        (container,) = _status(admin, "web")["containerStatuses"]
+        return next(iter(container["state"])), container["restartCount"]
+
+    assert [state_after(seconds) for seconds in (0.5, 1, 1, 10, 1)] == [
+        ("running", 0),
+        ("running", 1),
+        ("waiting", 1),
+        ("running", 2),
+        ("waiting", 2),
+    ]
+    (container,) = _status(admin, "web")["containerStatuses"]
+    assert container["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    assert container["lastState"]["terminated"]["exitCode"] == 2
+
+
+def test_a_pod_runs_until_its_last_container_ends(cluster: Server, admin: BlockingClient) -> None:
+    short, long = {"command": ["true"]}, {"command": ["sleep", "10"]}
+    admin.request("POST", PODS, _pod("both", "OnFailure", short, long))
+
+    cluster.clock.advance(5)
+    states = [next(iter(one["state"])) for one in _status(admin, "both")["containerStatuses"]]
+    assert (states, _status(admin, "both")["phase"]) == (["terminated", "running"], "Running")
+
+    cluster.clock.advance(5)
+    assert _status(admin, "both")["phase"] == "Succeeded"
+
+
+def test_init_containers_come_first_and_one_after_the_other(cluster: Server, admin: BlockingClient) -> None:
+    init = [
+        {"name": "proxy", "image": "busybox", "command": ["sleep", "infinity"], "restartPolicy": "Always"},
+        {"name": "first", "image": "busybox", "command": ["sleep", "3"]},
+        {"name": "second", "image": "busybox", "command": ["sleep", "3"]},
+    ]
+    admin.request("POST", PODS, _pod("late", "Always", {"command": ["sleep", "infinity"]}, initContainers=init))
+
+    def states() -> list[str]:
+        status = _status(admin, "late")
+        shown = [*status["initContainerStatuses"], *status["containerStatuses"]]
+        return [next(iter(one["state"])) for one in shown]
+
+    cluster.clock.advance(4)
+    assert (states(), _status(admin, "late")["phase"]) == (["running", "terminated", "running", "waiting"], "Pending")
+
+    cluster.clock.advance(3)
+    assert (states(), _status(admin, "late")["phase"]) == (
+        ["running", "terminated", "terminated", "running"],
+        "Running",
+    )
+
+
+def test_a_failed_init_container_fails_a_pod_that_does_not_restart(cluster: Server, admin: BlockingClient) -> None:
+    init = [{"name": "first", "image": "busybox", "command": ["false"]}]
+    admin.request("POST", PODS, _pod("bad", "Never", {"command": ["true"]}, initContainers=init))
+
+    cluster.clock.advance(1)
+
+    status = _status(admin, "bad")
+    assert status["phase"] == "Failed"
+    assert status["containerStatuses"][0]["state"] == {"waiting": {"reason": "PodInitializing"}}
+
+
+def test_annotations_give_the_time_and_the_code(cluster: Server, admin: BlockingClient) -> None:
+    pod = _pod("told", "Never", {"command": ["sleep", "infinity"]})
+    pod["metadata"]["annotations"] = {"simulate.aio-apiserver/run": "5s", "simulate.aio-apiserver/exit-code": "4"}
+    admin.request("POST", PODS, pod)
+
+    cluster.clock.advance(4)
+    assert _status(admin, "told")["phase"] == "Running"
+
+    cluster.clock.advance(1)
+    assert _status(admin, "told")["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 4
+
+
+def test_the_kubelet_kills_a_pod_at_its_deadline(cluster: Server, admin: BlockingClient) -> None:
+    pod = _pod("slow", "Always", {"command": ["sleep", "infinity"]}, activeDeadlineSeconds=30)
+    admin.request("POST", PODS, pod)
+
+    cluster.clock.advance(31)
+
+    status = _status(admin, "slow")
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")

@@ -1,0 +1,115 @@
+"""Scripts in simulated containers."""
+
+import pytest
+
+from aio_apiserver.controllers.containers.commands import COMMANDS
+from aio_apiserver.controllers.containers.files import Files
+from aio_apiserver.controllers.containers.shell import Shell, World
+from aio_apiserver.controllers.containers.steps import ERROR, Input, Pause, Steps, Written
+
+
+def _missing(name: str, _arguments: object) -> Steps:
+    yield Written(f"{name}: not found\n".encode(), ERROR)
+    return 127
+
+
+def _world(**mounts: str) -> World:
+    files = Files({f"/{name}": text.encode() for name, text in mounts.items()})
+    return World(files, COMMANDS, _missing, lambda: 0.0, "pod-1")
+
+
+def _run(*argv: str, stdin: bytes = b"", world: World | None = None) -> tuple[str, int]:
+    """The output and the exit code of a program, without its pauses."""
+    steps, text, sent = Shell(world or _world(), {"NAME": "world"}).execute(argv), "", None
+    given = [stdin, b""]
+    try:
+        while True:
+            step = steps.send(sent)
+            sent = given.pop(0) if isinstance(step, Input) else None
+            text += step.data.decode() if isinstance(step, Written) else ""
+    except StopIteration as end:
+        return text, end.value
+
+
+def _script(script: str, stdin: bytes = b"") -> tuple[str, int]:
+    return _run("sh", "-c", script, stdin=stdin)
+
+
+@pytest.mark.parametrize(
+    ("script", "output"),
+    [
+        ("echo hello $NAME", "hello world\n"),
+        ("echo '$NAME' \"$NAME\" ${NAME} ${NONE:-none} ${NONE:-$NAME}", "$NAME world world none world\n"),
+        ("echo -n a; echo b", "ab\n"),
+        ("printf '%s-%s\\n' a b", "a-b\n"),
+        ("true && echo yes || echo no", "yes\n"),
+        ("false && echo yes || echo no", "no\n"),
+        ("! false && echo yes", "yes\n"),
+        ("echo one two | wc -w", "2\n"),
+        ('x=$(echo a; echo b); echo $x; echo "$x"', "a b\na\nb\n"),
+        ("for i in 1 2 3; do echo $((i * 2)); done", "2\n4\n6\n"),
+        ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); done; echo $i", "3\n"),
+        ('if [ -z "$NONE" ]; then echo empty; else echo full; fi', "empty\n"),
+        ("if false; then echo a; elif true; then echo b; fi", "b\n"),
+        ("echo text > /root/f; cat /root/f; cat < /root/f; echo more >> /root/f; wc -l /root/f", "text\ntext\n2\n"),
+        ("cat /none 2> /dev/null || echo missing", "missing\n"),
+        ("(cd /root; pwd); pwd", "/root\n/\n"),
+        ("{ echo a; echo b; } | tail -1", "b\n"),
+        ("echo a # a comment\necho b", "a\nb\n"),
+        ("sleep 100 & echo now", "now\n"),
+        ("false; echo $?", "1\n"),
+        ("touch /root/a.txt /root/b.txt; ls /root/*.txt", "/root/a.txt\n/root/b.txt\n"),
+        ("X=1 env | grep X", "X=1\n"),
+        ("hostname", "pod-1\n"),
+    ],
+)
+def test_a_script_prints_as_in_a_shell(script: str, output: str) -> None:
+    assert _script(script) == (output, 0)
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [("true", 0), ("false", 1), ("exit 3; echo", 3), ("(exit 4)", 4), ("set -e; false; exit 0", 1), ("none", 127)],
+)
+def test_a_script_ends_with_its_code(script: str, code: int) -> None:
+    assert _script(script)[1] == code
+
+
+def test_an_unreadable_script_is_refused_with_a_message() -> None:
+    output, code = _script("case $x in a) ;; esac")
+
+    assert output == "sh: the simulated shell does not know case\n"
+    assert code == 2
+
+
+def test_programs_read_standard_input_and_mounted_files() -> None:
+    assert _run("cat", stdin=b"typed") == ("typed", 0)
+    assert _run("cat", "/config", world=_world(config="mounted")) == ("mounted", 0)
+    assert _script("read a b; echo $b", stdin=b"1 2\n") == ("2\n", 0)
+
+
+def test_a_loop_without_end_gives_others_their_turn() -> None:
+    steps = Shell(_world(), {}).execute(["sh", "-c", "while true; do :; done"])
+
+    assert [steps.send(None) for _ in range(3)] == [Pause(0.0)] * 3
+
+
+def test_tar_packs_and_unpacks_files() -> None:
+    world = _world()
+    _run("sh", "-c", "mkdir -p /a/b; echo x > /a/b/c", world=world)
+
+    shell = Shell(world, {})
+    packed = b""
+    for step in shell.execute(["tar", "cf", "-", "/a"]):
+        packed += step.data if isinstance(step, Written) else b""
+    other = _world()
+
+    assert _run("tar", "xmf", "-", "-C", "/root", stdin=packed, world=other) == ("", 0)
+    assert _run("cat", "/root/a/b/c", world=other) == ("x\n", 0)
+
+
+def test_what_a_container_writes_has_a_limit() -> None:
+    output, code = _script("x=$(seq 1 400000); while true; do echo $x >> /root/f || exit 9; done")
+
+    assert "No space left on device" in output
+    assert code == 1
