@@ -40,7 +40,7 @@ from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:
     from aio_apiserver.storage.encryption.service import Encryption
-    from aio_apiserver.storage.kv.etcd import EtcdConfig
+    from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
     from aio_apiserver.storage.kv.memory import MemoryKV
 
 logger = logging.getLogger(__name__)
@@ -292,7 +292,7 @@ class StorageFactory:
 
     async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
         config, clock = self._config, self._clock
-        kv = await _open_kv(config, servers, clock, self._beginning)
+        kv = await open_kv(config, servers, clock, self._beginning)
         opening.push_async_callback(kv.close)
         of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
         leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
@@ -310,10 +310,10 @@ class StorageFactory:
             raise BaseExceptionGroup("storages failed to close", raised)
 
 
-async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
+async def open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
     """The kv engine of these etcd servers; without servers, the embedded one."""
     if servers:
-        return _open_etcd(config, servers, clock.patience)
+        return open_etcd(config, servers, clock.patience)
     if config.data_dir is not None:
         from aio_apiserver.storage.kv.sqlite import SqliteKV
 
@@ -323,7 +323,8 @@ async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, 
     return MemoryKV(clock=clock, beginning=beginning)
 
 
-def _open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
+def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> "EtcdKV":
+    """The kv engine of these etcd servers. None of them has to answer yet."""
     from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 
     credentials = config.etcd or EtcdConfig(endpoints=servers)
