@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
@@ -80,7 +81,7 @@ class _Backend(Struct, frozen=True):
 class StorageFactory:
     """Makes storages. An asynchronous context manager: entering opens all parts, leaving closes them.
 
-    beginning: the initial content of a store in memory.
+    beginning: the initial content of a store in memory. messages: the codec of kube-apiserver's protobuf.
     """
 
     def __init__(
@@ -90,12 +91,11 @@ class StorageFactory:
         clock: Clock | None = None,
         latencies: Latencies | None = None,
         beginning: Snapshot | None = None,
+        messages: Codec | None = None,
     ) -> None:
-        if config.media_type not in codec.BY_MEDIA_TYPE:
-            allowed = ", ".join(codec.BY_MEDIA_TYPE)
-            raise InvalidOptions(f"--storage-media-type {config.media_type!r} invalid, allowed values: {allowed}")
         self._config = config
-        self._codec = codec.BY_MEDIA_TYPE[config.media_type]
+        self._codec = _codec_of(config.media_type, messages)
+        self._messages = messages
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
@@ -244,17 +244,17 @@ class StorageFactory:
 
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)
-        codec.check(self._codec, resource.type_meta)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
         store = KVStore(
             backend.kv,
             resource,
             prefix=key_prefix(self._config.prefix, resource.place or resource.resource),
-            codec=self._codec,
+            codec=codec.chosen(self._codec, resource.type_meta, is_json=resource.is_json),
             transformer=self._transformer_for(*named),
             leases=backend.leases,
             clock=self._patience,
             encodings=self._encodings,
+            messages=self._messages,
         )
         origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
         if not (self._config.watch_cache and resource.is_cached) or named in self._config.uncached:
@@ -308,6 +308,16 @@ class StorageFactory:
         raised = [failure for failure in failures if failure is not None]
         if raised:
             raise BaseExceptionGroup("storages failed to close", raised)
+
+
+def _codec_of(media_type: str, messages: Codec | None) -> Codec:
+    """The codec of --storage-media-type. Raises InvalidOptions."""
+    known = dict(codec.BY_MEDIA_TYPE)
+    if messages is not None:
+        known[messages.media_type] = messages
+    if media_type not in known:
+        raise InvalidOptions(f"--storage-media-type {media_type!r} invalid, allowed values: {', '.join(known)}")
+    return known[media_type]
 
 
 async def open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
-from aio_apiserver.storage.transfer.contents import PAGE, PRESENCE
+from aio_apiserver.storage.transfer.contents import PAGE, presence
 
 _AT_ONCE = 256
 _PLACE = b"_aio-apiserver.io/transfer/"
@@ -118,10 +118,11 @@ async def differences(present: AsyncIterator[Record], wanted: AsyncIterator[Reco
 async def _present(store: KV, prefix: bytes) -> AsyncIterator[Record]:
     """The store's records, as they are when their page is read."""
     start, more = prefix, True
+    left_out = (*presence(prefix), prefix + _PLACE)
     while more:
         page = await store.range(start, prefix_end(prefix), limit=PAGE)
         for record in page.records:
-            if not record.key.startswith((prefix + PRESENCE, prefix + _PLACE)):
+            if not record.key.startswith(left_out):
                 yield record
         more = page.more
         if more:

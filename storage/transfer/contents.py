@@ -12,7 +12,7 @@ from msgspec import Struct
 from aio_apiserver.storage.kv.interface import RangeResult, Record, prefix_end
 
 PAGE = 1_000
-PRESENCE = b"masterleases/"
+PRESENCE = (b"masterleases/", b"peerserverleases/")
 """The keys below the prefix by which running servers say that they live. A restored one would name a dead server."""
 
 
@@ -50,10 +50,11 @@ class Contents(Struct, frozen=True):
     async def records(self, *, keys_only: bool = False) -> AsyncIterator[Record]:
         """The records in order of their keys. Raises Compacted."""
         start, end, more = self.prefix, prefix_end(self.prefix), True
+        left_out = presence(self.prefix)
         while more:
             page = await self.source.range(start, end, limit=PAGE, revision=self.revision, keys_only=keys_only)
             for record in page.records:
-                if not record.key.startswith(self.prefix + PRESENCE):
+                if not record.key.startswith(left_out):
                     yield record
             more = page.more and bool(page.records)
             if more:
@@ -61,6 +62,11 @@ class Contents(Struct, frozen=True):
 
     async def lease_seconds(self, lease: int) -> int:
         return await self.source.lease_seconds(lease)
+
+
+def presence(prefix: bytes) -> tuple[bytes, ...]:
+    """The beginnings of the keys that are left out."""
+    return tuple(prefix + place for place in PRESENCE)
 
 
 async def contents_of(source: RecordSource, prefix: str) -> Contents:
