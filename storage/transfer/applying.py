@@ -152,7 +152,7 @@ async def _put(store: KV, key: bytes, value: bytes, *, present: Record | None, l
     expected = present.mod_revision if present is not None else 0
     result = await store.put(key, value, expected_mod_revision=expected, lease=lease)
     if not result.succeeded and (result.record is None or result.record.value != value):
-        raise StoreChanged(f"another process has written {_shown(key)}: stop the servers of this store")
+        raise StoreChanged(f"another process has written {_text_of(key)}: stop the servers of this store")
 
 
 async def _delete(store: KV, key: bytes) -> None:
@@ -166,7 +166,7 @@ async def _change(store: KV, one: KeyDifference, lease: int) -> None:
         return await _put(store, one.key, one.wanted.value, present=one.present, lease=lease)
     assert one.present is not None, "a difference has a side"
     if not (await store.delete(one.key, expected_mod_revision=one.present.mod_revision)).succeeded:
-        raise StoreChanged(f"another process has written {_shown(one.key)}: stop the servers of this store")
+        raise StoreChanged(f"another process has written {_text_of(one.key)}: stop the servers of this store")
     return None
 
 
@@ -188,5 +188,5 @@ async def _all(batch: list[_Write]) -> None:
             raise result
 
 
-def _shown(key: bytes) -> str:
+def _text_of(key: bytes) -> str:
     return key.decode(errors="backslashreplace")

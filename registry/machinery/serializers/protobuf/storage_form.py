@@ -1,7 +1,7 @@
 """storage_form: the codec of kube-apiserver's stored values: its protobuf envelope, in the version of each kind.
 
-Must hold: kube-apiserver reads what the codec writes. The codec reads what kube-apiserver writes, as an object in the
-version that its envelope names, with the defaults of its schema and in the canonical order.
+Must hold: kube-apiserver reads what the codec writes. The codec reads what kube-apiserver writes, in the version
+that the envelope names. The object has the defaults of its schema, and its fields are in the canonical order.
 """
 
 import base64
