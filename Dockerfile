@@ -30,5 +30,5 @@ VOLUME /data
 EXPOSE 6443
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --start-interval=1s \
-    CMD ["python", "-c", "import ssl, urllib.request; urllib.request.urlopen('https://localhost:6443/livez', timeout=2, context=ssl.create_default_context(cafile='/data/pki/ca.crt'))"]
+    CMD ["apiserver", "healthcheck", "--path=/livez"]
 ENTRYPOINT ["apiserver", "--data-dir=/data"]

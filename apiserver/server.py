@@ -49,6 +49,8 @@ from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
+from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
@@ -274,7 +276,13 @@ async def _open_storage(
 ) -> StorageFactory:
     """Open the storage and publish its metrics. Raises StorageError, ValueError."""
     config = storage_config.config_of(settings)
-    factory = StorageFactory(config, clock=clock, latencies=monitoring.latencies, beginning=beginning)
+    factory = StorageFactory(
+        config,
+        clock=clock,
+        latencies=monitoring.latencies,
+        beginning=beginning,
+        messages=storage_form.codec_of(schema.builtin()),
+    )
     storage = await stack.enter_async_context(factory)
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))
     if settings.encryption_provider_config is not None:

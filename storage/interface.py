@@ -203,10 +203,12 @@ class Resource(Struct, frozen=True, kw_only=True):
     fields: the selectable fields of an object beyond metadata.name and metadata.namespace.
     triggers: selectable fields that many watchers select by one value each (spec.nodeName); the Cacher indexes them.
     restore: makes an object from a stored value with its type. Without it, the type is removed and nothing else.
+    default: sets the defaults of a value that kube-apiserver has stored in protobuf, as it does when it reads one.
     reduced: removes the parts of an object that are not stored, before a write.
     place: the part of the keys between the server's prefix and the object; without it, the name of the resource.
     is_cached: whether the factory puts a Cacher before the store; events have none, as in kube-apiserver: they are
     written often and read by people.
+    is_json: whether kube-apiserver stores its objects as JSON though they have a protobuf message.
     view: for a custom resource, names the form in which the stored values are used.
     translation: converts between this form and the stored one, if they differ.
     """
@@ -218,7 +220,9 @@ class Resource(Struct, frozen=True, kw_only=True):
     fields: Callable[[Object], Mapping[str, str]] = field(default=lambda _obj: {})
     triggers: Sequence[str] = ()
     restore: Callable[[Object], Object] | None = None
+    default: Callable[[Object], None] | None = None
     reduced: Callable[[Object], Object] | None = None
+    is_json: bool = False
     view: str = ""
     place: str = ""
     is_cached: bool = True

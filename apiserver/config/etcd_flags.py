@@ -47,10 +47,10 @@ class EtcdFlags(FlagGroup):
         f"The storage backend for persistence: {', '.join(STORAGE_BACKENDS)}.",
         shown="etcd3 with --etcd-servers, else sqlite",
     )
-    storage_media_type: Annotated[str, one_of(*codec.BY_MEDIA_TYPE)] = flag(
+    storage_media_type: Annotated[str, one_of(*codec.MEDIA_TYPES)] = flag(
         ETCD,
         codec.MSGPACK.media_type,
-        f"The media type to use to store objects in storage: {', '.join(codec.BY_MEDIA_TYPE)}. All of them are read.",
+        f"The media type to use to store objects in storage: {', '.join(codec.MEDIA_TYPES)}. All of them are read.",
     )
     encryption_provider_config: Path | None = flag(
         ETCD,

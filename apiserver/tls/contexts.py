@@ -84,6 +84,14 @@ def _load(tls: ssl.SSLContext, certificate: Path, key: Path) -> None:
         raise ValueError(f"{certificate} and {key} are no certificate with its key: {exc.reason or exc}") from exc
 
 
+def without_verification() -> ssl.SSLContext:
+    """The context of a client on this machine that sends no credentials, and so accepts any certificate."""
+    tls = ssl.create_default_context()
+    tls.check_hostname = False
+    tls.verify_mode = ssl.CERT_NONE
+    return tls
+
+
 def files(settings: Settings, pki: Pki) -> Sequence[Path]:
     """All files of the TLS of the secure port."""
     return [*_serving_files(settings, pki), *user_bundles(settings, pki), *proxy_bundles(settings)]

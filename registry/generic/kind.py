@@ -71,6 +71,10 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """By subresource (empty: none), where it is not the usual: dotted paths that writers cannot set or own there."""
     stored_under: str = ""
     """The key prefix after the server's prefix, where it is not the plural."""
+    stored_version: str = ""
+    """The version in which kube-apiserver stores it, where it is not the first one. It has the hub's shape."""
+    is_stored_as_json: bool = False
+    """Whether kube-apiserver stores it as JSON though it has a protobuf message."""
     is_cached: bool = True
     """Whether the server keeps its objects in memory for reads and watches."""
     expires: bool = False

@@ -25,10 +25,12 @@ def resource_of(kind: Kind) -> Resource:
         group=kind.group,
         resource=kind.plural,
         namespaced=kind.is_namespaced,
-        type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.hub_version)},
+        type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.stored_version or kind.hub_version)},
         fields=fields,
         triggers=kind.triggers,
         place=kind.place,
+        is_json=kind.is_stored_as_json,
+        default=kind.strategy.default,
         is_cached=kind.is_cached,
         restore=_decorated(kind.decorate) if kind.decorate is not None else None,
     )

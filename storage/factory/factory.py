@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
@@ -40,7 +41,7 @@ from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:
     from aio_apiserver.storage.encryption.service import Encryption
-    from aio_apiserver.storage.kv.etcd import EtcdConfig
+    from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
     from aio_apiserver.storage.kv.memory import MemoryKV
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class _Backend(Struct, frozen=True):
 class StorageFactory:
     """Makes storages. An asynchronous context manager: entering opens all parts, leaving closes them.
 
-    beginning: the initial content of a store in memory.
+    beginning: the initial content of a store in memory. messages: the codec of kube-apiserver's protobuf.
     """
 
     def __init__(
@@ -90,12 +91,11 @@ class StorageFactory:
         clock: Clock | None = None,
         latencies: Latencies | None = None,
         beginning: Snapshot | None = None,
+        messages: Codec | None = None,
     ) -> None:
-        if config.media_type not in codec.BY_MEDIA_TYPE:
-            allowed = ", ".join(codec.BY_MEDIA_TYPE)
-            raise InvalidOptions(f"--storage-media-type {config.media_type!r} invalid, allowed values: {allowed}")
         self._config = config
-        self._codec = codec.BY_MEDIA_TYPE[config.media_type]
+        self._codec = _codec_of(config.media_type, messages)
+        self._messages = messages
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
@@ -244,17 +244,17 @@ class StorageFactory:
 
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)
-        codec.check(self._codec, resource.type_meta)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
         store = KVStore(
             backend.kv,
             resource,
             prefix=key_prefix(self._config.prefix, resource.place or resource.resource),
-            codec=self._codec,
+            codec=codec.chosen(self._codec, resource.type_meta, is_json=resource.is_json),
             transformer=self._transformer_for(*named),
             leases=backend.leases,
             clock=self._patience,
             encodings=self._encodings,
+            messages=self._messages,
         )
         origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
         if not (self._config.watch_cache and resource.is_cached) or named in self._config.uncached:
@@ -292,7 +292,7 @@ class StorageFactory:
 
     async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
         config, clock = self._config, self._clock
-        kv = await _open_kv(config, servers, clock, self._beginning)
+        kv = await open_kv(config, servers, clock, self._beginning)
         opening.push_async_callback(kv.close)
         of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
         leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
@@ -310,10 +310,20 @@ class StorageFactory:
             raise BaseExceptionGroup("storages failed to close", raised)
 
 
-async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
+def _codec_of(media_type: str, messages: Codec | None) -> Codec:
+    """The codec of --storage-media-type. Raises InvalidOptions."""
+    known = dict(codec.BY_MEDIA_TYPE)
+    if messages is not None:
+        known[messages.media_type] = messages
+    if media_type not in known:
+        raise InvalidOptions(f"--storage-media-type {media_type!r} invalid, allowed values: {', '.join(known)}")
+    return known[media_type]
+
+
+async def open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
     """The kv engine of these etcd servers; without servers, the embedded one."""
     if servers:
-        return _open_etcd(config, servers, clock.patience)
+        return open_etcd(config, servers, clock.patience)
     if config.data_dir is not None:
         from aio_apiserver.storage.kv.sqlite import SqliteKV
 
@@ -323,7 +333,8 @@ async def _open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, 
     return MemoryKV(clock=clock, beginning=beginning)
 
 
-def _open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> KV:
+def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> "EtcdKV":
+    """The kv engine of these etcd servers. None of them has to answer yet."""
     from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 
     credentials = config.etcd or EtcdConfig(endpoints=servers)

@@ -9,6 +9,7 @@ read raises Corrupt with its whole key. A value written with another codec or ke
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from aio_apiserver.storage import codec as codecs
 from aio_apiserver.storage import versioner, worker_thread
@@ -33,6 +34,7 @@ class Records:
         codec: Codec,
         transformer: Transformer,
         encodings: Encodings | None = None,
+        messages: Codec | None = None,
     ) -> None:
         if not prefix.endswith("/"):
             raise ValueError(f"the prefix of a resource's keys ends with a slash: {prefix!r}")
@@ -42,7 +44,8 @@ class Records:
         self._reduced = resource.reduced
         self._codec = codec
         self._transformer = transformer
-        self._reader = reader_of(resource, encodings)
+        self._messages = messages
+        self._reader = reader_of(resource, encodings, messages)
         self._is_restored = resource.restore is not None
         self.own = OwnWrites()
 
@@ -86,7 +89,7 @@ class Records:
         is_large = len(data) >= LONG
         key, is_plain = self.relative(record.key), self._translation is None and self._transformer.is_identity
         if is_plain and not data.startswith(ENCRYPTED_PREFIX):
-            is_stale = codecs.codec_of(data) is not self._codec
+            is_stale = codecs.codec_of(data, self._messages) is not self._codec
             stored = StoredObject(key, revision, data, self._reader, is_stale=is_stale)
         else:
             stored = await self.object_of(key, revision, await self.opened(record))
@@ -102,7 +105,7 @@ class Records:
         if data.startswith(ENCRYPTED_PREFIX) or not self._transformer.is_identity:
             plain = await self._transformer.from_storage(data, record.key)
             data, is_stale = plain.data, plain.is_stale
-        return Plain(data, is_stale or codecs.codec_of(data) is not self._codec)
+        return Plain(data, is_stale or codecs.codec_of(data, self._messages) is not self._codec)
 
     async def object_of(self, key: str, revision: int, plain: Plain) -> StoredObject:
         """The object of a value. Raises Untranslatable, and Corrupt for translated resources."""
@@ -146,7 +149,7 @@ class Records:
 
     def _decoded(self, key: str, data: bytes) -> Object:
         try:
-            return codecs.decode(data)
+            return codecs.decode(data, self._messages)
         except ValueError as exc:
             raise Corrupt(key, f"{self._reader.resource}: {exc}") from exc
 
@@ -160,26 +163,32 @@ class Records:
 _NO_PARTS = frozenset(("", ".", ".."))
 
 
-def reader_of(resource: Resource, encodings: Encodings | None = None) -> ObjectReader:
+Decode = Callable[[bytes], Object]
+
+
+def reader_of(resource: Resource, encodings: Encodings | None = None, messages: Codec | None = None) -> ObjectReader:
     """The reader of a resource's objects. Selectable fields are its own, its name, and its namespace if it has one."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
     fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
-    return ObjectReader(_decoder_of(resource), fields, name, encodings or Encodings())
+    return ObjectReader(_decoder_of(resource, messages), fields, name, encodings or Encodings())
 
 
-def _decoder_of(resource: Resource) -> Callable[[bytes], Object]:
+def _decoder_of(resource: Resource, messages: Codec | None) -> Decode:
+    decode: Decode = codecs.decode
+    if messages is not None:
+        decode = partial(codecs.decode, messages=messages, default=resource.default)
     if resource.translation is not None:
-        return codecs.decode
+        return decode
     if resource.restore is not None:
-        return _restored(resource.restore)
-    return _untyped(tuple(resource.type_meta)) if resource.type_meta else codecs.decode
+        return _restored(decode, resource.restore)
+    return _untyped(decode, tuple(resource.type_meta)) if resource.type_meta else decode
 
 
-def _untyped(type_meta: Sequence[str]) -> Callable[[bytes], Object]:
+def _untyped(decode_typed: Decode, type_meta: Sequence[str]) -> Decode:
     """A decoder that removes the type members that a write adds."""
 
     def decode(data: bytes) -> Object:
-        obj = codecs.decode(data)
+        obj = decode_typed(data)
         for member in type_meta:
             obj.pop(member, None)
         return obj
@@ -187,8 +196,8 @@ def _untyped(type_meta: Sequence[str]) -> Callable[[bytes], Object]:
     return decode
 
 
-def _restored(restore: Callable[[Object], Object]) -> Callable[[bytes], Object]:
-    return lambda data: restore(codecs.decode(data))
+def _restored(decode: Decode, restore: Callable[[Object], Object]) -> Decode:
+    return lambda data: restore(decode(data))
 
 
 def _namespaced(resource: Resource) -> Callable[[Object], Mapping[str, str]]:

@@ -52,11 +52,14 @@ class KVStore:
         leases: LeaseManager,
         clock: Clock | None = None,
         encodings: Encodings | None = None,
+        messages: Codec | None = None,
         slow_budget: float = SLOW_BUDGET,
     ) -> None:
         clock = clock or SystemClock()
         self._kv = kv
-        self._records = Records(resource, prefix, codec=codec, transformer=transformer, encodings=encodings)
+        self._records = Records(
+            resource, prefix, codec=codec, transformer=transformer, encodings=encodings, messages=messages
+        )
         self._listing = Listing(kv, self._records)
         self._writer = ObjectWriter(kv, self._records, leases)
         self._changes = Changes(clock=clock)

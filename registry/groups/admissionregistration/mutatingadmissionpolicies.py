@@ -86,6 +86,7 @@ MUTATINGADMISSIONPOLICIES = Kind(
     plural="mutatingadmissionpolicies",
     kind="MutatingAdmissionPolicy",
     beta_versions=("v1beta1",),
+    stored_version="v1beta1",
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyStrategy(has_generation=True, allows_unconditional_update=False),

@@ -20,6 +20,7 @@ MUTATINGADMISSIONPOLICYBINDINGS = Kind(
     plural="mutatingadmissionpolicybindings",
     kind="MutatingAdmissionPolicyBinding",
     beta_versions=("v1beta1",),
+    stored_version="v1beta1",
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),

@@ -106,6 +106,7 @@ def _put(obj: Object, name: str, value: str) -> None:
 
 DEFINITIONS = Kind(
     group=GROUP,
+    is_stored_as_json=True,
     plural="customresourcedefinitions",
     kind="CustomResourceDefinition",
     stored_under="apiextensions.k8s.io/customresourcedefinitions",

@@ -129,6 +129,7 @@ _COLUMNS = table_of(
 
 APISERVICES = Kind(
     group="apiregistration.k8s.io",
+    is_stored_as_json=True,
     plural="apiservices",
     kind="APIService",
     resets={"status": WITH_METADATA},

@@ -15,9 +15,15 @@ _PRIMARY, _OTHER = IPV4, IPV6
 
 
 def complete(service: Object) -> None:
-    """Fill in the addresses, families and policies that follow from the other fields of a stored service."""
+    """Fill in the addresses, families and policies that follow from the other fields of a stored service.
+
+    kube-apiserver stores the internal traffic policy of an external name, and does not show it.
+    """
     spec = service.get("spec")
-    if not spec or not service_types.needs_cluster_ip(spec):
+    if not spec:
+        return
+    if not service_types.needs_cluster_ip(spec):
+        spec.pop("internalTrafficPolicy", None)
         return
     service_changes.settle_cluster_ips(spec)
     spec.setdefault("internalTrafficPolicy", "Cluster")

@@ -21,6 +21,7 @@ TXN = operator.attrgetter("txn")
 COMPACT = operator.attrgetter("compact")
 GRANT_LEASE = operator.attrgetter("grant_lease")
 REVOKE_LEASE = operator.attrgetter("revoke_lease")
+LEASE_TIME = operator.attrgetter("lease_time")
 STATUS = operator.attrgetter("status")
 """The names of the calls, for callers that have not picked a member yet."""
 
@@ -52,7 +53,7 @@ class UnaryCall(Generic[A]):
 class Calls:
     """The methods that the engine uses."""
 
-    __slots__ = ("authenticate", "compact", "grant_lease", "range", "revoke_lease", "status", "txn")
+    __slots__ = ("authenticate", "compact", "grant_lease", "lease_time", "range", "revoke_lease", "status", "txn")
 
     def __init__(self, calls: GrpcCalls) -> None:
         self.range = UnaryCall(calls, "/etcdserverpb.KV/Range", rpc.RangeResponse, is_urgent=True)
@@ -60,6 +61,7 @@ class Calls:
         self.compact = UnaryCall(calls, "/etcdserverpb.KV/Compact", rpc.CompactionResponse)
         self.grant_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseGrant", rpc.LeaseGrantResponse)
         self.revoke_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseRevoke", rpc.LeaseRevokeResponse)
+        self.lease_time = UnaryCall(calls, "/etcdserverpb.Lease/LeaseTimeToLive", rpc.LeaseTimeToLiveResponse)
         self.status = UnaryCall(calls, "/etcdserverpb.Maintenance/Status", rpc.StatusResponse)
         self.authenticate = UnaryCall(calls, "/etcdserverpb.Auth/Authenticate", rpc.AuthenticateResponse)
 

@@ -26,7 +26,7 @@ from aio_apiserver.storage.errors import (
 )
 from aio_apiserver.storage.kv.etcd import messages
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig
-from aio_apiserver.storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, RANGE, REVOKE_LEASE, STATUS, TXN
+from aio_apiserver.storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, LEASE_TIME, RANGE, REVOKE_LEASE, STATUS, TXN
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.ranges import read_range
 from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
@@ -118,6 +118,11 @@ class EtcdKV:
 
     async def revoke_lease(self, lease: int) -> None:
         await self._requests.repeat(REVOKE_LEASE, rpc.LeaseRevokeRequest(ID=lease), settled_by=LeaseNotFound)
+
+    async def lease_seconds(self, lease: int) -> int:
+        """The seconds that a lease has left; 0 when it has ended. It is for copies of the store."""
+        response = await self._requests.repeat(LEASE_TIME, rpc.LeaseTimeToLiveRequest(ID=lease))
+        return max(0, int(response.TTL))
 
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:

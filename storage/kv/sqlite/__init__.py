@@ -14,6 +14,8 @@
     leases.py       expiry of leases
     reads.py        gets, ranges and replays in SQL
     reader.py       the threads that run reads
+    file_reader.py  reads beside a running server, for commands
+    loading.py      a new file from records, for restores
 
 Live events and watches are those of ../feed.py and ../watcher.py.
 """

@@ -12,6 +12,7 @@ from aio_apiserver.storage.errors import DataDirLocked
 
 _LOCK_NAME = "lock"
 _DATABASE_NAME = "store.db"
+_UNFINISHED_NAME = "store.db.loading"
 _PID_BYTES = 20
 """The pid overwrites the old one in place. Truncating first would need a new block, which a full disk refuses."""
 
@@ -66,6 +67,24 @@ class DataDir:
         Call it before SQLite opens the file: closing a second descriptor of it would drop SQLite's own locks.
         """
         os.close(os.open(self.database, os.O_RDWR | os.O_CREAT, 0o600))
+
+    def new_database_file(self) -> Path:
+        """An empty file beside the database, for a store in the making; what was left of an earlier one goes."""
+        path = self.database.with_name(_UNFINISHED_NAME)
+        for left in self.path.glob(f"{_UNFINISHED_NAME}*"):
+            left.unlink()
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        return path
+
+    def adopt(self, unfinished: Path) -> None:
+        """Make a closed file the database, and wait until the disk knows its name."""
+        unfinished.replace(self.database)
+        if sys.platform != "win32":
+            descriptor = os.open(self.path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
     def release(self) -> None:
         """Unlock the directory. It may be called twice."""

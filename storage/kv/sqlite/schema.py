@@ -129,7 +129,7 @@ def open_for_writing(path: Path) -> Connection:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         else:
-            _check_identity(connection, path)
+            check_identity(connection, path)
         _set_write_ahead_log(connection, path)
         if _is_empty(connection):
             connection.executescript(_TABLES)
@@ -166,7 +166,8 @@ def _is_empty(connection: Connection) -> bool:
     return _number(connection, "SELECT count(*) FROM sqlite_master") == 0
 
 
-def _check_identity(connection: Connection, path: Path) -> None:
+def check_identity(connection: Connection, path: Path) -> None:
+    """Raises Corrupt for a database of another program, or of a release with other tables."""
     if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
         raise Corrupt(str(path), "it is an SQLite database, but not a store of this program")
     version = _number(connection, "PRAGMA user_version")

@@ -75,6 +75,21 @@ def enclosed(*message: bytes, api_version: str, kind: str) -> bytes:
     return b"".join((head, *message, tail))
 
 
+def message_of(data: bytes) -> bytes:
+    """The message in a body. Raises Malformed."""
+    return {number: content for number, _, content in read_fields(data[len(MAGIC) :])}.get(_RAW, b"")
+
+
+def part(value: dict[str, Any], definition: str, types: Catalog) -> bytes:
+    """The message of a part of an object."""
+    return octets.to_bytes(_messages(types).write(definition, octets.of_value(value)))
+
+
+def part_in(message: bytes, definition: str, types: Catalog) -> dict[str, Any]:
+    """The part of an object in a message. Raises Malformed."""
+    return _messages(types).read(definition, message)
+
+
 @lru_cache(maxsize=8)
 def _messages(types: Catalog) -> Messages:
     return Messages(types)

@@ -1,0 +1,52 @@
+"""Backup: `apiserver backup FILE`, all objects of a store at one revision, in one compressed and verified file.
+
+The servers of the store may run. A store on disk is read beside its server, an etcd through its API.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_flag
+from aio_apiserver.apiserver.commands.progress import progress
+from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.transfer import archive, opening
+from aio_apiserver.storage.transfer.archive import BrokenArchive
+from aio_apiserver.storage.transfer.contents import contents_of
+
+_OWN = (text_flag("since", "An earlier backup: the new one holds what has changed since, and is restored after it."),)
+_USAGE = """\
+Writes all objects of a store to a file, at one revision. The servers of the store may run. The file holds Secrets as
+they are stored: keep it as safe as the store.
+
+Usage:
+  apiserver backup FILE [--since EARLIER] [--data-dir=... | --etcd-servers=...]
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the file. Returns the exit code. Raises UsageError."""
+    if command_lines.wants_help(arguments, _USAGE, _OWN):
+        return 0
+    line = command_lines.parse(arguments, _OWN)
+    if len(line.words) != 1:
+        raise UsageError("backup needs the name of a file, before its flags")
+    return command_lines.run(lambda: _backup(line))
+
+
+async def _backup(line: CommandLine) -> int:
+    path, since = Path(line.words[0]), line.text("since")
+    base = archive.opened(Path(since)).head if since else None
+    async with opening.reading(line.store) as source:
+        contents = await contents_of(source, line.settings.etcd_prefix)
+        if base is not None and (base.prefix != contents.prefix or base.revision > contents.revision):
+            raise BrokenArchive(f"{since}: it is no earlier backup of this store")
+        with progress("backup", contents.count) as advance:
+            keys = await archive.write(
+                contents, path, base=base.revision if base else 0, now=SystemClock().now(), advance=advance
+            )
+    archive.opened(path)
+    sys.stdout.write(f"{path}: {keys} keys at revision {contents.revision}, verified\n")
+    return 0

@@ -1,0 +1,46 @@
+"""Healthcheck: `apiserver healthcheck`, asks the server of this machine whether it is ready. For containers and units.
+
+It takes the flags of serving that name the port and the address. It sends no credentials, so it accepts any
+certificate. Must hold: the exit code is 0 for a ready server, and 1 for any other.
+"""
+
+import sys
+from collections.abc import Sequence
+from http.client import HTTPException, HTTPSConnection
+
+from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands.command_lines import text_flag
+from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.tls import contexts
+
+_SECONDS = 3.0
+FLAGS = (text_flag("path", "The path to ask: /readyz, /livez or one check of them.", "/readyz"),)
+_USAGE = """\
+Asks the server of this machine whether it is ready. The exit code is 0 when it is.
+
+Usage:
+  apiserver healthcheck [--secure-port=6443] [--bind-address=...] [--path=/readyz]
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Ask the server. Returns the exit code. Raises UsageError."""
+    if command_lines.wants_help(arguments, _USAGE, FLAGS):
+        return 0
+    line = command_lines.parse(arguments, FLAGS)
+    if line.words:
+        raise UsageError("healthcheck takes flags alone")
+    host, port = contexts.local_address(line.settings), line.settings.secure_port
+    connection = HTTPSConnection(host.strip("[]"), port, timeout=_SECONDS, context=contexts.without_verification())
+    try:
+        connection.request("GET", line.text("path", "/readyz"))
+        answer = connection.getresponse()
+        text = answer.read().decode(errors="replace")
+    except (OSError, HTTPException) as exc:
+        return command_lines.failed(f"no answer from {host}:{port}: {exc}")
+    finally:
+        connection.close()
+    if answer.status != 200:
+        return command_lines.failed(f"{host}:{port} answers {answer.status}: {text}")
+    sys.stdout.write(f"{text}\n")
+    return 0

@@ -1,0 +1,72 @@
+"""Restore: `apiserver restore FILE...`, makes a store from a backup and its increments.
+
+A data directory without a store gets the objects with their revisions. Another store gets what differs by
+compare-and-set, under new revisions. Must hold: no resourceVersion goes back, and nothing is written before the
+checksums of all files are verified.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands.command_lines import CommandLine, switch
+from aio_apiserver.apiserver.commands.progress import progress
+from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.storage.kv.sqlite import loading
+from aio_apiserver.storage.transfer import applying, archive, opening
+from aio_apiserver.storage.transfer.archive import BrokenArchive, Restorable
+from aio_apiserver.storage.transfer.contents import directory_of
+
+_OWN = (switch("replace", "Replace the objects of a store that has some already."),)
+_USAGE = """\
+Makes a store from a backup. With an incremental backup, name the full one first, then the increments in order.
+
+Usage:
+  apiserver restore FILE [INCREMENT ...] [--replace] [--data-dir=... | --etcd-servers=...]
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Restore. Returns the exit code. Raises UsageError."""
+    if command_lines.wants_help(arguments, _USAGE, _OWN):
+        return 0
+    line = command_lines.parse(arguments, _OWN)
+    if not line.words:
+        raise UsageError("restore needs the name of a backup, before its flags")
+    return command_lines.run(lambda: _restore(line))
+
+
+async def _restore(line: CommandLine) -> int:
+    opening.check(line.store)
+    wanted = archive.restorable(*map(Path, line.words))
+    if wanted.prefix != directory_of(line.settings.etcd_prefix):
+        raise BrokenArchive(f"the backup is of --etcd-prefix={wanted.prefix.decode()}")
+    directory = line.store.data_dir if line.store.etcd is None else None
+    if directory is not None and not line.is_set("replace"):
+        return await _load(wanted, directory)
+    return await _apply(wanted, line)
+
+
+async def _load(wanted: Restorable, directory: Path) -> int:
+    with progress("restore", wanted.count) as advance:
+        keys = await loading.load(
+            directory,
+            wanted.records(),
+            revision=wanted.revision,
+            lease_seconds=wanted.lease_seconds,
+            advance=advance,
+        )
+    sys.stdout.write(f"{directory}: {keys} keys, with their resourceVersions, at revision {wanted.revision}\n")
+    return 0
+
+
+async def _apply(wanted: Restorable, line: CommandLine) -> int:
+    async with opening.writing(line.store) as store:
+        with progress("restore", wanted.count) as advance:
+            done = await applying.apply(wanted, store, replace=line.is_set("replace"), advance=advance)
+        revision = await store.current_revision()
+    sys.stdout.write(
+        f"{done.written} keys written, {done.deleted} deleted, {done.equal} equal before; revision {revision}\n"
+    )
+    return 0

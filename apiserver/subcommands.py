@@ -1,0 +1,36 @@
+"""subcommands: the table of subcommands: `apiserver NAME ...`. Each is a module with a function `run`.
+
+`run` takes the arguments after the name and returns the exit code. It raises UsageError. Must hold: a module is loaded
+when its subcommand runs, so that a server starts without it.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+_PACKAGE = "aio_apiserver.apiserver"
+
+
+class Subcommand(Struct, frozen=True):
+    """A subcommand: its module, and what it does in one line."""
+
+    module: str
+    text: str
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run it. Returns the exit code. Raises UsageError."""
+        code: int = importlib.import_module(f"{_PACKAGE}.{self.module}").run(arguments)
+        return code
+
+
+SUBCOMMANDS: Mapping[str, Subcommand] = {
+    "backup": Subcommand("commands.backup", "Write all objects of a store to a file, also while its servers run."),
+    "completion": Subcommand("commands.completion", "Print the completion of commands and flags for a shell."),
+    "healthcheck": Subcommand("commands.healthcheck", "Ask the server of this machine whether it is ready."),
+    "help": Subcommand("commands.help", "List the commands, or explain one."),
+    "inspect": Subcommand("commands.inspect", "Show the objects of a data directory, an etcd or a backup."),
+    "migrate": Subcommand("commands.migrate", "Copy a store to another one: embedded to etcd, and back."),
+    "restore": Subcommand("commands.restore", "Make a store from a backup."),
+    "rotate": Subcommand("replicas.rotation", "Replace a key that all servers on one etcd share."),
+}

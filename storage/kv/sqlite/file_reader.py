@@ -1,0 +1,63 @@
+"""file_reader: FileReader, reads the store in a directory beside the server that uses it.
+
+It takes no lock and writes nothing to the database. Each read is a short transaction, so that the server's checkpoints
+do not wait for it. Must hold: it refuses the same files as the server: those that are no store, or of another release.
+"""
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import TypeVar
+
+from aio_apiserver.storage.errors import Unavailable
+from aio_apiserver.storage.kv.interface import RangeResult
+from aio_apiserver.storage.kv.sqlite import reads, schema
+from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
+from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.workers import Job
+
+T = TypeVar("T")
+
+
+class FileReader:
+    """The records of a data directory. A read blocks the calling thread; it is for commands, not for servers."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises Unavailable when there is no store, Corrupt for a file of another kind."""
+        path = DataDir(directory).database
+        self._faults = ErrorTranslator(path)
+        if not path.exists():
+            raise Unavailable(f"there is no store in {directory}")
+        try:
+            self._connection = schema.open_for_reading(path)
+            schema.check_identity(self._connection, path)
+        except sqlite3.Error as exc:
+            raise self._faults.translate(exc) from exc
+
+    async def range(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+    ) -> RangeResult:
+        wanted = reads.Range(
+            start=start, end=end, limit=limit, revision=revision, keys_only=keys_only, count_only=count_only
+        )
+        return self._run(lambda connection: reads.read_range(connection, wanted))
+
+    async def lease_seconds(self, lease: int) -> int:
+        found = {one.id: one.expires for one in self._run(schema.read_leases)}
+        return max(0, int(found.get(lease, 0.0) - time.time()))
+
+    async def close(self) -> None:
+        self._connection.close()
+
+    def _run(self, job: Job[T]) -> T:
+        try:
+            return job(self._connection)
+        except sqlite3.Error as exc:
+            raise self._faults.translate(exc) from exc

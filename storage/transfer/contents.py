@@ -1,0 +1,91 @@
+"""Contents: the records of a store below --etcd-prefix at one revision, read in pages while servers write.
+
+Must hold: all pages are of one revision. When the server compacts that revision meanwhile, the read raises Compacted.
+The keys of running servers, which they write anew every few seconds, are left out.
+"""
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Protocol
+
+from msgspec import Struct
+
+from aio_apiserver.storage.kv.interface import RangeResult, Record, prefix_end
+
+PAGE = 1_000
+PRESENCE = (b"masterleases/", b"peerserverleases/")
+"""The keys below the prefix by which running servers say that they live. A restored one would name a dead server."""
+
+
+class RecordSource(Protocol):
+    """The part of the kv contract that a copy needs, and the time that leases have left."""
+
+    async def range(
+        self,
+        start: bytes,
+        end: bytes,
+        *,
+        limit: int = 0,
+        revision: int = 0,
+        keys_only: bool = False,
+        count_only: bool = False,
+    ) -> RangeResult:
+        """As in KV."""
+        ...
+
+    async def lease_seconds(self, lease: int) -> int:
+        """The seconds that a lease has left; 0 when it has ended."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Contents(Struct, frozen=True):
+    """A source below a prefix that ends with a slash, at a revision. `count`: the number of keys."""
+
+    source: RecordSource
+    prefix: bytes
+    revision: int
+    count: int
+
+    async def records(self, *, keys_only: bool = False) -> AsyncIterator[Record]:
+        """The records in order of their keys. Raises Compacted."""
+        start, end, more = self.prefix, prefix_end(self.prefix), True
+        left_out = presence(self.prefix)
+        while more:
+            page = await self.source.range(start, end, limit=PAGE, revision=self.revision, keys_only=keys_only)
+            for record in page.records:
+                if not record.key.startswith(left_out):
+                    yield record
+            more = page.more and bool(page.records)
+            if more:
+                start = page.records[-1].key + b"\0"
+
+    async def lease_seconds(self, lease: int) -> int:
+        return await self.source.lease_seconds(lease)
+
+
+def presence(prefix: bytes) -> tuple[bytes, ...]:
+    """The beginnings of the keys that are left out."""
+    return tuple(prefix + place for place in PRESENCE)
+
+
+async def contents_of(source: RecordSource, prefix: str) -> Contents:
+    """The present contents of a store. `prefix`: --etcd-prefix."""
+    start = directory_of(prefix)
+    found = await source.range(start, prefix_end(start), count_only=True)
+    return Contents(source, start, found.revision, found.count)
+
+
+async def in_order(records: Iterable[Record]) -> AsyncIterator[Record]:
+    """Records at hand as a stream."""
+    for record in records:
+        yield record
+
+
+def directory_of(prefix: str) -> bytes:
+    """The beginning of all keys below --etcd-prefix.
+
+    >>> directory_of("registry")
+    b'/registry/'
+    """
+    return f"/{prefix.strip('/')}/".replace("//", "/").encode()

@@ -1,0 +1,103 @@
+"""Archives: whole, verified, at one revision, and incremental."""
+
+from pathlib import Path
+
+import pytest
+
+from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
+from aio_apiserver.storage.transfer import archive
+from aio_apiserver.storage.transfer.archive import BrokenArchive, Restorable
+from aio_apiserver.storage.transfer.contents import contents_of
+from tests.storage.transfer.copies import PREFIX, Copy, data_dir, delete, fill, in_directory, key, nothing, put
+
+
+async def backup(directory: Path, file: Path, base: int = 0) -> None:
+    reader = FileReader(directory)
+    try:
+        await archive.write(await contents_of(reader, PREFIX), file, base=base, now=0.0, advance=nothing)
+    finally:
+        await reader.close()
+
+
+async def content(restorable: Restorable) -> Copy:
+    return Copy([record async for record in restorable.records()], restorable.revision)
+
+
+async def test_a_backup_beside_a_running_server_has_every_record_with_its_revisions(tmp_path: Path) -> None:
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 30)
+        await put(kv, "00007", b"changed")
+        await delete(kv, "00003")
+
+        await backup(tmp_path / "data", tmp_path / "backup")
+
+    found = await content(archive.restorable(tmp_path / "backup"))
+    assert found == await in_directory(tmp_path / "data")
+    assert key("00003") not in found.values
+    assert (tmp_path / "backup").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_backup_is_of_one_revision_though_the_server_writes_between_its_pages(tmp_path: Path) -> None:
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 2_100)
+        reader = FileReader(tmp_path / "data")
+        records = (contents := await contents_of(reader, PREFIX)).records()
+        found = [await anext(records)]
+
+        await put(kv, "02099", b"later")
+        await put(kv, "99999", b"later")
+        await delete(kv, "01500")
+        found += [record async for record in records]
+        await reader.close()
+
+    assert len(found) == contents.count == 2_100
+    assert b"later" not in [record.value for record in found]
+
+
+async def test_increments_complete_their_base(tmp_path: Path) -> None:
+    full, first, second = (tmp_path / name for name in ("full", "first", "second"))
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 20)
+        await backup(tmp_path / "data", full)
+        await put(kv, "00001", b"changed")
+        await delete(kv, "00002")
+        await backup(tmp_path / "data", first, base=archive.opened(full).head.revision)
+        await put(kv, "new", b"new")
+        await backup(tmp_path / "data", second, base=archive.opened(first).head.revision)
+
+    assert await content(archive.restorable(full, first, second)) == await in_directory(tmp_path / "data")
+    with pytest.raises(BrokenArchive, match="is not a full backup"):
+        archive.restorable(first, second)
+    with pytest.raises(BrokenArchive, match="is not the increment"):
+        archive.restorable(full, second)
+
+
+async def test_a_damaged_or_shortened_file_is_refused_before_anything_is_read_from_it(tmp_path: Path) -> None:
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 200)
+    await backup(tmp_path / "data", tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+
+    for damaged in (whole[:-20], whole[:200], whole[:500] + b"\xff" + whole[501:], b"", b"SQLite format 3"):
+        (tmp_path / "damaged").write_bytes(damaged)
+        with pytest.raises(BrokenArchive):
+            archive.opened(tmp_path / "damaged")
+
+
+async def test_a_backup_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 3)
+        await backup(tmp_path / "data", tmp_path / "backup")
+        before = (tmp_path / "backup").read_bytes()
+        reader = FileReader(tmp_path / "data")
+        contents = await contents_of(reader, PREFIX)
+        await put(kv, "more", b"")
+        await put(kv, "more", b"again")
+        await kv.compact(await kv.current_revision())
+
+        with pytest.raises(Exception, match="compacted"):
+            await archive.write(contents, tmp_path / "backup", base=0, now=0.0, advance=nothing)
+        await reader.close()
+
+    assert (tmp_path / "backup").read_bytes() == before
+    assert not (tmp_path / "backup.partial").exists()
