@@ -93,7 +93,7 @@ class Subscription:
         """Drop all events from the revision on, and what is queued. The revision is the next one."""
         if self.lost_from is None:
             self._lose()
-            self.lost_from = self.lost_from or revision
+            self.lost_from = self.lost_from or max(revision, self._first_revision)
         self.wake()
 
     def compact(self, revision: int) -> None:
@@ -184,6 +184,13 @@ class Feed:
             for subscription in self._by_range[scope]:
                 subscription.lose(self.revision + 1)
         return {key for segment, found in concerned.items() if segment in silent for key in found}
+
+    def skip(self, revision: int) -> None:
+        """Continue at a later revision. The subscriptions replay the events up to it from history."""
+        for subscription in self._all():
+            subscription.lose(self.revision + 1)
+        self.revision = revision
+        self._release_waiting()
 
     def promise_progress(self) -> None:
         """Send all watches a progress notification for the present revision."""
