@@ -50,8 +50,15 @@ class UnixKV:
         keys_only: bool = False,
         count_only: bool = False,
     ) -> RangeResult:
-        options = {"limit": limit, "revision": revision, "keys_only": keys_only, "count_only": count_only}
-        result: RangeResult = await self._owner.call("range", start=start, end=end, **options)
+        result: RangeResult = await self._owner.call(
+            "range",
+            start=start,
+            end=end,
+            limit=limit,
+            revision=revision,
+            keys_only=keys_only,
+            count_only=count_only,
+        )
         return result
 
     async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:

@@ -7,6 +7,7 @@ write. `wait_until_writable` holds a sender back while the peer does not read.
 import asyncio
 from collections.abc import Callable
 from struct import Struct
+from typing import cast
 
 _LENGTH = Struct(">I")
 
@@ -28,8 +29,7 @@ class MessageStream(asyncio.Protocol):
         self._writable.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None

@@ -4,7 +4,7 @@ Must hold: an error of the owner is raised in the worker with the same class and
 Unavailable to workers, because the owner may be replaced.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from aio_apiserver.storage import errors
 from aio_apiserver.storage.errors import StorageError
@@ -25,7 +25,7 @@ _SAME = (
     errors.DeadlineExceeded,
     errors.InvalidOptions,
 )
-_BY_NAME = {error.__name__: error for error in _SAME}
+_BY_NAME: dict[str, Callable[..., StorageError]] = {error.__name__: error for error in _SAME}
 
 
 def of(number: int, error: StorageError) -> Refused:
@@ -38,4 +38,5 @@ def of(number: int, error: StorageError) -> Refused:
 
 def raised_by(refused: Refused) -> StorageError:
     """The error in a message."""
-    return _BY_NAME.get(refused.error, errors.Unavailable)(*refused.details)
+    make = _BY_NAME.get(refused.error, errors.Unavailable)
+    return make(*refused.details)

@@ -4,13 +4,14 @@ The socket has mode 0600, so that processes of the same user alone can connect. 
 as well.
 
 Must hold: a worker gets all events after its Welcome, once and in order. A worker that does not read is held back by
-the engine's bounded queue, and costs others nothing. `close` waits until all workers have left, because their last
+the engine's bounded queue, and costs others nothing. `close` waits for the workers to leave, because their last
 requests need the store.
 """
 
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,6 +28,8 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 _OWNER_ONLY = 0o600
+_FAREWELL_SECONDS = 60.0
+"""How long the store stays for the last requests of the workers."""
 _ALL_KEYS = (b"", b"\xff" * 256)
 
 
@@ -47,9 +50,9 @@ class KVService:
     async def open(cls, kv: EmbeddedKV, path: Path) -> Self:
         """Listen on the socket. A socket of an earlier process is replaced. Raises OSError."""
         service = cls(kv, path)
-        path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)  # noqa: ASYNC240 - a few file operations at the start
         server = await asyncio.get_running_loop().create_unix_server(service._connect, str(path), start_serving=False)
-        path.chmod(_OWNER_ONLY)
+        path.chmod(_OWNER_ONLY)  # noqa: ASYNC240
         await server.start_serving()
         service._server = server
         return service
@@ -58,11 +61,13 @@ class KVService:
         return {"workers": self._present}
 
     async def close(self) -> None:
-        """Take no more connections, and return when all workers have left."""
+        """Take no more connections, and wait for the workers to leave."""
         if self._server is not None:
             self._server.close()
         self._path.unlink(missing_ok=True)
-        await self._all_left.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await self._all_left.wait()
         await self._tasks.close()
 
     def _connect(self) -> MessageStream:
