@@ -102,7 +102,8 @@ def merged(dumps: Iterable[bytes]) -> Sequence[AnyFamily]:
     values: dict[str, dict[tuple[str, ...], Any]] = {}
     for plain in (plain for one in dumps for plain in orjson.loads(one)):
         name, series = plain[0], plain[-1]
-        plains.setdefault(name, plain)
+        if name not in plains or not plains[name][-1]:
+            plains[name] = plain  # a histogram without series has no bounds
         combine = _combination(plain)
         together = values.setdefault(name, {})
         for labels, value in ((tuple(labels), value) for labels, value in series):

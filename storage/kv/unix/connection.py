@@ -3,7 +3,7 @@
 It knows no method of the kv contract.
 
 Must hold: a call that may be repeated is repeated on the next connection. A call with an effect is not: its outcome is
-unknown when the connection is lost before the answer. Without a connection a call waits for `PATIENCE` at most.
+unknown when the connection is lost before the answer. Without a connection a call waits for `patience` at most.
 """
 
 import asyncio
@@ -45,8 +45,9 @@ class _Lost(Exception):
 class OwnerConnection:
     """Calls to one owner."""
 
-    def __init__(self, path: Path, follower: Follower, clock: Clock) -> None:
+    def __init__(self, path: Path, follower: Follower, clock: Clock, *, patience: float = PATIENCE) -> None:
         self._path = path
+        self._patience = patience
         self._follower = follower
         self._clock = clock
         self._numbers = itertools.count(1)
@@ -59,12 +60,13 @@ class OwnerConnection:
         self._tasks.spawn(self._run(), name="kv socket: connect to the owner")
 
     async def call(
-        self, method: str, *, has_effect: bool = False, patience: float | None = PATIENCE, **arguments: Any
+        self, method: str, *, has_effect: bool = False, waits_for_ever: bool = False, **arguments: Any
     ) -> Any:
         """Call a method of the owner's engine.
 
-        patience: None waits without limit. Raises Unavailable, DeadlineExceeded, Closed, and what the engine raises.
+        Raises Unavailable, DeadlineExceeded, Closed, and the errors of the engine.
         """
+        patience = None if waits_for_ever else self._patience
         while True:
             stream = self._stream or await self._connected(patience)
             number = next(self._numbers)
@@ -82,7 +84,7 @@ class OwnerConnection:
     async def wait_until_connected(self) -> None:
         """Return when the follower has begun. Raises Unavailable, Closed."""
         if self._stream is None:
-            await self._connected(PATIENCE)
+            await self._connected(self._patience)
 
     def check_open(self) -> None:
         """Raise Closed after `close`."""

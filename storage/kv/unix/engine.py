@@ -18,6 +18,7 @@ from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
+from aio_apiserver.storage.kv.unix import connection
 from aio_apiserver.storage.kv.unix.connection import Follower, OwnerConnection
 from aio_apiserver.storage.kv.unix.messages import Published
 from aio_apiserver.storage.kv.watcher import LocalWatcher
@@ -28,13 +29,18 @@ _HEALTH_SECONDS = 3.0
 
 
 class UnixKV:
-    """The store that the process behind a socket owns. That process need not answer yet."""
+    """The store that the process behind a socket owns. That process need not answer yet.
+
+    patience: how many seconds a request waits for it.
+    """
 
     has_reliable_progress = True
 
-    def __init__(self, path: Path, *, clock: Clock | None = None) -> None:
+    def __init__(self, path: Path, *, clock: Clock | None = None, patience: float = connection.PATIENCE) -> None:
+        clock = clock or SystemClock()
+        follower = Follower(self._begin, self._publish)
         self._feed = Feed(0)
-        self._owner = OwnerConnection(path, Follower(self._begin, self._publish), (clock or SystemClock()).patience)
+        self._owner = OwnerConnection(path, follower, clock.patience, patience=patience)
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
         result: GetResult = await self._owner.call("get", key=key, revision=revision)
@@ -144,6 +150,6 @@ class UnixKV:
     async def _replay(self, wanted: Replay) -> Replayed:
         """A part of the history. It waits for an owner, because a lost connection is not an error of a watch."""
         replayed: Replayed = await self._owner.call(
-            "replay", patience=None, start=wanted.start, end=wanted.end, first=wanted.first, last=wanted.last
+            "replay", waits_for_ever=True, start=wanted.start, end=wanted.end, first=wanted.first, last=wanted.last
         )
         return replayed

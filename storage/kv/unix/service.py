@@ -57,29 +57,26 @@ class KVService:
         service._server = server
         return service
 
-    def statistics(self) -> dict[str, int]:
-        return {"workers": self._present}
-
-    async def close(self) -> None:
-        """Take no more connections, and wait for the workers to leave."""
+    async def close(self, *, grace: float = _FAREWELL_SECONDS) -> None:
+        """Take no more connections, wait for the workers to leave, and break the connections of those that stay."""
         if self._server is not None:
             self._server.close()
         self._path.unlink(missing_ok=True)
         with suppress(TimeoutError):
-            async with asyncio.timeout(_FAREWELL_SECONDS):
+            async with asyncio.timeout(grace):
                 await self._all_left.wait()
         await self._tasks.close()
 
     def _connect(self) -> MessageStream:
         served = _ServedWorker(self._kv, self._tasks, self._encoded)
-        self._tasks.spawn(self._accompany(served), name="kv socket: events for a worker")
+        self._tasks.spawn(self._accompany(served), name="kv socket: a worker")
         return served.stream
 
     async def _accompany(self, served: "_ServedWorker") -> None:
         self._present += 1
         self._all_left.clear()
         try:
-            await served.publish()
+            await served.stay()
         finally:
             self._present -= 1
             if not self._present:
@@ -95,7 +92,7 @@ class _ServedWorker:
         self._tasks = tasks
         self._encoded = encoded
 
-    async def publish(self) -> None:
+    async def stay(self) -> None:
         """Send all events from now on, until the worker leaves."""
         sending = self._tasks.spawn(self._send_events(), name="kv socket: send events")
         try:
@@ -126,6 +123,9 @@ class _ServedWorker:
             answer: Answer | messages.Refused = Answer(call.number, result)
         except StorageError as exc:
             answer = refusals.of(call.number, exc)
+        except Exception as exc:  # a fault of the engine must not leave a worker without an answer
+            logger.exception("the call %s of a worker failed", call.method)
+            answer = refusals.of(call.number, StorageError(f"{type(exc).__name__}: {exc}"))
         self.stream.send(messages.encode(answer))
 
     async def _result(self, call: Call) -> Any:
