@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver import import_tuning
+from aio_apiserver.apiserver import import_tuning, start_errors
 from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, usage
 from aio_apiserver.apiserver.config.flag_grammar import Parsed, UsageError
 from aio_apiserver.apiserver.config.settings import Settings
@@ -47,9 +47,15 @@ def run(arguments: Sequence[str]) -> int:
     logs.configure(chosen.logging_format, chosen.v)
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
-    if chosen.workers > 1:
-        launching.become_supervisor(chosen, arguments)
-    return _serve(chosen)
+    return _serve(chosen) if chosen.workers == 1 else _supervise(chosen, arguments)
+
+
+def _supervise(settings: Settings, arguments: Sequence[str]) -> int:
+    try:
+        launching.become_supervisor(settings, arguments)
+    except OSError as exc:
+        logger.error("cannot start: %s", start_errors.explain(exc, settings))
+        return 1
 
 
 def serve_in(slot: "WorkerSlot", arguments: Sequence[str]) -> int:

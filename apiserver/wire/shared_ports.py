@@ -13,14 +13,10 @@ from aio_apiserver.apiserver.wire import binding
 
 
 class SharedPorts:
-    """Addresses and ports. is_exclusive: no other server may have them. Raises OSError when one is not available."""
+    """Addresses and ports. Raises OSError when one is not available."""
 
-    def __init__(self, ports: Sequence[Sequence[object]], *, is_exclusive: bool) -> None:
-        addresses = [(str(address), int(str(port))) for address, port in ports]
-        if is_exclusive:
-            for address, port in addresses:
-                binding.bind(address, port, is_shared=False).close()
-        self._held = [binding.bind(address, port, is_shared=True) for address, port in addresses]
+    def __init__(self, ports: Sequence[tuple[str, int]]) -> None:
+        self._held = [binding.bind(address, port, is_shared=True) for address, port in ports]
 
     def handed_over(self) -> list[socket.socket]:
         """Sockets that a new process inherits. The caller closes its own copies."""
@@ -28,7 +24,3 @@ class SharedPorts:
         for one in given:
             one.set_inheritable(True)
         return given
-
-    def close(self) -> None:
-        for one in self._held:
-            one.close()

@@ -7,7 +7,7 @@ import select
 from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import orjson
 
@@ -19,13 +19,12 @@ NO_SOCKET = -1
 class Plan(NamedTuple):
     """What the supervisor has to know of the settings.
 
-    ports: address and port of each listener, the secure one first. shares_port: another server may use them too.
-    has_volatile_store: the store ends with the process that owns it.
+    ports: address and port of each listener, the secure one first. has_volatile_store: the store ends with the process
+    that owns it.
     """
 
     workers: int
-    ports: Sequence[Sequence[Any]]
-    shares_port: bool
+    ports: Sequence[tuple[str, int]]
     has_volatile_store: bool
     log_format: str
     verbosity: int

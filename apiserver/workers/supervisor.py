@@ -158,7 +158,7 @@ def main(arguments: Sequence[str]) -> int:
     logs.configure(plan.log_format, plan.verbosity)
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     try:
-        ports = SharedPorts(plan.ports, is_exclusive=not plan.shares_port)
+        ports = SharedPorts(plan.ports)
     except OSError as exc:
         logger.error("cannot start: %s", exc)
         return 1

@@ -92,5 +92,5 @@ async def test_a_second_server_is_refused_on_the_same_data_and_on_the_same_port(
         program.run(*flags(address.directory, 0)), program.run(*flags(tmp_path, address.port))
     )
 
-    assert (on_data.code, "cannot start: data directory" in on_data.err) == (1, True)
-    assert (on_port.code, "cannot start: [Errno 98]" in on_port.err) == (1, True)
+    assert (on_data.code, "is in use by process" in on_data.err) == (1, True)
+    assert (on_port.code, "another process has the port" in on_port.err) == (1, True)

@@ -176,7 +176,8 @@ class _Stuck(MemoryKV):
 
     async def put(self, key: bytes, value: bytes, *, expected_mod_revision: int, lease: int = 0) -> WriteResult:
         self.is_asked.set()
-        return await asyncio.get_running_loop().create_future()
+        stuck: asyncio.Future[WriteResult] = asyncio.get_running_loop().create_future()
+        return await stuck
 
     is_asked: asyncio.Event
 
