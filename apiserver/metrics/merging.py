@@ -1,7 +1,7 @@
 """Merging: the metrics of several workers as those of one server.
 
-Pure. Counters and histograms are added. The tables say what a gauge means for all workers: a sum for what each worker
-has, the largest or the smallest for what all workers see alike.
+Pure. Counters and histograms are added. So are gauges of what each worker has. Of a gauge that all workers see alike,
+the largest or the smallest value counts.
 """
 
 import operator

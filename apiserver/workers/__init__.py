@@ -3,9 +3,8 @@
     launching.py    turns the process of the command line into the supervisor
     supervisor.py   starts the workers, replaces those that end, and passes signals on
     slots.py        what the supervisor and a worker have to know
-    worker.py       the main function of a worker
     siblings.py     questions to the other workers: health, metrics
 
-The first worker owns an embedded store and serves it to the others (storage/kv/unix). It alone runs controllers,
-compaction, and the upkeep of kube-apiserver's own objects.
+The main function of a worker is in ../worker.py. The first worker owns an embedded store and serves it to the others
+(storage/kv/unix). It alone runs controllers, compaction, and the upkeep of kube-apiserver's own objects.
 """

@@ -22,7 +22,7 @@ from aio_apiserver.apiserver.workers.slots import CANNOT_START, NO_SOCKET, Plan,
 
 logger = logging.getLogger(__name__)
 
-_WORKER = "aio_apiserver.apiserver.workers.worker"
+_WORKER = "aio_apiserver.apiserver.worker"
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _AWAITED = (*_ENDINGS, signal.SIGCHLD, signal.SIGALRM)
 _LASTING_SECONDS = 10.0
@@ -106,7 +106,9 @@ class Supervisor:
             self._code = 1
             self._stop(signal.SIGTERM)
         elif worker.number == 0 and self._plan.has_volatile_store:
-            logger.error("the worker with the store in memory has ended (%s), and the store with it", _shown(code))
+            logger.error(
+                "the worker with the store in memory has ended (%s), and the store with it", _described_exit(code)
+            )
             self._code = 1
             self._stop(signal.SIGTERM)
         else:
@@ -116,7 +118,9 @@ class Supervisor:
         lived = time.monotonic() - worker.begun
         short_lives = 0 if lived >= _LASTING_SECONDS else worker.short_lives + 1
         pause = min(_FIRST_PAUSE * 2 ** (short_lives - 1), _LONGEST_PAUSE) if short_lives else 0.0
-        logger.error("worker %d has ended (%s), another one starts in %.1f s", worker.number, _shown(code), pause)
+        logger.error(
+            "worker %d has ended (%s), another one starts in %.1f s", worker.number, _described_exit(code), pause
+        )
         self._due.append(_Due(time.monotonic() + pause, worker.number, short_lives))
         self._start_due()
 
@@ -137,7 +141,7 @@ class Supervisor:
             os.kill(pid, passed_on)
 
 
-def _shown(code: int) -> str:
+def _described_exit(code: int) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 

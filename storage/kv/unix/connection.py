@@ -20,7 +20,7 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, DeadlineExceeded, Unavailable
 from aio_apiserver.storage.kv.unix import messages, refusals
 from aio_apiserver.storage.kv.unix.framing import MessageStream
-from aio_apiserver.storage.kv.unix.messages import Answer, Call, Published, Refused, Welcome
+from aio_apiserver.storage.kv.unix.messages import Answer, Call, CallRefused, Published, Welcome
 from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -144,10 +144,10 @@ class OwnerConnection:
                 answer, method = self._pending.get(number, (None, ""))
                 if answer is not None and not answer.done():
                     answer.set_result(messages.RESULTS[method].decode(result))
-            case Refused(number) as refused:
+            case CallRefused(number) as failed:
                 answer, _ = self._pending.get(number, (None, ""))
                 if answer is not None and not answer.done():
-                    answer.set_exception(refusals.raised_by(refused))
+                    answer.set_exception(refusals.raised_by(failed))
             case Welcome(revision):
                 self._follower.begin(revision)
                 self._connections += 1

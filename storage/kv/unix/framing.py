@@ -48,7 +48,7 @@ class MessageStream(asyncio.Protocol):
         if len(self._received) < self._missing:
             return
         received, self._received = self._received, bytearray()
-        rest = self._taken(memoryview(received))
+        rest = self._take_whole(memoryview(received))
         self._received += received[rest:]
 
     async def wait_until_writable(self) -> None:
@@ -67,7 +67,7 @@ class MessageStream(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
-    def _taken(self, received: memoryview) -> int:
+    def _take_whole(self, received: memoryview) -> int:
         """Take all whole messages. Returns where the rest begins, and notes how long it has to get."""
         position, size = 0, len(received)
         while size - position >= _LENGTH.size:

@@ -1,6 +1,6 @@
 """Messages: what a worker and the owner of the store say to each other, as msgpack arrays.
 
-A worker sends Calls. The owner sends a Welcome first, then an Answer or a Refused for each call, and Published for each
+A worker sends Calls. The owner sends a Welcome first, then an Answer or a CallRefused for each call, and Published for each
 batch of committed events. Both ends are of one release, so that messages have no versions.
 """
 
@@ -42,7 +42,7 @@ class Answer(Struct, frozen=True, array_like=True, tag=2):
     result: Raw
 
 
-class Refused(Struct, frozen=True, array_like=True, tag=3):
+class CallRefused(Struct, frozen=True, array_like=True, tag=3):
     """The error of a call: the name of its class, and the arguments that make it again."""
 
     number: int
@@ -50,7 +50,7 @@ class Refused(Struct, frozen=True, array_like=True, tag=3):
     details: Sequence[str | int]
 
 
-FromOwner = Welcome | Published | Answer | Refused
+FromOwner = Welcome | Published | Answer | CallRefused
 
 encode = Encoder().encode
 decode_call = Decoder(Call).decode

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from aio_apiserver.storage import errors
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.kv.unix.messages import Refused
+from aio_apiserver.storage.kv.unix.messages import CallRefused
 
 _ATTRIBUTES: dict[type[StorageError], Sequence[str]] = {
     errors.Compacted: ("revision", "compact_revision"),
@@ -28,15 +28,15 @@ _SAME = (
 _BY_NAME: dict[str, Callable[..., StorageError]] = {error.__name__: error for error in _SAME}
 
 
-def of(number: int, error: StorageError) -> Refused:
+def of(number: int, error: StorageError) -> CallRefused:
     """The message for an error of a call."""
     kind = type(error) if type(error) in _SAME else errors.Unavailable
     names = _ATTRIBUTES.get(kind)
     details = [getattr(error, name) for name in names] if names else [str(error)]
-    return Refused(number, kind.__name__, details)
+    return CallRefused(number, kind.__name__, details)
 
 
-def raised_by(refused: Refused) -> StorageError:
+def raised_by(failed: CallRefused) -> StorageError:
     """The error in a message."""
-    make = _BY_NAME.get(refused.error, errors.Unavailable)
-    return make(*refused.details)
+    make = _BY_NAME.get(failed.error, errors.Unavailable)
+    return make(*failed.details)

@@ -120,7 +120,7 @@ class _ServedWorker:
     async def _answer(self, call: Call) -> None:
         try:
             result = Raw(messages.encode(await self._result(call)))
-            answer: Answer | messages.Refused = Answer(call.number, result)
+            answer: Answer | messages.CallRefused = Answer(call.number, result)
         except StorageError as exc:
             answer = refusals.of(call.number, exc)
         except Exception as exc:  # a fault of the engine must not leave a worker without an answer

@@ -15,7 +15,7 @@ from tests.apiserver import program
 from tests.apiserver.program import Program
 from tests.apiserver.serving import LOOPBACK, Answer, read_answer
 
-_WORKER = b"aio_apiserver.apiserver.workers.worker"
+_WORKER = b"aio_apiserver.apiserver.worker"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 

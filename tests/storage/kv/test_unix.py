@@ -244,10 +244,10 @@ async def test_a_worker_can_call_nothing_but_the_contract(socket: Path) -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_an_error_is_the_same_in_the_worker(error: StorageError) -> None:
-    refused = messages.decode_from_owner(messages.encode(refusals.of(7, error)))
+    failed = messages.decode_from_owner(messages.encode(refusals.of(7, error)))
 
-    assert isinstance(refused, messages.Refused)
-    raised = refusals.raised_by(refused)
+    assert isinstance(failed, messages.CallRefused)
+    raised = refusals.raised_by(failed)
     assert (type(raised), str(raised), raised.__dict__) == (type(error), str(error), error.__dict__)
 
 
