@@ -7,7 +7,7 @@ Must hold: nothing suspends between a comparison and its write, so that every wr
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 
@@ -126,6 +126,9 @@ class MemoryKV:
             yield watcher
         finally:
             watcher.leave()
+
+    def on_revision(self, note: Callable[[int], None]) -> None:
+        self._feed.on_revision(note)
 
     async def replay(self, wanted: Replay) -> Replayed:
         await asyncio.sleep(0)  # others run; behind it, for what a compaction takes meanwhile must not be given out

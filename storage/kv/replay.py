@@ -29,7 +29,11 @@ Replaying = Callable[[Replay], Awaitable[Replayed]]
 
 
 class EmbeddedKV(KV, Protocol):
-    """An engine with its store in this process. It replays history also for watches of other processes."""
+    """An engine with its store in this process, which serves watches of other processes too."""
+
+    def on_revision(self, note: Callable[[int], None]) -> None:
+        """Call `note` with each new revision, before the write returns and before its events are seen."""
+        ...
 
     async def replay(self, wanted: Replay) -> Replayed:
         """The first part of a replay. Raises Compacted when its first revision is not kept."""

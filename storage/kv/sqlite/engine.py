@@ -7,7 +7,7 @@ leaves no thread, no task and no lock.
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self, cast
@@ -150,6 +150,9 @@ class SqliteKV:
             yield watcher
         finally:
             watcher.leave()
+
+    def on_revision(self, note: Callable[[int], None]) -> None:
+        self._feed.on_revision(note)
 
     async def replay(self, wanted: Replay) -> Replayed:
         self._check_open()

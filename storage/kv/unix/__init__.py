@@ -4,6 +4,7 @@
     messages.py     what the two ends say, as msgpack arrays
     refusals.py     errors of storage on the wire
     service.py      KVService: serves the engine of the process that owns the store
+    revision_page.py  the newest revision, in memory that all processes share
     connection.py   OwnerConnection: calls the owner, and connects again after a loss
     engine.py       UnixKV: the contract in the other processes
 

@@ -1,7 +1,7 @@
 """Engine: UnixKV, the kv contract in a process that shares the embedded store of another one.
 
-Reads, writes and the newest revision are calls to the owner of the store. Live events come from the owner unasked. The
-watches are local: they replay the owner's history, then follow the events, as in the owner.
+Reads and writes are calls to the owner of the store. The newest revision is in memory that the processes share. Live
+events come from the owner unasked. The watches are local: they replay the owner's history, then follow the events.
 
 Must hold: the kv contract. When the owner is replaced, watches continue without a gap, and the revision does not
 decrease.
@@ -18,9 +18,10 @@ from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
-from aio_apiserver.storage.kv.unix import connection
+from aio_apiserver.storage.kv.unix import connection, revision_page
 from aio_apiserver.storage.kv.unix.connection import Follower, OwnerConnection
 from aio_apiserver.storage.kv.unix.messages import Published
+from aio_apiserver.storage.kv.unix.revision_page import RevisionPage
 from aio_apiserver.storage.kv.watcher import LocalWatcher
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,8 @@ class UnixKV:
     def __init__(self, path: Path, *, clock: Clock | None = None, patience: float = connection.PATIENCE) -> None:
         clock = clock or SystemClock()
         follower = Follower(self._begin, self._publish)
+        self._path = path
+        self._page: RevisionPage | None = None
         self._feed = Feed(0)
         self._owner = OwnerConnection(path, follower, clock.patience, patience=patience)
 
@@ -99,14 +102,17 @@ class UnixKV:
             watcher.leave()
 
     async def request_progress(self) -> None:
-        self._owner.check_open()
+        """Report progress as soon as all events have come that are committed now."""
+        await self._feed.wait_until_reached(await self.current_revision())
         self._feed.promise_progress()
 
     async def current_revision(self) -> int:
-        """The revision of the owner. A progress notification after the return is not older."""
-        revision: int = await self._owner.call("current_revision")
-        await self._feed.wait_until_reached(revision)
-        return revision
+        """The revision of the store. It is known also while the owner is being replaced."""
+        if self._page is None:
+            await self._owner.wait_until_connected()
+        self._owner.check_open()
+        assert self._page is not None
+        return self._page.revision
 
     async def compact(self, revision: int) -> None:
         await self._owner.call("compact", has_effect=True, revision=revision)
@@ -136,9 +142,14 @@ class UnixKV:
     async def close(self) -> None:
         self._feed.fail(Closed("the engine was closed"))
         await self._owner.close()
+        if self._page is not None:
+            self._page.close()
+            self._page = None
 
     def _begin(self, revision: int) -> None:
         """Continue at the revision of a new connection: the watches replay what came since the last one."""
+        if self._page is None:
+            self._page = RevisionPage(revision_page.beside(self._path))
         if revision < self._feed.revision:
             logger.error("the store is at revision %d, and was at %d before", revision, self._feed.revision)
             self._feed.fail(Closed("the store went back to an older revision"))

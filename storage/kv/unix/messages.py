@@ -1,7 +1,7 @@
 """Messages: what a worker and the owner of the store say to each other, as msgpack arrays.
 
-A worker sends Calls. The owner sends a Welcome first, then an Answer or a CallRefused for each call, and Published for each
-batch of committed events. Both ends are of one release, so that messages have no versions.
+A worker sends Calls. The owner sends a Welcome first. Then it sends an Answer or a CallRefused for each call, and
+Published for each batch of committed events. Both ends are of one release, so that messages have no versions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,6 @@ RESULTS: Mapping[str, Decoder[Any]] = {
     "delete": Decoder(WriteResult),
     "grant_lease": Decoder(int),
     "revoke_lease": Decoder(None),
-    "current_revision": Decoder(int),
     "compact": Decoder(None),
     "health": Decoder(Health),
     "replay": Decoder(Replayed),

@@ -20,9 +20,10 @@ from msgspec import Raw
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.kv.interface import Event, EventBatch
 from aio_apiserver.storage.kv.replay import EmbeddedKV, Replay
-from aio_apiserver.storage.kv.unix import messages, refusals
+from aio_apiserver.storage.kv.unix import messages, refusals, revision_page
 from aio_apiserver.storage.kv.unix.framing import MessageStream
 from aio_apiserver.storage.kv.unix.messages import Answer, Call, Published, Welcome
+from aio_apiserver.storage.kv.unix.revision_page import RevisionPage
 from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class KVService:
     def __init__(self, kv: EmbeddedKV, path: Path) -> None:
         self._kv = kv
         self._path = path
+        self._page = RevisionPage(revision_page.beside(path))
         self._server: asyncio.AbstractServer | None = None
         self._encoded = _LastEncoded()
         self._tasks = Tasks()
@@ -50,6 +52,8 @@ class KVService:
     async def open(cls, kv: EmbeddedKV, path: Path) -> Self:
         """Listen on the socket. A socket of an earlier process is replaced. Raises OSError."""
         service = cls(kv, path)
+        kv.on_revision(service._page.raise_to)
+        service._page.raise_to(await kv.current_revision())
         path.unlink(missing_ok=True)  # noqa: ASYNC240 - a few file operations at the start
         server = await asyncio.get_running_loop().create_unix_server(service._connect, str(path), start_serving=False)
         path.chmod(_OWNER_ONLY)  # noqa: ASYNC240

@@ -90,12 +90,24 @@ async def connected(socket: Path, *, patience: float = 20.0) -> AsyncIterator[Un
         await engine.close()
 
 
-async def test_the_socket_is_its_owners_alone(socket: Path) -> None:
+async def test_the_socket_and_the_revision_are_their_owners_alone(socket: Path) -> None:
     async with owned_memory(socket):
-        mode = os.stat(socket).st_mode  # noqa: PTH116
+        modes = {path.name: _mode(path) for path in (socket, socket.with_suffix(".revision"))}
 
-    assert (stat.S_ISSOCK(mode), stat.S_IMODE(mode)) == (True, 0o600)
-    assert os.listdir(socket.parent) == []  # noqa: PTH208
+    assert modes == {"kv.sock": stat.S_IFSOCK | 0o600, "kv.revision": stat.S_IFREG | 0o600}
+    assert not os.path.lexists(socket)  # noqa: ASYNC240
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode
+
+
+async def test_the_revision_is_known_while_no_owner_answers(socket: Path, tmp_path: Path) -> None:
+    async with connected(socket) as kv:
+        async with owned_sqlite(tmp_path, socket):
+            record = await create(kv, b"/a")
+
+        assert await kv.current_revision() == record.mod_revision
 
 
 async def test_a_watch_goes_on_with_the_next_owner_without_a_gap(socket: Path, tmp_path: Path) -> None:
