@@ -3,9 +3,10 @@
 import asyncio
 import os
 import ssl
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ class Connection:
     token: str
     worker: int
     pid: int
+    events: deque[bytes] = field(default_factory=deque)
+    """Events that were read and not returned yet."""
 
     async def ask(self, target: str, *, method: str = "GET", body: Any = None) -> Answer:
         await self.begin(target, method=method, body=body)
@@ -45,18 +48,20 @@ class Connection:
         )
         self.writer.write("\r\n".join((*head, "", "")).encode() + sent)
 
-    async def watch(self, target: str) -> None:
+    async def watch(self, target: str, *, revision: str = "") -> None:
         """Begin a watch, and read the head of its answer."""
-        await self.begin(f"{target}?watch=1")
+        await self.begin(f"{target}?watch=1&resourceVersion={revision}")
         head = await self.reader.readuntil(b"\r\n\r\n")
         assert b" 200 OK" in head, head
 
     async def event(self) -> Any:
-        """The next event of the watch."""
-        async with asyncio.timeout(20):
-            size = int(await self.reader.readline(), 16)
-            chunk = await self.reader.readexactly(size + 2)
-        return orjson.loads(chunk)
+        """The next event of the watch. A chunk has one or several."""
+        while not self.events:
+            async with asyncio.timeout(20):
+                size = int(await self.reader.readline(), 16)
+                chunk = await self.reader.readexactly(size + 2)
+            self.events.extend(chunk[:size].splitlines())
+        return orjson.loads(self.events.popleft())
 
     async def close(self) -> None:
         self.writer.close()
