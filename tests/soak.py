@@ -61,6 +61,12 @@ async def kills_of_workers(arguments: argparse.Namespace) -> str:
         return await kill_rounds.run(Path(directory), rounds=max(arguments.kills // 10, 1), seed=arguments.seed)
 
 
+async def histories_of_workers(arguments: argparse.Namespace) -> str:
+    """Two workers on SQLite that are killed all the time."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as directory:
+        return await kill_rounds.collect_histories(Path(directory), runs=arguments.histories, seed=arguments.seed)
+
+
 async def hand_offs_in_memory(arguments: argparse.Namespace) -> str:
     return await _hand_offs([StorageConfig()], arguments)
 
@@ -209,6 +215,7 @@ PARTS: Mapping[str, Part] = {
     "cycles.programs": cycles_of_programs,
     "linearizability.one": long_runs.on_one_server,
     "linearizability.replicas": long_runs.on_replicas,
+    "linearizability.workers": histories_of_workers,
     "linearizability.cluster": long_runs.on_a_cluster_in_trouble,
     "watches.one": long_runs.watches_on_one_server,
     "watches.replicas": long_runs.watches_on_replicas,

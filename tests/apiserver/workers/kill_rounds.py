@@ -1,7 +1,7 @@
 """Kill rounds: one of two workers is killed at a random moment while clients write and watch, again and again.
 
 After each kill, a watch at the other worker has seen every acknowledged write once and in order, all of them are in a
-list, and revisions have grown.
+list, and revisions have grown. Reads and writes of many clients are linearizable over the kills.
 """
 
 import asyncio
@@ -14,9 +14,12 @@ from typing import Any
 
 from tests import program
 from tests.apiserver.workers.running import CONFIG_MAPS, Address, Connection
+from tests.reliability import histories
 
 _MOST_BEFORE, _AFTER = 60, 40
 """Acknowledged writes before and after a kill."""
+_OPERATIONS = 2_000
+_FLAGS = ("--workers=2", "--bind-address=127.0.0.1")
 
 
 @dataclass(slots=True)
@@ -53,15 +56,43 @@ async def run(directory: Path, *, rounds: int, seed: int) -> str:
     """Run the rounds on one server. Returns a summary."""
     chance = random.Random(seed)
     writes = failures = 0
-    flags = ("--workers=2", "--bind-address=127.0.0.1")
-    with program.running(directory, *flags) as started:
-        address = Address(directory, int(started.url.rpartition(":")[2]), started.process.pid)
+    with program.running(directory, *_FLAGS) as started:
+        address = _address_of(started, directory)
         for number in range(rounds):
             writers = [Writer(address, worker, f"r{number}-w{worker}") for worker in (0, 1)]
             await _round(address, writers, killed=chance.randrange(2), before=chance.randrange(1, _MOST_BEFORE))
             writes += sum(len(writer.acknowledged) for writer in writers)
             failures += sum(writer.failures for writer in writers)
     return f"{rounds} kills: {writes} acknowledged writes, none lost; {failures} failed"
+
+
+async def collect_histories(directory: Path, *, runs: int, seed: int) -> str:
+    """Histories of many clients while the workers are killed. Returns a summary."""
+    operations = 0
+    with program.running(directory, *_FLAGS) as started:
+        address = _address_of(started, directory)
+        for run_seed in range(seed, seed + runs):
+            killing = asyncio.create_task(_kill_for_ever(address, random.Random(run_seed)))
+            try:
+                found = await histories.collect([address.replica], operations=_OPERATIONS, seed=run_seed)
+            finally:
+                killing.cancel()
+                await asyncio.wait([killing])
+            wrong = histories.contradictions(found)
+            assert not wrong, "\n".join(f"{name}: {one}" for name, history in wrong.items() for one in history)
+            operations += sum(map(len, found.values()))
+    return f"{runs} runs under kills, {operations} operations: all linearizable"
+
+
+async def _kill_for_ever(address: Address, chance: random.Random) -> None:
+    while True:
+        await asyncio.sleep(chance.uniform(0.2, 2.0))
+        if workers := list(address.workers):
+            os.kill(chance.choice(workers), SIGKILL)
+
+
+def _address_of(started: program.Program, directory: Path) -> Address:
+    return Address(directory, int(started.url.rpartition(":")[2]), started.process.pid)
 
 
 async def _round(address: Address, writers: list[Writer], *, killed: int, before: int) -> None:

@@ -15,6 +15,7 @@ import orjson
 from tests.apiserver import program
 from tests.apiserver.program import Program
 from tests.apiserver.serving import LOOPBACK, Answer, read_answer
+from tests.reliability.histories import Replica
 
 _WORKER = b"aio_apiserver.apiserver.worker"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -77,6 +78,19 @@ class Address:
     pid: int
 
     @property
+    def replica(self) -> Replica:
+        """The server as the clients of tests/reliability see it."""
+        return Replica(f"https://{LOOPBACK}:{self.port}", self.token, self.tls)
+
+    @property
+    def token(self) -> str:
+        return (self.directory / "pki" / "admin.token").read_text()
+
+    @property
+    def tls(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=self.directory / "pki" / "ca.crt")
+
+    @property
     def workers(self) -> dict[int, int]:
         """The numbers of the present workers by process id. A process that is being started has no command yet."""
         pids = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
@@ -86,9 +100,8 @@ class Address:
 
     async def connect(self) -> Connection:
         """A connection to one of the workers; the kernel chooses which one."""
-        tls = ssl.create_default_context(cafile=self.directory / "pki" / "ca.crt")
-        token = (self.directory / "pki" / "admin.token").read_text()
-        reader, writer = await asyncio.open_connection(LOOPBACK, self.port, ssl=tls)
+        token = self.token
+        reader, writer = await asyncio.open_connection(LOOPBACK, self.port, ssl=self.tls)
         asking = Connection(reader, writer, token, worker=-1, pid=0)
         slot = orjson.loads((await asking.ask("/debug/pprof/cmdline")).text.split("\0")[1])
         pids = {number: pid for pid, number in self.workers.items()}

@@ -10,6 +10,7 @@ import pytest
 from tests import program as served
 from tests.apiserver import program
 from tests.apiserver.workers.running import CONFIG_MAPS, Address, connected
+from tests.reliability import histories
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,13 @@ async def test_writers_at_both_workers_lose_no_update(address: Address) -> None:
         final = await both[0].ask(path)
 
     assert final.json["data"]["n"] == "20"
+
+
+async def test_reads_and_writes_at_both_workers_are_linearizable(address: Address) -> None:
+    found = await histories.collect([address.replica], operations=400)
+
+    assert sum(map(len, found.values())) >= 400
+    assert histories.contradictions(found) == {}
 
 
 async def test_a_second_server_is_refused_on_the_same_data_and_on_the_same_port(
