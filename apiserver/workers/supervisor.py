@@ -97,7 +97,9 @@ class Supervisor:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
-            self._ended(self._running.pop(pid), os.waitstatus_to_exitcode(status))
+            worker = self._running.pop(pid, None)
+            if worker is not None:  # the first process of a container gets orphans of others, too
+                self._ended(worker, os.waitstatus_to_exitcode(status))
 
     def _ended(self, worker: _Running, code: int) -> None:
         if self._is_stopping:
@@ -129,7 +131,11 @@ class Supervisor:
         now = time.monotonic()
         due, self._due = [one for one in self._due if one.at <= now], [one for one in self._due if one.at > now]
         for one in due:
-            self._start(one.number, short_lives=one.short_lives)
+            try:
+                self._start(one.number, short_lives=one.short_lives)
+            except OSError as exc:
+                logger.error("worker %d cannot be started, next try in %.0f s: %s", one.number, _LONGEST_PAUSE, exc)
+                self._due.append(_Due(now + _LONGEST_PAUSE, one.number, one.short_lives))
         if self._due:
             signal.setitimer(signal.ITIMER_REAL, max(min(self._due).at - now, 0.001))
 

@@ -1,7 +1,7 @@
 """Interface: the kv contract: ordered byte keys under one store-wide revision, as etcd defines it.
 
-Every engine (memory, sqlite, etcd) is a KV and passes tests/storage/kv/contract.py. Callers do not know which engine
-they use. No Kubernetes and no encoding: bytes in, bytes out.
+Every engine (memory, sqlite, etcd, unix) is a KV and passes tests/storage/kv/contract.py. Callers do not know which
+engine they use. No Kubernetes and no encoding: bytes in, bytes out.
 
 Must hold on every engine:
 
