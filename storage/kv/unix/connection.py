@@ -98,7 +98,7 @@ class OwnerConnection:
         """End the connection. Calls under way raise Closed."""
         self._is_closed = True
         stream = self._stream
-        self._disconnect(Closed("the engine was closed"))
+        self._disconnect(lambda: Closed("the engine was closed"))
         self._arrived.set()
         await self._tasks.close()
         if stream is not None:
@@ -128,7 +128,7 @@ class OwnerConnection:
                 pass  # the owner has not started yet
             finally:
                 if stream is not None and not self._is_closed:
-                    self._disconnect(_Lost())
+                    self._disconnect(_Lost)
                     logger.warning("the connection to the process that owns the store was lost, connecting again")
             await self._clock.sleep(_PAUSE)
 
@@ -154,9 +154,9 @@ class OwnerConnection:
                 self._stream = stream
                 self._arrived.set()
 
-    def _disconnect(self, reason: Exception) -> None:
+    def _disconnect(self, reason: Callable[[], Exception]) -> None:
         self._stream = None
         self._arrived.clear()
         for answer, _ in self._pending.values():
             if not answer.done():
-                answer.set_exception(reason)
+                answer.set_exception(reason())
