@@ -60,6 +60,7 @@ from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench.bench import Bench
+    from aio_apiserver.apiserver.workers.siblings import Siblings
 
 
 class Parts(Struct, frozen=True, kw_only=True):
@@ -84,11 +85,15 @@ class Parts(Struct, frozen=True, kw_only=True):
     """None without an audit policy."""
     bench: "Bench | None" = None
     """The test bench of a server that runs with --testing."""
+    siblings: "Siblings | None" = None
+    """The other workers; None for a server with one process."""
 
 
 def routes(parts: Parts) -> Routes:
     """The handlers by path."""
-    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
+    siblings = parts.siblings
+    of_siblings = [health.Check("workers", siblings.probe)] if siblings is not None else []
+    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health, of_siblings)
     show_version = version.handler(parts.settings.emulated)
     resources = ResourceHandlers(
         parts.served,
@@ -103,7 +108,7 @@ def routes(parts: Parts) -> Routes:
         **checks,
         **discovery.handlers(parts.served, parts.gateway.versions, parts.monitoring.discoveries.of()),
         **documents.exact,
-        **metrics.handlers(parts.monitoring),
+        **metrics.handlers(parts.monitoring, siblings.ask if siblings is not None else None),
         **oidc_documents.exact(),
         "/version": show_version,
     }

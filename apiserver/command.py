@@ -4,15 +4,27 @@ import logging
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver import import_tuning
+from aio_apiserver.apiserver import import_tuning, start_errors
 from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, usage
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.flag_grammar import Parsed, UsageError
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.subcommands import SUBCOMMANDS
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.workers import launching
+    from aio_apiserver.apiserver.workers.slots import WorkerSlot
+else:
+    launching = Deferred("aio_apiserver.apiserver.workers.launching")
+
 logger = logging.getLogger(__name__)
+
+_SHARED_LIMITS = ("max_requests_inflight", "max_mutating_requests_inflight")
+"""The limits of a server that are divided among its workers."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -20,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if arguments and arguments[0] in SUBCOMMANDS:
             return SUBCOMMANDS[arguments[0]].run(arguments[1:])
-        parsed = flag_grammar.parse(arguments, command_line.flags(), UNUSED)
+        parsed = _parsed(arguments)
         if parsed.wants_help:
             sys.stdout.write(usage.help_text(_columns()))
             return 0
@@ -34,10 +46,34 @@ def run(arguments: Sequence[str]) -> int:
     logs.configure(chosen.logging_format, chosen.v)
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
+    return _serve(chosen) if chosen.workers == 1 else _supervise(chosen, arguments)
+
+
+def _supervise(settings: Settings, arguments: Sequence[str]) -> int:
+    try:
+        launching.become_supervisor(settings, arguments)
+    except OSError as exc:
+        logger.error("cannot start: %s", start_errors.explain(exc, settings))
+        return 1
+
+
+def serve_in(slot: "WorkerSlot", arguments: Sequence[str]) -> int:
+    """Run one of several workers with the arguments that the supervisor was given. Returns the exit code."""
+    chosen = command_line.settings_of(_parsed(arguments))
+    logs.configure(chosen.logging_format, chosen.v, lock=slot.log_lock)
+    limits = {name: slot.share(getattr(chosen, name)) for name in _SHARED_LIMITS}
+    return _serve(chosen.model_copy(update=limits), slot)
+
+
+def _parsed(arguments: Sequence[str]) -> Parsed:
+    return flag_grammar.parse(arguments, command_line.flags(), UNUSED)
+
+
+def _serve(settings: Settings, slot: "WorkerSlot | None" = None) -> int:
     with import_tuning.without_system_authorities():
         from aio_apiserver.apiserver import program  # loads HTTP and storage, which --help does without
 
-    return program.run(chosen)
+    return program.run(settings, slot)
 
 
 def _columns() -> int:

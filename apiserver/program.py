@@ -11,6 +11,7 @@ import os
 import shlex
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver import loops, server, start_errors
 from aio_apiserver.apiserver.config.settings import Settings
@@ -18,19 +19,24 @@ from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
 from aio_apiserver.storage.errors import StorageError
 
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.workers.slots import WorkerSlot
+
 logger = logging.getLogger(__name__)
 
 
-def run(settings: Settings) -> int:
-    """Serve until a signal arrives. Returns the exit code."""
+def run(settings: Settings, slot: "WorkerSlot | None" = None) -> int:
+    """Serve until a signal arrives. Returns the exit code. slot: the place of one of several workers."""
     with asyncio.Runner(loop_factory=loops.factory()) as runner:
-        return runner.run(_serve(settings))
+        return runner.run(_serve(settings, slot))
 
 
-async def _serve(settings: Settings) -> int:
+async def _serve(settings: Settings, slot: "WorkerSlot | None") -> int:
     stop = _stop_on_signals()
+    if slot is not None:
+        _stop_as_orphan(slot, stop)
     try:
-        running = await server.start(settings)
+        running = await server.start(settings, slot=slot)
     except (OSError, ValueError, StorageError) as exc:
         logger.error("cannot start: %s", start_errors.explain(exc, settings))
         return 1
@@ -42,23 +48,37 @@ async def _serve(settings: Settings) -> int:
             await stop.wait()
             announcing.cancel()
     finally:
-        if settings.ready_file is not None:
+        if settings.ready_file is not None and running.is_first:
             settings.ready_file.unlink(missing_ok=True)
         await running.stop()
     return 0
 
 
 async def _announce(running: Server) -> None:
-    """Print the kubeconfig file and write the ready file when the server is ready."""
+    """When the server is ready, print the kubeconfig file and write the ready file. One worker does it for all."""
     await running.wait_until_ready()
-    settings = running.settings
-    sys.stdout.write(f"export KUBECONFIG={shlex.quote(str(settings.kubeconfig_file.absolute()))}\n")
-    sys.stdout.flush()
-    if settings.ready_file is not None:
-        files.put(settings.ready_file, f"{running.url}\n".encode(), mode=files.PUBLIC)
+    if running.is_first:
+        await running.wait_until_all_are_ready()
+        settings = running.settings
+        sys.stdout.write(f"export KUBECONFIG={shlex.quote(str(settings.kubeconfig_file.absolute()))}\n")
+        sys.stdout.flush()
+        if settings.ready_file is not None:
+            files.put(settings.ready_file, f"{running.url}\n".encode(), mode=files.PUBLIC)
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()
+
+
+def _stop_as_orphan(slot: "WorkerSlot", stop: asyncio.Event) -> None:
+    """Stop when the supervisor has ended."""
+    loop = asyncio.get_running_loop()
+
+    def on_end() -> None:
+        loop.remove_reader(slot.lifeline)
+        logger.error("the supervisor has ended, stopping")
+        stop.set()
+
+    loop.add_reader(slot.lifeline, on_end)
 
 
 def _stop_on_signals() -> asyncio.Event:

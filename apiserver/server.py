@@ -12,7 +12,7 @@ import asyncio
 import logging
 import platform
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from aio_apiserver.apiserver.aggregation.assembly import open_aggregation
 from aio_apiserver.apiserver.auditing.assembly import open_audit
 from aio_apiserver.apiserver.config import registry_config, storage_config
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.endpoints import version
+from aio_apiserver.apiserver.endpoints import metrics, version
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.assembly import open_limits
 from aio_apiserver.apiserver.metrics import program, reloads
@@ -52,7 +52,7 @@ from aio_apiserver.registry.groups.apiextensions.service_addresses import addres
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.factory.factory import StorageFactory
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 from aio_apiserver.storage.tasks import Tasks
 
@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench import assembly as bench_assembly
     from aio_apiserver.apiserver.metrics import work_queues
     from aio_apiserver.apiserver.simulated_kubelet import opening as kubelet_server
+    from aio_apiserver.apiserver.workers import siblings as worker_siblings
+    from aio_apiserver.apiserver.workers.siblings import Siblings
+    from aio_apiserver.apiserver.workers.slots import WorkerSlot
     from aio_apiserver.controllers import manager as controller_manager
     from aio_apiserver.controllers import names
     from aio_apiserver.controllers.runtime import flow_control
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
 else:
     bench_assembly = Deferred("aio_apiserver.apiserver.bench.assembly")
     work_queues = Deferred("aio_apiserver.apiserver.metrics.work_queues")
+    worker_siblings = Deferred("aio_apiserver.apiserver.workers.siblings")
     controller_manager = Deferred("aio_apiserver.controllers.manager")
     names = Deferred("aio_apiserver.controllers.names")
     simulated_nodes = Deferred("aio_apiserver.controllers.simulation.nodes")
@@ -113,12 +117,26 @@ class Server(Struct, frozen=True):
         if self.shared is not None:
             await self.shared.wait_until_settled()
         await self.parts.definitions.wait_until_current()
-        await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
+        if self.is_first:
+            await self.parts.upkeep.begin(advertising.advertised(self.settings, self.secure.port))
+        else:
+            await self._wait_for_first_worker()
         await self.parts.access.settle()
         if self.parts.bench is not None:
             await self.parts.bench.begin()
         self.parts.start_up.is_complete = True
-        await self._start_controllers()
+        if self.is_first:
+            await self._start_controllers()
+
+    async def wait_until_all_are_ready(self) -> None:
+        """Return when all workers can serve requests. This one can already."""
+        if self.parts.siblings is not None:
+            await self.parts.siblings.wait_until_all_are_ready()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process does what one of several workers has to do for all."""
+        return self.parts.siblings is None or self.parts.siblings.is_first
 
     async def stop(self) -> None:
         """Shut down gracefully."""
@@ -131,6 +149,11 @@ class Server(Struct, frozen=True):
         await self.parts.limits.deadlines.wait_until_idle()
         await self._working.aclose()
         await self._stack.aclose()
+
+    async def _wait_for_first_worker(self) -> None:
+        assert self.parts.siblings is not None
+        await self.parts.siblings.wait_until_first_is_ready()
+        self.parts.upkeep.follow()
 
     async def _start_controllers(self) -> None:
         settings = self.settings
@@ -172,22 +195,36 @@ def _identity(settings: Settings) -> str:
     return f"{platform.node()}_{own.get(settings.backend) or settings.data_dir.absolute()}"
 
 
-async def start(settings: Settings, *, clock: Clock | None = None, beginning: Snapshot | None = None) -> Server:
+async def start(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    beginning: Snapshot | None = None,
+    slot: "WorkerSlot | None" = None,
+) -> Server:
     """Start a server. It listens when this returns. Raises OSError, ValueError or StorageError.
 
-    beginning: the first contents of a store in memory.
+    beginning: the first contents of a store in memory. slot: the place of this process among several workers.
     """
     clock = clock or (bench_assembly.open_clock() if settings.testing else SystemClock())
     files.make_private(settings.pki_dir)
     async with AsyncExitStack() as stack:
         monitoring = Monitoring()
-        storage = await _open_storage(settings, clock, beginning, monitoring, stack)
+        config = storage_config.config_of(settings) if slot is None else _shared_storage(settings, slot)
+        storage = await _open_storage(settings, config, clock, beginning=beginning, monitoring=monitoring, stack=stack)
         shared = await open_shared_files(settings, storage.shared_secrets, clock)
         pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
-        parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring)
+        siblings = worker_siblings.Siblings(slot, clock.patience) if slot is not None else None
+        parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring, siblings=siblings)
+        if siblings is not None:
+            await siblings.answer(_responses_to_siblings(parts), stack)
         serving = ServingTLS(settings, pki)
-        secure = await listeners.open_secure(settings, app.secure(parts), serving.context, stack)
-        insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
+        secure = await listeners.open_secure(
+            settings, app.secure(parts), serving.context, stack, inherited=slot.secure if slot else None
+        )
+        insecure = await listeners.open_insecure(
+            settings, app.insecure(parts), stack, inherited=slot.insecure if slot else None
+        )
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
         root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())
         reloading = renewal.open_renewal(
@@ -226,6 +263,7 @@ def _open_parts(
     *,
     storage: StorageFactory,
     monitoring: Monitoring,
+    siblings: "Siblings | None",
 ) -> app.Parts:
     """The components behind the ports. Each needs only earlier ones."""
     gates, measures = _gates(settings), monitoring.measures
@@ -261,7 +299,23 @@ def _open_parts(
         upkeep=upkeep,
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
+        siblings=siblings,
     )
+
+
+def _shared_storage(settings: Settings, slot: "WorkerSlot") -> StorageConfig:
+    """The storage of a worker: etcd, or the embedded store that all workers share."""
+    shared_at = slot.store if settings.backend != "etcd3" else None
+    return storage_config.config_of(settings, shared_at=shared_at, is_first=slot.is_first)
+
+
+def _responses_to_siblings(parts: app.Parts) -> Mapping[str, Callable[[], Awaitable[bytes]]]:
+    """The answers to the other workers."""
+
+    async def is_ready() -> bytes:
+        return worker_siblings.IS_READY if parts.start_up.is_complete else b""
+
+    return {worker_siblings.READY: is_ready, **metrics.responses_to_others(parts.monitoring)}
 
 
 def _gates(settings: Settings) -> Gates:
@@ -272,10 +326,15 @@ def _gates(settings: Settings) -> Gates:
 
 
 async def _open_storage(
-    settings: Settings, clock: Clock, beginning: Snapshot | None, monitoring: Monitoring, stack: AsyncExitStack
+    settings: Settings,
+    config: StorageConfig,
+    clock: Clock,
+    *,
+    beginning: Snapshot | None,
+    monitoring: Monitoring,
+    stack: AsyncExitStack,
 ) -> StorageFactory:
     """Open the storage and publish its metrics. Raises StorageError, ValueError."""
-    config = storage_config.config_of(settings)
     factory = StorageFactory(
         config,
         clock=clock,

@@ -32,6 +32,7 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
 from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
+from tests.apiserver.workers import kill_rounds
 from tests.fuzz import fuzz_runs
 from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
@@ -52,6 +53,18 @@ async def kills_on_sqlite(arguments: argparse.Namespace) -> str:
 
 async def kills_on_etcd(arguments: argparse.Namespace) -> str:
     return str(await kill_nine.run("etcd", rounds=arguments.kills, seed=arguments.seed))
+
+
+async def kills_of_workers(arguments: argparse.Namespace) -> str:
+    """A server with two workers, one of which is killed. A round takes as long as ten of the others."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as directory:
+        return await kill_rounds.run(Path(directory), rounds=max(arguments.kills // 10, 1), seed=arguments.seed)
+
+
+async def histories_of_workers(arguments: argparse.Namespace) -> str:
+    """Two workers on SQLite that are killed all the time."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as directory:
+        return await kill_rounds.collect_histories(Path(directory), runs=arguments.histories, seed=arguments.seed)
 
 
 async def hand_offs_in_memory(arguments: argparse.Namespace) -> str:
@@ -193,6 +206,7 @@ Part = Callable[[argparse.Namespace], Awaitable[str]]
 PARTS: Mapping[str, Part] = {
     "kill-nine.sqlite": kills_on_sqlite,
     "kill-nine.etcd": kills_on_etcd,
+    "kill-nine.workers": kills_of_workers,
     "hand-offs.memory": hand_offs_in_memory,
     "hand-offs.sqlite": hand_offs_on_sqlite,
     "hand-offs.etcd": hand_offs_on_etcd,
@@ -201,6 +215,7 @@ PARTS: Mapping[str, Part] = {
     "cycles.programs": cycles_of_programs,
     "linearizability.one": long_runs.on_one_server,
     "linearizability.replicas": long_runs.on_replicas,
+    "linearizability.workers": histories_of_workers,
     "linearizability.cluster": long_runs.on_a_cluster_in_trouble,
     "watches.one": long_runs.watches_on_one_server,
     "watches.replicas": long_runs.watches_on_replicas,

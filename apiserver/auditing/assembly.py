@@ -10,7 +10,7 @@ from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports, Lenient, Truncating, Union
 from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
 from aio_apiserver.apiserver.auditing.log_backend import Log
-from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation, StandardOutput
+from aio_apiserver.apiserver.auditing.log_files import LogFile, Output, Rotation, SharedLogFile, StandardOutput
 from aio_apiserver.apiserver.auditing.webhook_backend import AuditWebhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
@@ -102,7 +102,8 @@ def _log(settings: Settings, clock: Clock, troubles: FailureReports) -> Backend:
             most_files=settings.audit_log_maxbackup,
             compresses=settings.audit_log_compress,
         )
-        output = LogFile(settings.audit_log_path, rotation, clock)
+        open_file = LogFile if settings.workers == 1 else SharedLogFile
+        output = open_file(settings.audit_log_path, rotation, clock)
     log = Log(output, lines.FORMATS[settings.audit_log_format], troubles)
     throttles = settings.audit_log_batch_throttle_enable
     batching = Batching(

@@ -7,6 +7,7 @@ one after the other.
 """
 
 import asyncio
+import fcntl
 import gzip
 import logging
 import os
@@ -62,7 +63,7 @@ class Rotation(Struct, frozen=True, kw_only=True):
 
 
 class LogFile:
-    """A file that is appended to. It is opened at once. Raises OSError."""
+    """A file that one process appends to. It is opened at once. Raises OSError."""
 
     def __init__(self, path: Path, rotation: Rotation, clock: Clock) -> None:
         self._path = path
@@ -119,6 +120,36 @@ class LogFile:
             logger.error("cannot remove or compress old files of %s: %s", self._path, exc)
 
 
+class SharedLogFile(LogFile):
+    """A file that several processes append to. A process locks the directory while it writes a line or rotates."""
+
+    def __init__(self, path: Path, rotation: Rotation, clock: Clock) -> None:
+        super().__init__(path, rotation, clock)
+        self._directory = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+
+    def write(self, line: bytes) -> None:
+        fcntl.flock(self._directory, fcntl.LOCK_EX)
+        try:
+            self._follow()
+            super().write(line)
+        finally:
+            fcntl.flock(self._directory, fcntl.LOCK_UN)
+
+    async def close(self) -> None:
+        await super().close()
+        os.close(self._directory)
+
+    def _follow(self) -> None:
+        """Use the present file. Another process may have written to it, or rotated it."""
+        mine = os.fstat(self._descriptor)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(self._path.stat(), mine):
+                self._size = mine.st_size
+                return
+        os.close(self._descriptor)
+        self._descriptor, self._size = self._open()
+
+
 def _timestamp(moment: datetime) -> str:
     return moment.strftime(_TIME)[:-3]
 
@@ -130,7 +161,8 @@ def tidy(path: Path, rotation: Rotation, now: float) -> None:
         if (rotation.most_files and number >= rotation.most_files) or moment < oldest:
             old.unlink(missing_ok=True)
         elif rotation.compresses and old.suffix != _COMPRESSED:
-            _compress(old)
+            with suppress(FileNotFoundError):  # another process has done it
+                _compress(old)
 
 
 def _old_files(path: Path) -> Iterator[tuple[float, Path]]:
@@ -147,9 +179,9 @@ def _old_files(path: Path) -> Iterator[tuple[float, Path]]:
 
 def _compress(old: Path) -> None:
     whole = old.with_name(old.name + _COMPRESSED)
-    part = old.with_name(f".{whole.name}.part")
+    part = old.with_name(f".{whole.name}.{os.getpid()}.part")
     descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, _MODE)
     with os.fdopen(descriptor, "wb") as raw, gzip.open(raw, "wb") as to, old.open("rb") as source:
         shutil.copyfileobj(source, to)
     part.replace(whole)
-    old.unlink()
+    old.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from aio_apiserver.apiserver.config.setting_types import (
     Port,
     Positive,
     Strings,
+    Workers,
 )
 from aio_apiserver.controllers import names as controller_names
 
@@ -43,6 +44,12 @@ class LocalFlags(FlagGroup):
         LOCAL,
         0,
         "A port on 127.0.0.1 that serves plain HTTP without authentication or authorization, for curl. 0 is off.",
+    )
+    workers: Workers = flag(
+        LOCAL,
+        1,
+        "The number of processes that serve the port together, or 'auto' for one for each usable CPU core. Flags hold "
+        "for the server as a whole: --max-requests-inflight and --max-mutating-requests-inflight are divided.",
     )
     controllers: Strings = flag(
         LOCAL,

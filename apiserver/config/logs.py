@@ -5,11 +5,13 @@
 Must hold: log records contain no headers, bodies and tokens. A traceback belongs to its record.
 """
 
+import fcntl
 import logging
 import os
 import sys
 import time
 import warnings
+from pathlib import Path
 from typing import TextIO
 
 import orjson
@@ -48,9 +50,25 @@ class JsonFormatter(logging.Formatter):
         return orjson.dumps(entry, default=str).decode()
 
 
-def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None) -> None:
-    """Send all logs of the process to stderr."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+class WholeLines(logging.StreamHandler[TextIO]):
+    """Records of several processes on one stream, one after the other. `lock`: the file that the processes lock."""
+
+    def __init__(self, stream: TextIO, lock: Path) -> None:
+        super().__init__(stream)
+        self._descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        try:
+            super().emit(record)
+        finally:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+
+def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None, lock: Path | None = None) -> None:
+    """Send all logs of the process to stderr. lock: a file for several processes with one stderr."""
+    stream = stream or sys.stderr
+    handler = logging.StreamHandler(stream) if lock is None else WholeLines(stream, lock)
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
     logging.basicConfig(handlers=[handler], force=True)
     set_verbosity(verbosity)

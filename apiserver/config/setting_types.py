@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from aio_apiserver.apiserver.config import port_range
+from aio_apiserver.apiserver.config import cores, port_range
 from aio_apiserver.apiserver.config.flag_grammar import FlagType
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.errors import InvalidOptions
@@ -59,6 +59,10 @@ def _overrides(settings: tuple[str, ...]) -> tuple[str, ...]:
     return settings
 
 
+def _workers(value: Any) -> Any:
+    return cores.usable() if value == "auto" else value
+
+
 def _network(value: Any) -> Any:
     return ip_network(value, strict=False) if isinstance(value, str) else value
 
@@ -73,6 +77,7 @@ Address = Annotated[str, AfterValidator(_address), FlagType.IP]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(gt=0)]
+Workers = Annotated[int, BeforeValidator(_workers), Field(gt=0)]
 Rate = Annotated[float, Field(ge=0)]
 Strings = tuple[str, ...]
 Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]

@@ -53,6 +53,8 @@ def _controllers(settings: "Settings") -> None:
 def _testing(settings: "Settings") -> None:
     if settings.testing_faults is not None and not settings.testing:
         raise ValueError("--testing-faults needs --testing")
+    if settings.testing and settings.workers > 1:
+        raise ValueError("--testing cannot be used with several --workers")
 
 
 def _storage(settings: "Settings") -> None:

@@ -3,6 +3,7 @@
 Must hold: gRPC is imported when there are etcd servers, and not before.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
     from aio_apiserver.storage.kv.etcd import EtcdConfig
 
 
-def config_of(settings: Settings) -> StorageConfig:
-    """The configuration of the StorageFactory."""
+def config_of(settings: Settings, *, shared_at: Path | None = None, is_first: bool = True) -> StorageConfig:
+    """The configuration of the StorageFactory.
+
+    shared_at: the Unix socket for the embedded store of several workers, of which the first one owns the store. It
+    compacts every store.
+    """
     return StorageConfig(
         etcd=_etcd(settings) if settings.etcd_servers or settings.etcd_servers_overrides else None,
         data_dir=settings.data_dir if settings.backend == "sqlite" else None,
@@ -25,8 +30,10 @@ def config_of(settings: Settings) -> StorageConfig:
         reloads_encryption_config=settings.encryption_provider_config_automatic_reload,
         watch_cache=settings.watch_cache,
         uncached=_without_cache(settings),
-        compaction_interval=settings.etcd_compaction_interval,
+        compaction_interval=settings.etcd_compaction_interval if is_first else 0.0,
         lease_reuse_seconds=settings.lease_reuse_duration_seconds,
+        shared_at=shared_at,
+        owns_store=is_first,
     )
 
 

@@ -133,9 +133,13 @@ class StorageHealth:
 
 
 def handlers(
-    storage: StorageHealth, start_up: StartUp, draining: Draining, metrics: HealthMetrics
+    storage: StorageHealth,
+    start_up: StartUp,
+    draining: Draining,
+    metrics: HealthMetrics,
+    of_readiness: Sequence[Check] = (),
 ) -> Mapping[str, Handler]:
-    """The three endpoints and their single checks, by path."""
+    """The three endpoints and their single checks, by path. of_readiness: more checks of /readyz."""
 
     async def is_staying() -> str:
         return "process is shutting down" if draining.is_announced else ""
@@ -145,7 +149,7 @@ def handlers(
     informers, shutdown = Check("informer-sync", start_up.probe), Check("shutdown", is_staying)
     steps = [Check(name, start_up.probe) for name in _START_UP]
     live = [ping, log, certificate, *storage.checks(), *steps]
-    ready = [ping, log, *storage.checks(), *storage.checks("-readiness"), informers, *steps, shutdown]
+    ready = [ping, log, *storage.checks(), *storage.checks("-readiness"), informers, *steps, *of_readiness, shutdown]
     endpoints = {"healthz": live, "livez": live, "readyz": ready}
     return {
         path: handler

@@ -5,25 +5,22 @@ are closed, at the latest after its grace period.
 """
 
 import asyncio
-import errno
 import logging
 import socket
 import ssl
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from typing import Self
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire import binding
 from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
 
 logger = logging.getLogger(__name__)
 
-_LOOPBACK = "127.0.0.1"
 _BACKLOG = 1024
 _STREAM_GRACE = 0.25
 """Seconds for streams to end by themselves when the server stops."""
 _TLS_SHUTDOWN_SECONDS = 0.5
-_NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 class Listener:
@@ -44,23 +41,31 @@ class Listener:
         *,
         tls: ssl.SSLContext | None,
         is_shared: bool = False,
+        inherited: int | None = None,
         head_seconds: float = HEAD_SECONDS,
     ) -> Self:
         """Bind and listen. Raises OSError when the port is not available.
 
-        head_seconds: the time limit of a new connection for its TLS handshake, and then for the head of its first
-        request.
+        inherited: the descriptor of a bound socket to use instead. head_seconds: the time limit of a new connection for
+        its TLS handshake, and then for the head of its first request.
         """
         connections = Connections(handler, head_seconds=head_seconds)
-        bound = _bind(address, port, is_shared=is_shared)
-        server = await asyncio.get_running_loop().create_server(
-            connections,
-            sock=bound,
-            backlog=_BACKLOG,
-            ssl=tls,
-            ssl_handshake_timeout=head_seconds if tls else None,
-            ssl_shutdown_timeout=_TLS_SHUTDOWN_SECONDS if tls else None,
-        )
+        if inherited is None:
+            bound = binding.bind(address, port, is_shared=is_shared)
+        else:
+            bound = socket.socket(fileno=inherited)
+        try:
+            server = await asyncio.get_running_loop().create_server(
+                connections,
+                sock=bound,
+                backlog=_BACKLOG,
+                ssl=tls,
+                ssl_handshake_timeout=head_seconds if tls else None,
+                ssl_shutdown_timeout=_TLS_SHUTDOWN_SECONDS if tls else None,
+            )
+        except OSError:
+            bound.close()
+            raise
         return cls(server, connections)
 
     @property
@@ -84,46 +89,31 @@ class Listener:
         await self._connections.sockets.wait_until_closed(_TLS_SHUTDOWN_SECONDS)
 
 
-def _bind(address: str, port: int, *, is_shared: bool) -> socket.socket:
-    if address and not ip_address(address).is_unspecified:
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        return _listen(family, address, port, is_shared=is_shared)
-    try:
-        return _listen(socket.AF_INET6, "::", port, is_shared=is_shared)
-    except OSError as exc:
-        if exc.errno not in _NO_SUCH_FAMILY:
-            raise
-        return _listen(socket.AF_INET, "0.0.0.0", port, is_shared=is_shared)  # noqa: S104 asked for
-
-
-def _listen(family: socket.AddressFamily, address: str, port: int, *, is_shared: bool) -> socket.socket:
-    return socket.create_server(
-        (address, port),
-        family=family,
-        backlog=_BACKLOG,
-        reuse_port=is_shared,
-        dualstack_ipv6=address == "::" and socket.has_dualstack_ipv6(),
-    )
-
-
 async def open_secure(
-    settings: Settings, handler: RequestHandler, tls: ssl.SSLContext, stack: AsyncExitStack
+    settings: Settings,
+    handler: RequestHandler,
+    tls: ssl.SSLContext,
+    stack: AsyncExitStack,
+    *,
+    inherited: int | None = None,
 ) -> Listener:
     """The listener of the secure port. Raises OSError when the port is not available."""
-    address, port = settings.bind_address, settings.secure_port
-    listener = await Listener.open(handler, address, port, tls=tls, is_shared=settings.permit_port_sharing)
+    address, port, is_shared = settings.bind_address, settings.secure_port, settings.permit_port_sharing
+    listener = await Listener.open(handler, address, port, tls=tls, is_shared=is_shared, inherited=inherited)
     stack.push_async_callback(listener.close, _STREAM_GRACE)
     logger.info("Serving securely on %s:%d", address, listener.port)
     return listener
 
 
-async def open_insecure(settings: Settings, handler: RequestHandler, stack: AsyncExitStack) -> Listener | None:
+async def open_insecure(
+    settings: Settings, handler: RequestHandler, stack: AsyncExitStack, *, inherited: int | None = None
+) -> Listener | None:
     """The listener of --insecure-port on loopback; None without the flag. Raises OSError when the port is not
     available.
     """
     if not settings.insecure_port:
         return None
-    listener = await Listener.open(handler, _LOOPBACK, settings.insecure_port, tls=None)
+    listener = await Listener.open(handler, binding.LOOPBACK, settings.insecure_port, tls=None, inherited=inherited)
     stack.push_async_callback(listener.close, _STREAM_GRACE)
-    logger.warning("Serving WITHOUT authentication or authorization on %s:%d", _LOOPBACK, listener.port)
+    logger.warning("Serving WITHOUT authentication or authorization on %s:%d", binding.LOOPBACK, listener.port)
     return listener

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from aio_apiserver.storage.encryption.service import Encryption
     from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
     from aio_apiserver.storage.kv.memory import MemoryKV
+    from aio_apiserver.storage.kv.replay import EmbeddedKV
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     overrides: resources on other etcd servers, with the credentials in `etcd`.
     compaction_interval: seconds; 0 switches compaction off.
     uncached: more resources without a cache, as (group, resource); without watch_cache no resource has one.
+    shared_at: the Unix socket on which several processes share the embedded store; one of them owns it.
     """
 
     etcd: "EtcdConfig | None" = None
@@ -67,6 +69,8 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     uncached: frozenset[tuple[str, str]] = frozenset()
     compaction_interval: float = compactor.INTERVAL
     lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
+    shared_at: Path | None = None
+    owns_store: bool = True
 
 
 class _Backend(Struct, frozen=True):
@@ -163,7 +167,8 @@ class StorageFactory:
     @property
     def is_in_memory(self) -> bool:
         """Whether the only store is in memory, which supports snapshots."""
-        return self._config.etcd is None and self._config.data_dir is None and not self._config.overrides
+        config = self._config
+        return config.etcd is None and config.data_dir is None and config.owns_store and not config.overrides
 
     async def current_revision(self) -> int:
         """The revision of the main store."""
@@ -292,8 +297,11 @@ class StorageFactory:
 
     async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
         config, clock = self._config, self._clock
-        kv = await open_kv(config, servers, clock, self._beginning)
-        opening.push_async_callback(kv.close)
+        if servers:
+            kv: KV = open_etcd(config, servers, clock.patience)
+            opening.push_async_callback(kv.close)
+        else:
+            kv = await _open_embedded(config, clock, self._beginning, opening)
         of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
         leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
         backend = _Backend(name, kv, leases, HistoryCompactor(kv, clock=clock, interval=config.compaction_interval))
@@ -321,13 +329,38 @@ def _codec_of(media_type: str, messages: Codec | None) -> Codec:
 
 
 async def open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, beginning: Snapshot | None) -> KV:
-    """The kv engine of these etcd servers; without servers, the embedded one."""
+    """The kv engine of these etcd servers; without servers, the embedded one, of this process alone."""
     if servers:
         return open_etcd(config, servers, clock.patience)
-    if config.data_dir is not None:
+    return await _open_own(config.data_dir, clock, beginning)
+
+
+async def _open_embedded(
+    config: StorageConfig, clock: Clock, beginning: Snapshot | None, opening: AsyncExitStack
+) -> KV:
+    """The embedded store: of this process, or of the one that owns it."""
+    if config.shared_at is not None and not config.owns_store:
+        from aio_apiserver.storage.kv.unix import UnixKV
+
+        shared = UnixKV(config.shared_at, clock=clock)
+        opening.push_async_callback(shared.close)
+        return shared
+    kv = await _open_own(config.data_dir, clock, beginning)
+    opening.push_async_callback(kv.close)
+    if config.shared_at is not None:
+        from aio_apiserver.storage.kv.unix import KVService
+
+        service = await KVService.open(kv, config.shared_at)
+        opening.push_async_callback(service.close)
+    return kv
+
+
+async def _open_own(data_dir: Path | None, clock: Clock, beginning: Snapshot | None) -> "EmbeddedKV":
+    """The store in a directory, or in memory without one."""
+    if data_dir is not None:
         from aio_apiserver.storage.kv.sqlite import SqliteKV
 
-        return await SqliteKV.open(config.data_dir, clock=clock)
+        return await SqliteKV.open(data_dir, clock=clock)
     from aio_apiserver.storage.kv.memory import MemoryKV
 
     return MemoryKV(clock=clock, beginning=beginning)

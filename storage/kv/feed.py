@@ -12,7 +12,7 @@ engine's history.
 import asyncio
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Event, EventBatch
@@ -93,7 +93,7 @@ class Subscription:
         """Drop all events from the revision on, and what is queued. The revision is the next one."""
         if self.lost_from is None:
             self._lose()
-            self.lost_from = self.lost_from or revision
+            self.lost_from = self.lost_from or max(revision, self._first_revision)
         self.wake()
 
     def compact(self, revision: int) -> None:
@@ -130,6 +130,7 @@ class Feed:
         self._segments: list[list[Range]] = [[]]
         """The ranges that cover each part of the key space: part i is bounds[i - 1] <= key < bounds[i]."""
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._notes: list[Callable[[int], None]] = []
 
     def __len__(self) -> int:
         return sum(map(len, self._by_range.values()))
@@ -158,12 +159,18 @@ class Feed:
     def publish(self, events: Sequence[Event], revision: int) -> None:
         """Queue the events of a committed group."""
         self.revision = revision
+        for note in self._notes:
+            note(revision)
         for scope, selected in self._selected(events).items():
             batch = EventBatch(selected, selected[-1].record.mod_revision)
             size = sum(map(_size, selected))
             for subscription in self._by_range[scope]:
                 subscription.deliver(batch, size)
         self._release_waiting()
+
+    def on_revision(self, note: Callable[[int], None]) -> None:
+        """Call `note` with the revision of each group, first of all."""
+        self._notes.append(note)
 
     def drop_widest(self, keys: Collection[bytes], *, spare: int) -> Collection[bytes]:
         """When one revision changes many keys, drop the subscriptions that match most of them. They replay from
@@ -184,6 +191,13 @@ class Feed:
             for subscription in self._by_range[scope]:
                 subscription.lose(self.revision + 1)
         return {key for segment, found in concerned.items() if segment in silent for key in found}
+
+    def skip(self, revision: int) -> None:
+        """Continue at a later revision. The subscriptions replay the events up to it from history."""
+        for subscription in self._all():
+            subscription.lose(self.revision + 1)
+        self.revision = revision
+        self._release_waiting()
 
     def promise_progress(self) -> None:
         """Send all watches a progress notification for the present revision."""

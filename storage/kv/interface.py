@@ -1,7 +1,7 @@
 """Interface: the kv contract: ordered byte keys under one store-wide revision, as etcd defines it.
 
-Every engine (memory, sqlite, etcd) is a KV and passes tests/storage/kv/contract.py. Callers do not know which engine
-they use. No Kubernetes and no encoding: bytes in, bytes out.
+Every engine (memory, sqlite, etcd, unix) is a KV and passes tests/storage/kv/contract.py. Callers do not know which
+engine they use. No Kubernetes and no encoding: bytes in, bytes out.
 
 Must hold on every engine:
 
@@ -28,7 +28,7 @@ times. 4 KiB leave room for keys of up to 1,300 bytes, twice the length of the l
 """
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, array_like=True):
     """One key at one revision. `version` counts the writes since the key was created, from 1."""
 
     key: bytes
@@ -46,7 +46,7 @@ class EventType(Enum):
     DELETE = "DELETE"
 
 
-class Event(Struct, frozen=True):
+class Event(Struct, frozen=True, array_like=True):
     """One change of one key.
 
     For a DELETE, `record` has the key, an empty value and the deletion's mod_revision. `previous` is the record before
@@ -62,7 +62,7 @@ class Event(Struct, frozen=True):
         return self.type is EventType.PUT and self.record.create_revision == self.record.mod_revision
 
 
-class EventBatch(Struct, frozen=True):
+class EventBatch(Struct, frozen=True, array_like=True):
     """A batch of a watch: events in order. Without events it is a progress notification: all up to `revision` have been
     delivered.
     """
@@ -75,14 +75,14 @@ class EventBatch(Struct, frozen=True):
         return not self.events
 
 
-class GetResult(Struct, frozen=True):
+class GetResult(Struct, frozen=True, array_like=True):
     """`revision` is the store's at the time of the read."""
 
     record: Record | None
     revision: int
 
 
-class RangeResult(Struct, frozen=True):
+class RangeResult(Struct, frozen=True, array_like=True):
     """Records in key order. `count` is the number of keys in the range at that revision, whatever the limit."""
 
     records: Sequence[Record]
@@ -91,7 +91,7 @@ class RangeResult(Struct, frozen=True):
     more: bool
 
 
-class WriteResult(Struct, frozen=True):
+class WriteResult(Struct, frozen=True, array_like=True):
     """The outcome of a compare-and-set.
 
     succeeded: `revision` is the write's own; `record` is the new record of a put, the removed one of a delete.
@@ -103,7 +103,7 @@ class WriteResult(Struct, frozen=True):
     record: Record | None
 
 
-class Health(Struct, frozen=True):
+class Health(Struct, frozen=True, array_like=True):
     """Whether the engine works. `reason` is a message for people: why not, or a warning of an engine that works."""
 
     healthy: bool

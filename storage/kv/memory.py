@@ -7,7 +7,7 @@ Must hold: nothing suspends between a comparison and its write, so that every wr
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 
@@ -121,11 +121,18 @@ class MemoryKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self._replay)
+        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self.replay)
         try:
             yield watcher
         finally:
             watcher.leave()
+
+    def on_revision(self, note: Callable[[int], None]) -> None:
+        self._feed.on_revision(note)
+
+    async def replay(self, wanted: Replay) -> Replayed:
+        await asyncio.sleep(0)  # others run; behind it, for what a compaction takes meanwhile must not be given out
+        return self._history.replay(wanted, limit=_REVISIONS_PER_TURN)
 
     async def request_progress(self) -> None:
         self._check_open()
@@ -179,10 +186,6 @@ class MemoryKV:
             "watches": len(self._feed),
             "queued_batches": self._feed.backlog,
         }
-
-    async def _replay(self, wanted: Replay) -> Replayed:
-        await asyncio.sleep(0)  # others run; behind it, for what a compaction takes meanwhile must not be given out
-        return self._history.replay(wanted, limit=_REVISIONS_PER_TURN)
 
     def _restore_telling(self, change: Difference) -> None:
         events = [event for key in change.gone for event in self._history.delete((key,))]

@@ -24,8 +24,15 @@ with tempfile.TemporaryDirectory() as folder:
     asyncio.run(serve(pathlib.Path(folder)))
 """
 _PROGRAM = "from aio_apiserver.apiserver import command, program"
+_SUPERVISOR = "from aio_apiserver.apiserver.workers import supervisor"
 
+_OF_WORKERS = {
+    "aio_apiserver.apiserver.workers": "only several --workers need it",
+    "aio_apiserver.apiserver.metrics.merging": "only several --workers need it",
+    "aio_apiserver.storage.kv.unix": "only several --workers need it",
+}
 _OPTIONAL = {
+    **_OF_WORKERS,
     "aetcd": "only etcd needs it",
     "cel_expr_python": "only objects with expressions need it",
     "google.protobuf": "only clients of protobuf and CEL need it",
@@ -48,6 +55,10 @@ _OF_SERVING = {
     "aio_apiserver.storage.kv.memory": "only a server has a store",
     "aio_apiserver.storage.kv.sqlite": "only a server has a store",
 }
+_HEAVY = dict.fromkeys(
+    ("asyncio", "cryptography", "msgspec", "pydantic", "ssl", "aio_apiserver.apiserver.config.settings"),
+    "the supervisor of --workers stays small",
+)
 _OF_TESTS = {
     "aio_apiserver.apiserver.bench": "only a server with --testing has a bench",
     "aio_apiserver.apiserver.testing": "only tests need it",
@@ -74,10 +85,11 @@ def test_the_package_itself_loads_nothing() -> None:
     [
         (_VERSION, {**_OPTIONAL, **_OF_SERVING, **_OF_TESTS}),
         (_PROGRAM, {**_OPTIONAL, **_OF_TESTS}),
-        (_SERVING, {**_OF_ETCD_AND_TERMINALS, **_OF_TESTS}),
+        (_SERVING, {**_OF_ETCD_AND_TERMINALS, **_OF_TESTS, **_OF_WORKERS}),
         (_SERVER, _OPTIONAL),
+        (_SUPERVISOR, {**_HEAVY, **_OF_SERVING, **_OF_TESTS}),
     ],
-    ids=["--version", "the program", "a server that has become ready", "a Server in a test"],
+    ids=["--version", "the program", "a server that has become ready", "a Server in a test", "the supervisor"],
 )
 def test_nothing_is_loaded_that_is_not_needed_yet(code: str, needless: dict[str, str]) -> None:
     names = set(_loaded(code))

@@ -101,7 +101,15 @@ class Upkeep:
             self._begin_service(self._service),
         )
         await asyncio.gather(self._settle_flow_schemas(), self._settle_local_api_services())
+        self.follow()
         self._spawn_loops(self._service)
+
+    def follow(self) -> None:
+        """Follow flow schemas and APIServices. A worker does no more when another one keeps the objects."""
+        patience = self._clock.patience
+        if self._fairness is not None:
+            self._spawn("follow flow schemas", self._fairness.run(patience))
+        self._spawn("follow API services", self._registrations.run(patience))
 
     async def leave_service(self) -> None:
         """Take this server out of the service `kubernetes`, once: clients of the service go to other servers."""
@@ -118,9 +126,7 @@ class Upkeep:
     def _spawn_loops(self, service: KubernetesService) -> None:
         clock, patience = self._clock, self._clock.patience
         if self._fairness is not None:
-            self._spawn("follow flow schemas", self._fairness.run(patience))
             self._spawn("keep flow schemas", self._on(self._fairness.changed, self._settle_flow_schemas))
-        self._spawn("follow API services", self._registrations.run(patience))
         self._spawn("follow definitions", self._definitions.run(patience))
         self._spawn("keep API services", self._on(self._registrations.changed, self._settle_api_services))
         self._spawn("keep custom API services", self._on(self._definitions_changed, self._settle_custom_api_services))

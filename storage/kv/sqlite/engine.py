@@ -7,7 +7,7 @@ leaves no thread, no task and no lock.
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self, cast
@@ -16,6 +16,7 @@ from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.sqlite import reads, schema
 from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
 from aio_apiserver.storage.kv.sqlite.committer import Committer
@@ -144,11 +145,18 @@ class SqliteKV:
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         self._check_open()
-        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self._reader.replay)
+        watcher = LocalWatcher(start, end, revision=revision, feed=self._feed, replay=self.replay)
         try:
             yield watcher
         finally:
             watcher.leave()
+
+    def on_revision(self, note: Callable[[int], None]) -> None:
+        self._feed.on_revision(note)
+
+    async def replay(self, wanted: Replay) -> Replayed:
+        self._check_open()
+        return await self._reader.replay(wanted)
 
     async def request_progress(self) -> None:
         self._check_open()

@@ -1,11 +1,12 @@
 """Log files: rotation, removal, and who may read them."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver.auditing.log_files import LogFile, Rotation, tidy
+from aio_apiserver.apiserver.auditing.log_files import LogFile, Rotation, SharedLogFile, tidy
 from aio_apiserver.storage.clock import ManualClock
 
 LINE = b"x" * 9 + b"\n"
@@ -55,3 +56,19 @@ def test_old_files_are_compressed_and_removed(tmp_path: Path) -> None:
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["audit-2023-11-13T00-00-00.000.log.gz", "audit-2023-11-14T00-00-00.000.log.gz", "audit-notes.log"]
     assert gzip.decompress((tmp_path / left[0]).read_bytes()) == LINE
+
+
+async def test_several_processes_append_and_rotate_without_losing_a_line(tmp_path: Path) -> None:
+    clock = ManualClock()
+    path, rotation = tmp_path / "audit.log", Rotation(most_bytes=50)
+    logs = [SharedLogFile(path, rotation, clock) for _ in range(3)]
+    lines = [b"%09d\n" % number for number in range(60)]
+
+    for number, line in enumerate(lines):
+        logs[number % 3].write(line)
+    for log in logs:
+        await log.close()
+
+    written = [(tmp_path / name).read_bytes() for name in sorted(os.listdir(tmp_path))]  # noqa: PTH208
+    assert b"".join(written) == b"".join(lines)
+    assert {len(one) for one in written} == {50}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from aio_apiserver.apiserver.config import command_line, flag_grammar
+from aio_apiserver.apiserver.config import command_line, cores, flag_grammar
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
@@ -41,6 +41,11 @@ def test_values_become_what_they_mean() -> None:
     assert (chosen.pki_dir, chosen.kubeconfig_file) == (Path("/data/pki"), Path("/data/admin.kubeconfig"))
 
 
+def test_auto_is_a_worker_for_each_usable_core() -> None:
+    assert of("--workers=auto").workers == cores.usable()
+    assert (of().workers, of("--workers=3").workers) == (1, 3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "backend"),
     [([], "sqlite"), (["--storage-backend=memory"], "memory"), (["--etcd-servers=http://a:1"], "etcd3")],
@@ -56,6 +61,12 @@ def test_the_backend_follows_from_the_servers(arguments: list[str], backend: str
             ["--secure-port=abc"],
             'invalid argument "abc" for "--secure-port" flag: strconv.ParseInt: parsing "abc": invalid syntax',
         ),
+        (["--workers=0"], 'invalid argument "0" for "--workers" flag: Input should be greater than 0'),
+        (
+            ["--workers=some"],
+            'invalid argument "some" for "--workers" flag: strconv.ParseInt: parsing "some": invalid syntax',
+        ),
+        (["--workers=2", "--testing"], "--testing cannot be used with several --workers"),
         (
             ["--anonymous-auth=maybe"],
             'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
