@@ -11,12 +11,20 @@ import os
 import shlex
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver import loops, server, start_errors
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import StorageError
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver import heap
+else:
+    heap = Deferred("aio_apiserver.apiserver.heap")
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +57,7 @@ async def _serve(settings: Settings) -> int:
 
 
 async def _announce(running: Server) -> None:
-    """Print the kubeconfig file and write the ready file when the server is ready."""
+    """Print the kubeconfig file and write the ready file when the server is ready. Then keep the heap small."""
     await running.wait_until_ready()
     settings = running.settings
     sys.stdout.write(f"export KUBECONFIG={shlex.quote(str(settings.kubeconfig_file.absolute()))}\n")
@@ -59,6 +67,7 @@ async def _announce(running: Server) -> None:
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()
+    await heap.keep_trimmed(SystemClock())
 
 
 def _stop_on_signals() -> asyncio.Event:

@@ -27,7 +27,7 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import version
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.assembly import open_limits
-from aio_apiserver.apiserver.metrics import program, reloads
+from aio_apiserver.apiserver.metrics import connections, program, reloads
 from aio_apiserver.apiserver.metrics import storage as storage_metrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
@@ -41,6 +41,7 @@ from aio_apiserver.apiserver.tls.reloading import Reloading
 from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.apiserver.wire.watch_writing import WatchWriters
 from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.deferred import Deferred
@@ -238,6 +239,7 @@ def _open_parts(
         requests=_count_requests(settings, gates, plane.served, measures),
         definitions=plane.definitions,
         upkeep=upkeep,
+        writers=_open_writers(clock, measures, stack),
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
     )
@@ -271,6 +273,13 @@ def _open_background(access: Access, storage: StorageFactory, clock: Clock, stac
         background.spawn(run(clock.patience), name="authorization")
     background.spawn(storage.warm(), name="fill caches")
     return background
+
+
+def _open_writers(clock: Clock, measures: Measures, stack: AsyncExitStack) -> WatchWriters:
+    writers = WatchWriters(clock.patience)
+    stack.callback(writers.close)
+    measures.ask(lambda: connections.of_watches(writers.statistics()))
+    return writers
 
 
 def _count_requests(settings: Settings, gates: Gates, served: ServedPaths, measures: Measures) -> RequestMetrics:

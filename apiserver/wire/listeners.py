@@ -20,6 +20,11 @@ logger = logging.getLogger(__name__)
 
 _LOOPBACK = "127.0.0.1"
 _BACKLOG = 1024
+_UNSENT_BYTES = 128 * 1024
+"""The bytes that the kernel takes for a client whose receive window is full. Without this limit it takes megabytes for
+each client that does not read. Accepted sockets inherit it.
+"""
+_has_limit_of_unsent = hasattr(socket, "TCP_NOTSENT_LOWAT")
 _STREAM_GRACE = 0.25
 """Seconds for streams to end by themselves when the server stops."""
 _TLS_SHUTDOWN_SECONDS = 0.5
@@ -97,13 +102,16 @@ def _bind(address: str, port: int, *, is_shared: bool) -> socket.socket:
 
 
 def _listen(family: socket.AddressFamily, address: str, port: int, *, is_shared: bool) -> socket.socket:
-    return socket.create_server(
+    listening = socket.create_server(
         (address, port),
         family=family,
         backlog=_BACKLOG,
         reuse_port=is_shared,
         dualstack_ipv6=address == "::" and socket.has_dualstack_ipv6(),
     )
+    if _has_limit_of_unsent:
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
+    return listening
 
 
 async def open_secure(

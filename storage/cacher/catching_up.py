@@ -4,8 +4,9 @@ A watcher starts here with the state, or with the changes that it has missed, in
 does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. So a slow
 watcher holds at most its sink's limit and one portion in memory.
 
-Must hold: the feeder's events end exactly where the group's batches begin. A watch ends when its sink stays above its
-limit for longer than its patience, or when it falls behind the window.
+Must hold: a portion ends with the object that fills PORTION_BYTES. The feeder's events end exactly where the group's
+batches begin. A watch ends when its sink stays above its limit for longer than its patience, or when it falls behind
+the window.
 """
 
 import asyncio
@@ -24,6 +25,9 @@ from aio_apiserver.storage.yielding import Share
 
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared time budget adds to it."""
+
+PORTION_BYTES = 256 * 1024
+"""The bytes of the objects in a portion, which is encoded for one watcher."""
 
 SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 0.25
@@ -93,7 +97,7 @@ class Feeder:
         """The watcher's events for the next changes up to the fan-out's position; its revision moves on."""
         events: list[WatchEvent] = []
         position = self._fanout.position.revision
-        is_over = False
+        size, is_over = 0, False
         for change in self._cache.window.behind(watcher.revision):
             if change.revision > position:
                 break
@@ -103,8 +107,9 @@ class Feeder:
                 event = change.seen_through(watcher.predicate)
                 if event is not None:
                     events.append(_readable(event))
+                    size += _size(event)
             watcher.revision = change.revision
-            is_over = share.step() or is_over
+            is_over = share.step() or is_over or size >= PORTION_BYTES
         watcher.revision = max(watcher.revision, position)
         return events
 
@@ -138,16 +143,23 @@ def _initial(watcher: CacheWatcher, share: Share) -> list[WatchEvent]:
     assert watcher.initial is not None
     predicate = watcher.predicate
     events: list[WatchEvent] = []
+    size = 0
     for stored in watcher.initial:
         stored.hydrate()
         if predicate.is_everything or predicate.matches(stored):
             events.append(WatchEvent(WatchEventType.ADDED, stored, stored.revision))
-        if share.step():
+            size += stored.size
+        if share.step() or size >= PORTION_BYTES:
             return events
     watcher.initial = None
     if watcher.marks_initial:
         events.append(bookmark(watcher.revision, ends_initial_events=True))
     return events
+
+
+def _size(event: WatchEvent) -> int:
+    assert event.object is not None
+    return event.object.size
 
 
 def _readable(event: WatchEvent) -> WatchEvent:
