@@ -30,6 +30,7 @@ from aio_apiserver.apiserver.filters import (
     audit,
     authentication,
     authorization,
+    connection_limits,
     entry,
     errors,
     fairness,
@@ -149,6 +150,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(audit.with_failed_authentication, auditor=auditor)] if auditor is not None else []),
         authenticate,
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
+        partial(connection_limits.with_connection_limits, starts=parts.limits.watch_starts),
         partial(
             impersonation.with_impersonation,
             impersonator=Impersonator(parts.access.authorizer),

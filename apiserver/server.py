@@ -169,7 +169,9 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
         pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
         parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring)
         serving = ServingTLS(settings, pki)
-        secure = await listeners.open_secure(settings, app.secure(parts), serving.context, stack)
+        secure = await listeners.open_secure(
+            settings, app.secure(parts), serving.context, parts.limits.connections, stack
+        )
         insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
         root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())

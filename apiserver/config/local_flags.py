@@ -44,6 +44,23 @@ class LocalFlags(FlagGroup):
         0,
         "A port on 127.0.0.1 that serves plain HTTP without authentication or authorization, for curl. 0 is off.",
     )
+    max_connections: Count = flag(
+        LOCAL,
+        20_000,
+        "The maximum number of connections of the secure port, within the limit of open files; further ones are "
+        "closed. 0 is the limit of open files.",
+    )
+    max_connections_per_address: Count = flag(
+        LOCAL,
+        10_000,
+        "The maximum number of connections of one client address; further ones are closed. 0 is no limit.",
+    )
+    max_connections_per_user: Count = flag(
+        LOCAL,
+        10_000,
+        "The maximum number of connections of one user, unless in system:masters; requests on further ones get 429. "
+        "0 is no limit.",
+    )
     controllers: Strings = flag(
         LOCAL,
         (),

@@ -21,3 +21,21 @@ def of_watches(numbers: Mapping[str, int]) -> Iterator[AnyFamily]:
     )
     dropped.of().add(numbers["dropped"])
     yield dropped
+
+
+def of_connections(numbers: Mapping[str, int], refused_watches: int) -> Iterator[AnyFamily]:
+    """The families from the statistics of the connection limits, and the refused starts of watches."""
+    present = metric_families.gauge("aio_apiserver_connections", "Open connections of the secure port.")
+    present.of().set(numbers["open"])
+    yield present
+    refused = metric_families.counter(
+        "aio_apiserver_connections_refused_total", "Connections above a limit, by limit.", labels=("limit",)
+    )
+    for limit in ("total", "address", "user"):
+        refused.of(limit).add(numbers[f"refused_{limit}"])
+    yield refused
+    watches = metric_families.counter(
+        "aio_apiserver_watch_starts_refused_total", "Watches of users who began too many at once."
+    )
+    watches.of().add(refused_watches)
+    yield watches

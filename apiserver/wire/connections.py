@@ -26,6 +26,7 @@ from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
 from aio_apiserver.apiserver.wire import framing, responses, route_errors
+from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
 
 logger = logging.getLogger(__name__)
@@ -88,13 +89,24 @@ class Sockets:
 class HTTPConnection(web.RequestHandler):
     """The connection of one client."""
 
-    __slots__ = ("_certificate", "_certificates", "_head_seconds", "_head_timer", "_sockets", "is_busy")
+    __slots__ = (
+        "_address",
+        "_certificate",
+        "_certificates",
+        "_head_seconds",
+        "_head_timer",
+        "_limits",
+        "_sockets",
+        "is_busy",
+        "user",
+    )
 
     def __init__(
         self,
         manager: web.Server,
         *,
         sockets: "Sockets",
+        limits: ConnectionLimits,
         certificates: ClientCertificates,
         head_seconds: float,
         **kwargs: Any,
@@ -106,6 +118,11 @@ class HTTPConnection(web.RequestHandler):
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
         self.is_busy = False
+        self.user = ""
+        """The user for whom the connection counts."""
+        self._address: str | None = None
+        """The address for which the connection counts; None when it was refused."""
+        self._limits = limits
         self._sockets = sockets
         self._certificates = certificates
         self._certificate: ClientCertificate | _Unread | None = _UNREAD
@@ -122,8 +139,25 @@ class HTTPConnection(web.RequestHandler):
         self._sockets.opened()
         super().connection_made(transport)
         self._head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
+        peer = transport.get_extra_info("peername")
+        address = peer[0] if peer else ""
+        if self._limits.admit(address):
+            self._address = address
+        else:
+            self.force_close()
+
+    def count_for(self, user: str) -> bool:
+        """Count the connection for the user of its present request. Returns whether the user may have it."""
+        if self._address is None or user == self.user:
+            return True
+        is_admitted = self._limits.change_user(self.user, user)
+        self.user = user if is_admitted else ""
+        return is_admitted
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        if self._address is not None:
+            self._limits.leave(self._address, self.user)
+            self._address = None
         if self._head_timer is not None:
             self._head_timer.cancel()
         super().connection_lost(exc)
@@ -176,9 +210,12 @@ class HTTPConnection(web.RequestHandler):
 class Connections(web.Server):
     """All connections of one listener, and the handler for their requests."""
 
-    def __init__(self, handler: RequestHandler, *, head_seconds: float = HEAD_SECONDS) -> None:
+    def __init__(
+        self, handler: RequestHandler, limits: ConnectionLimits, *, head_seconds: float = HEAD_SECONDS
+    ) -> None:
         super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
         self._handler = handler
+        self._limits = limits
         self._head_seconds = head_seconds
         self._is_closing = False
         self._certificates = ClientCertificates()
@@ -188,6 +225,7 @@ class Connections(web.Server):
         return HTTPConnection(
             self,
             sockets=self.sockets,
+            limits=self._limits,
             certificates=self._certificates,
             head_seconds=self._head_seconds,
             max_headers=_MOST_HEADERS,

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import Self
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
 from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
 
 logger = logging.getLogger(__name__)
@@ -50,13 +51,14 @@ class Listener:
         tls: ssl.SSLContext | None,
         is_shared: bool = False,
         head_seconds: float = HEAD_SECONDS,
+        limits: ConnectionLimits | None = None,
     ) -> Self:
         """Bind and listen. Raises OSError when the port is not available.
 
         head_seconds: the time limit of a new connection for its TLS handshake, and then for the head of its first
         request.
         """
-        connections = Connections(handler, head_seconds=head_seconds)
+        connections = Connections(handler, limits or ConnectionLimits(), head_seconds=head_seconds)
         bound = _bind(address, port, is_shared=is_shared)
         server = await asyncio.get_running_loop().create_server(
             connections,
@@ -115,11 +117,13 @@ def _listen(family: socket.AddressFamily, address: str, port: int, *, is_shared:
 
 
 async def open_secure(
-    settings: Settings, handler: RequestHandler, tls: ssl.SSLContext, stack: AsyncExitStack
+    settings: Settings, handler: RequestHandler, tls: ssl.SSLContext, limits: ConnectionLimits, stack: AsyncExitStack
 ) -> Listener:
     """The listener of the secure port. Raises OSError when the port is not available."""
     address, port = settings.bind_address, settings.secure_port
-    listener = await Listener.open(handler, address, port, tls=tls, is_shared=settings.permit_port_sharing)
+    listener = await Listener.open(
+        handler, address, port, tls=tls, is_shared=settings.permit_port_sharing, limits=limits
+    )
     stack.push_async_callback(listener.close, _STREAM_GRACE)
     logger.info("Serving securely on %s:%d", address, listener.port)
     return listener
