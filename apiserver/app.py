@@ -50,8 +50,8 @@ from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.routing import Routes, documents_or_resources
 from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
-from aio_apiserver.apiserver.wire.watch_writing import WatchWriters
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
@@ -80,7 +80,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     requests: RequestMetrics
     definitions: DefinitionController
     upkeep: Upkeep
-    writers: WatchWriters
+    writers: PacedWriters
     auditor: Auditor | None = None
     """None without an audit policy."""
     bench: "Bench | None" = None
@@ -96,7 +96,6 @@ def routes(parts: Parts) -> Routes:
         parts.draining,
         parts.requests,
         parts.backends,
-        writers=parts.writers,
         min_watch_seconds=parts.settings.min_request_timeout,
     ).handle
     documents = openapi.of(parts.served, parts.gateway.versions, builtin(), parts.clock)

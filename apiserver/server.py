@@ -40,6 +40,7 @@ from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Reloading
 from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_writing import WatchWriters
 from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
@@ -169,10 +170,10 @@ async def start(settings: Settings, *, clock: Clock | None = None, beginning: Sn
         pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
         parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring)
         serving = ServingTLS(settings, pki)
-        secure = await listeners.open_secure(
-            settings, app.secure(parts), serving.context, parts.limits.connections, stack
-        )
-        insecure = await listeners.open_insecure(settings, app.insecure(parts), stack)
+        writers, limits = parts.writers, parts.limits.connections
+        handler = app.secure(parts)
+        secure = await listeners.open_secure(settings, handler, serving.context, stack, limits=limits, writers=writers)
+        insecure = await listeners.open_insecure(settings, app.insecure(parts), stack, writers=writers)
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
         root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())
         reloading = renewal.open_renewal(
@@ -277,8 +278,8 @@ def _open_background(access: Access, storage: StorageFactory, clock: Clock, stac
     return background
 
 
-def _open_writers(clock: Clock, measures: Measures, stack: AsyncExitStack) -> WatchWriters:
-    writers = WatchWriters(clock.patience)
+def _open_writers(clock: Clock, measures: Measures, stack: AsyncExitStack) -> PacedWriters:
+    writers = PacedWriters(clock.patience)
     stack.callback(writers.close)
     measures.ask(lambda: connections.of_watches(writers.statistics()))
     return writers

@@ -10,7 +10,7 @@ Must hold, on every implementation:
 - A list and a watch from the list's revision leave no gap and repeat nothing.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from enum import Enum
 from typing import Any, Protocol, TypedDict, Unpack
 
@@ -106,7 +106,7 @@ Encoder = Callable[[Sequence[WatchEvent]], bytes]
 """Encodes the events of a batch. Watchers with the same encoder share the bytes."""
 
 
-Frames = dict[tuple[Encoder, tuple[WatchEvent, ...]], bytes]
+Frames = MutableMapping[tuple[Encoder, tuple[WatchEvent, ...]], bytes]
 """Encoded batches by their encoder and their events."""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
@@ -25,6 +25,7 @@ OnRefused = Callable[[RequestContext], None]
 
 TOO_MANY = "Too many requests, please try again later.\n"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
+_WITH_BODIES = _WRITES | {"deletecollection"}
 _LONGEST_WAIT = 60.0
 _PART = 4
 """A request may wait for a quarter of the time to its deadline."""
@@ -47,6 +48,8 @@ def with_fairness(
         is_watch = verb == "watch"
         if not is_watch and info.is_long_running:
             return await handler(request, context)
+        if not request.content.is_eof() and verb in _WITH_BODIES:
+            await bodies.wait_for_beginning(request)
         path = "" if info.is_resource else info.path
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
         lane = fairness.lane_of(context.user, classified)

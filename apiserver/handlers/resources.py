@@ -18,7 +18,6 @@ from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
-from aio_apiserver.apiserver.wire.watch_writing import WatchWriters
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.kind import Kind
@@ -56,7 +55,6 @@ class ResourceHandlers:
         requests: RequestMetrics,
         backends: Backends,
         *,
-        writers: WatchWriters,
         min_watch_seconds: float,
     ) -> None:
         self._served = served
@@ -65,9 +63,7 @@ class ResourceHandlers:
         self._handlers: Mapping[str, Handle] = {
             "get": get.handle,
             "list": list.handle,
-            "watch": partial(
-                watch.handle, draining=draining, requests=requests, writers=writers, min_seconds=min_watch_seconds
-            ),
+            "watch": partial(watch.handle, draining=draining, requests=requests, min_seconds=min_watch_seconds),
             "create": create.handle,
             "update": update.handle,
             "patch": patch.handle,

@@ -13,7 +13,6 @@ from aio_apiserver.apiserver.wire import negotiation, parameters, watch_streams,
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import wire_of
-from aio_apiserver.apiserver.wire.watch_writing import WatchWriters
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
 from aio_apiserver.registry.generic.served import Served
@@ -28,7 +27,6 @@ async def handle(
     *,
     draining: Draining,
     requests: RequestMetrics,
-    writers: WatchWriters,
     min_seconds: float,
 ) -> web.StreamResponse:
     """Stream events until the time is up, the client disconnects or the server drains.
@@ -42,7 +40,7 @@ async def handle(
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     frames = _frames(request, context, served, chosen)
     delivered = requests.watch_recorder_of(context.info).delivered
-    stream = watch_streams.WatchStream(request, context, frames, delivered=delivered, writers=writers)
+    stream = watch_streams.WatchStream(request, context, frames, delivered)
     sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
         watch = await served.storage.watch(resource_request, options, sink, name="")

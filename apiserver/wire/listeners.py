@@ -16,6 +16,7 @@ from typing import Self
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
 from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 
 logger = logging.getLogger(__name__)
 
@@ -52,13 +53,14 @@ class Listener:
         is_shared: bool = False,
         head_seconds: float = HEAD_SECONDS,
         limits: ConnectionLimits | None = None,
+        writers: PacedWriters | None = None,
     ) -> Self:
         """Bind and listen. Raises OSError when the port is not available.
 
         head_seconds: the time limit of a new connection for its TLS handshake, and then for the head of its first
         request.
         """
-        connections = Connections(handler, limits or ConnectionLimits(), head_seconds=head_seconds)
+        connections = Connections(handler, limits=limits, writers=writers, head_seconds=head_seconds)
         bound = _bind(address, port, is_shared=is_shared)
         server = await asyncio.get_running_loop().create_server(
             connections,
@@ -117,25 +119,33 @@ def _listen(family: socket.AddressFamily, address: str, port: int, *, is_shared:
 
 
 async def open_secure(
-    settings: Settings, handler: RequestHandler, tls: ssl.SSLContext, limits: ConnectionLimits, stack: AsyncExitStack
+    settings: Settings,
+    handler: RequestHandler,
+    tls: ssl.SSLContext,
+    stack: AsyncExitStack,
+    *,
+    limits: ConnectionLimits,
+    writers: PacedWriters,
 ) -> Listener:
     """The listener of the secure port. Raises OSError when the port is not available."""
     address, port = settings.bind_address, settings.secure_port
     listener = await Listener.open(
-        handler, address, port, tls=tls, is_shared=settings.permit_port_sharing, limits=limits
+        handler, address, port, tls=tls, is_shared=settings.permit_port_sharing, limits=limits, writers=writers
     )
     stack.push_async_callback(listener.close, _STREAM_GRACE)
     logger.info("Serving securely on %s:%d", address, listener.port)
     return listener
 
 
-async def open_insecure(settings: Settings, handler: RequestHandler, stack: AsyncExitStack) -> Listener | None:
+async def open_insecure(
+    settings: Settings, handler: RequestHandler, stack: AsyncExitStack, *, writers: PacedWriters
+) -> Listener | None:
     """The listener of --insecure-port on loopback; None without the flag. Raises OSError when the port is not
     available.
     """
     if not settings.insecure_port:
         return None
-    listener = await Listener.open(handler, _LOOPBACK, settings.insecure_port, tls=None)
+    listener = await Listener.open(handler, _LOOPBACK, settings.insecure_port, tls=None, writers=writers)
     stack.push_async_callback(listener.close, _STREAM_GRACE)
     logger.warning("Serving WITHOUT authentication or authorization on %s:%d", _LOOPBACK, listener.port)
     return listener

@@ -17,10 +17,11 @@ from typing import NamedTuple
 from aiohttp import web
 
 from aio_apiserver.apiserver.wire import responses, websockets
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriter
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import Wire
-from aio_apiserver.apiserver.wire.watch_writing import WatchWriter, WatchWriters
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, status_error
@@ -54,17 +55,14 @@ class WatchStream:
         request: web.BaseRequest,
         context: RequestContext,
         frames: Frames,
-        *,
         delivered: Delivered,
-        writers: WatchWriters,
     ) -> None:
         self._request = request
         self._context = context
         self._frames = frames
         self._delivered = delivered
         self._encode = frames.first
-        self._writers = writers
-        self._writer: WatchWriter | None = None
+        self._writer: PacedWriter | None = None
         self._early: list[bytes] = []
         self._is_cut = False
         self._over = asyncio.Event()
@@ -147,8 +145,9 @@ class WatchStream:
 
     def _open(self, stack: AsyncExitStack) -> None:
         """The headers were sent: write the events that came earlier."""
-        assert self._request.transport is not None
-        self._writer = WatchWriter(self._writers, self._request.transport, is_whole=self._frames.wire.is_socket)
+        connection = self._request.protocol
+        assert isinstance(connection, HTTPConnection)
+        self._writer = connection.paced(is_whole=self._frames.wire.is_socket)
         stack.callback(self._writer.close)
         for frame in self._early:
             self._writer.write(frame)

@@ -1,8 +1,8 @@
 """Catching up: brings watchers up to the fan-out's position, each at the pace of its client.
 
 A watcher starts here with the state, or with the changes that it has missed, in portions. It comes back when its sink
-does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. So a slow
-watcher holds at most its sink's limit and one portion in memory.
+does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. Watchers with
+the same portion share its bytes. So a slow watcher holds at most its sink's limit and one portion in memory.
 
 Must hold: a portion ends with the object that fills PORTION_BYTES. The feeder's events end exactly where the group's
 batches begin. A watch ends when its sink stays above its limit for longer than its patience, or when it falls behind
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
 from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.cacher.recent_frames import RecentFrames
 from aio_apiserver.storage.cacher.slow_watch_budget import TimeBudget
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
@@ -43,6 +44,8 @@ class Feeder:
         self._clock = clock
         self._tasks = tasks
         self._budget = TimeBudget(clock)
+        self._portions = RecentFrames()
+        self._feeding = 0
         self._slowed = 0
         self._dropped = 0
 
@@ -70,6 +73,7 @@ class Feeder:
         watcher.feeding = self._tasks.spawn(self._catch_up(watcher), name="feed watcher")
 
     async def _catch_up(self, watcher: CacheWatcher) -> None:
+        self._feeding += 1
         try:
             while await self._is_taken(watcher):
                 if watcher.initial is None:
@@ -78,13 +82,17 @@ class Feeder:
                     return
         except (RevisionExpired, Corrupt) as exc:
             self._fanout.end(watcher, exc)
+        finally:
+            self._feeding -= 1
+            if not self._feeding:
+                self._portions.clear()
 
     def _advance(self, watcher: CacheWatcher) -> bool:
         """Deliver one portion; returns whether the watcher needs no more feeding. Raises RevisionExpired, Corrupt."""
         share = Share(self._clock)
         events = self._missed(watcher, share) if watcher.initial is None else _initial(watcher, share)
         if events:
-            self._fanout.send((watcher,), WatchBatch(events))
+            self._fanout.send((watcher,), WatchBatch(events, self._portions))
         if watcher.is_ended:
             return True
         if watcher.initial is not None or watcher.revision != self._fanout.position.revision or watcher.is_slow():

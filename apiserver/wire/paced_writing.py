@@ -1,10 +1,10 @@
-"""Watch writing: writes the frames of watches to their connections, at each client's pace, within one limit of memory.
+"""Paced writing: writes long responses and watch frames at each client's pace, within one limit of memory.
 
 TLS encrypts a copy of each byte for each connection. So a client that does not read is given no more bytes than the
-kernel takes; its frames wait here, and all watchers of a group share them. Frames go out in pieces, round robin, a few
-milliseconds in each turn of the event loop.
+kernel takes. The rest waits here, and clients that get the same bytes share them. Bytes go out in pieces, round robin,
+a few milliseconds in each turn of the event loop.
 
-    frame of 300 KB, 2,000 watchers, none reads     300 KB wait once, not 600 MB
+    watch frame of 300 KB, 2,000 watchers, none reads     300 KB wait once, not 600 MB
 
 Must hold: bytes go out in order. The waiting frames and the buffers of stalled connections together stay below LIMIT
 and one turn: at the limit, connections that have been stalled longest are closed. A connection that takes bytes is not
@@ -21,7 +21,7 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.yielding import Share
 
 LIMIT = 32 * 1024 * 1024
-"""The bytes that all watches of a server hold for clients that have not read them."""
+"""The bytes that a server holds for clients that have not read them."""
 STALLED_BYTES = 48 * 1024
 """The encrypted bytes that a stalled connection holds, at most: buffers of the event loop and of TLS."""
 STALLED_SECONDS = 0.1
@@ -29,23 +29,28 @@ STALLED_SECONDS = 0.1
 LAST_SECONDS = 5.0
 """The time limit in which a client has to read the rest of an ended watch."""
 
-_PIECE = 8 * 1024
-"""The payload of one TLS record. TLS keeps a buffer as large as the largest write while the connection lives."""
+SHORT = 8 * 1024
+"""The size of a piece. TLS keeps a buffer as large as the largest write while the connection lives."""
 _TURN_BYTES = 8 * 1024 * 1024
 """Frames are written at once, up to this sum in a turn of the event loop: TLS encrypts it in some ten milliseconds."""
 _AT_ONCE = 64 * 1024
 """Longer frames wait for their turn."""
+_MOST_BYTES = 128 * 1024
+"""The bytes that one connection gets in a turn, at most."""
 
 
-class WatchWriters:
-    """The writers of all watches of one server."""
+Frame = bytes | bytearray | memoryview
+
+
+class PacedWriters:
+    """The writers of all connections of one server."""
 
     def __init__(self, clock: Clock, limit: int = LIMIT) -> None:
         self._clock = clock
         self._limit = limit
-        self._ready: dict[WatchWriter, None] = {}
+        self._ready: dict[PacedWriter, None] = {}
         """Writers with waiting frames, in the order in which they are served."""
-        self._stalled: dict[WatchWriter, float] = {}
+        self._stalled: dict[PacedWriter, float] = {}
         """Writers whose connections take no bytes, and since when; the oldest first."""
         self._selector: selectors.DefaultSelector | None = None
         """Tells which of the stalled connections take bytes again."""
@@ -79,14 +84,14 @@ class WatchWriters:
             self._is_counting = True
             asyncio.get_running_loop().call_soon(self._renew)
 
-    def hold(self, frame: bytes) -> None:
+    def hold(self, frame: Frame) -> None:
         """Count one more holder of a frame."""
         holders = self._holders.get(id(frame), 0)
         self._holders[id(frame)] = holders + 1
         if not holders:
             self._frame_bytes += len(frame)
 
-    def release(self, frame: bytes) -> None:
+    def release(self, frame: Frame) -> None:
         """Count one holder less."""
         holders = self._holders.pop(id(frame)) - 1
         if holders:
@@ -94,12 +99,12 @@ class WatchWriters:
         else:
             self._frame_bytes -= len(frame)
 
-    def ready(self, writer: "WatchWriter") -> None:
+    def ready(self, writer: "PacedWriter") -> None:
         """The writer has frames for a connection that may take them."""
         self._ready[writer] = None
         self._schedule()
 
-    def stalled(self, writer: "WatchWriter") -> None:
+    def stalled(self, writer: "PacedWriter") -> None:
         """The connection of the writer takes no bytes now. Calls `resume` when it does."""
         self._stalled[writer] = self._clock.monotonic()
         selector = self._opened()
@@ -110,7 +115,7 @@ class WatchWriters:
             self.allowance = 0
             self._schedule()
 
-    def forget(self, writer: "WatchWriter") -> None:
+    def forget(self, writer: "PacedWriter") -> None:
         """The writer has nothing to write any more."""
         self._ready.pop(writer, None)
         if self._stalled.pop(writer, None) is None or self._selector is None:
@@ -128,7 +133,7 @@ class WatchWriters:
     def _resume(self) -> None:
         assert self._selector is not None
         for key, _ in self._selector.select(0):
-            writer: WatchWriter = key.data
+            writer: PacedWriter = key.data
             self.forget(writer)
             writer.resume()
 
@@ -145,15 +150,16 @@ class WatchWriters:
             asyncio.get_running_loop().call_soon(self._take_turn)
 
     def _take_turn(self) -> None:
-        """Write one piece to each ready connection, until the turn is used up."""
+        """Write some pieces to each ready connection, until the turn is used up. Few connections get more of it."""
         self._is_scheduled = False
         self._make_room()
         share = Share(self._clock)
+        most = max(_TURN_BYTES // max(len(self._ready), 1), SHORT)
         for writer in list(self._ready):
             if self._must_wait():
                 break
             del self._ready[writer]
-            writer.write_piece()
+            writer.write_some(min(most, _MOST_BYTES))
             if share.step():
                 break
         self._renew()
@@ -178,17 +184,17 @@ class WatchWriters:
             writer.abort()
 
 
-class WatchWriter:
-    """Writes the frames of one watch. `is_whole`: a frame is not cut into pieces, because the connection may write in
+class PacedWriter:
+    """Writes to one connection. `is_whole`: a frame is not cut into pieces, because the connection may write in
     between, as WebSockets do.
     """
 
-    def __init__(self, writers: WatchWriters, transport: asyncio.Transport, *, is_whole: bool) -> None:
+    def __init__(self, writers: PacedWriters, transport: asyncio.Transport, *, is_whole: bool) -> None:
         self.fd: int = transport.get_extra_info("socket").fileno()
         self._writers = writers
         self._transport = transport
         self._is_whole = is_whole
-        self._frames: deque[bytes] = deque()
+        self._frames: deque[Frame] = deque()
         self._written = 0
         """The bytes of the first frame that have been written."""
         self._waiting = 0
@@ -203,26 +209,36 @@ class WatchWriter:
         """The bytes that were not sent."""
         return self._waiting + self._transport.get_write_buffer_size()
 
-    def write(self, frame: bytes) -> None:
+    @property
+    def is_closed(self) -> bool:
+        """Whether the connection is closed, by the client or here."""
+        return self._transport.is_closing()
+
+    def write(self, frame: Frame) -> None:
         """Write a frame behind the earlier ones."""
         size = len(frame)
         writers = self._writers
         if self._is_busy or size > writers.allowance or size > _AT_ONCE:
             self._wait(frame)
-        elif self._given < _PIECE or self._can_give():
+        elif self._given < SHORT or self._can_give():
             writers.use(size)
             self._give(frame)
         else:
             self._wait(frame)
             self._stall()
 
-    def write_piece(self) -> None:
-        """Write the next piece of the frames that wait, if the kernel takes it."""
-        if self._given >= _PIECE and not self._can_give():
-            self._stall()
-            return
+    def write_some(self, size: int) -> None:
+        """Write pieces of the frames that wait, as far as the kernel takes them."""
+        while size > 0 and self._frames:
+            if self._given >= SHORT and not self._can_give():
+                self._stall()
+                return
+            size -= self._write_piece()
+        self._go_on()
+
+    def _write_piece(self) -> int:
         frame = self._frames[0]
-        end = len(frame) if self._is_whole else min(self._written + _PIECE, len(frame))
+        end = len(frame) if self._is_whole else min(self._written + SHORT, len(frame))
         piece = memoryview(frame)[self._written : end]
         self._written = end
         self._waiting -= len(piece)
@@ -230,7 +246,7 @@ class WatchWriter:
             self._written = 0
             self._writers.release(self._frames.popleft())
         self._give(piece)
-        self._go_on()
+        return len(piece)
 
     def resume(self) -> None:
         """The kernel takes bytes again."""
@@ -249,15 +265,19 @@ class WatchWriter:
         self.close()
         self._transport.close()
 
+    async def drain(self) -> None:
+        """Return when the kernel has taken what waited."""
+        while self._is_busy:
+            self._settled.clear()
+            await self._settled.wait()
+
     async def finish(self) -> None:
         """Return when the client has read what waited. Raises ConnectionResetError, and breaks the connection, when it
         does not.
         """
         try:
             async with asyncio.timeout(LAST_SECONDS):
-                while self._is_busy:
-                    self._settled.clear()
-                    await self._settled.wait()
+                await self.drain()
         except TimeoutError:
             self.abort()
             raise ConnectionResetError("the client does not read the end of its watch") from None
@@ -278,7 +298,7 @@ class WatchWriter:
             self._is_busy = False
             self._settled.set()
 
-    def _wait(self, frame: bytes) -> None:
+    def _wait(self, frame: Frame) -> None:
         self._is_busy = True
         self._frames.append(frame)
         self._waiting += len(frame)
@@ -292,7 +312,7 @@ class WatchWriter:
 
     def _can_give(self) -> bool:
         """Whether the kernel has taken the earlier bytes. It is asked once a piece."""
-        if self._transport.is_closing():
+        if self.is_closed:
             return True
         asked = select.poll()
         asked.register(self.fd, select.POLLOUT)
@@ -301,14 +321,14 @@ class WatchWriter:
         self._given = 0
         return True
 
-    def _give(self, data: bytes | memoryview) -> None:
+    def _give(self, data: Frame) -> None:
         """Hand bytes to the connection, in pieces."""
-        if self._transport.is_closing():
+        if self.is_closed:
             return
         self._given += len(data)
-        if len(data) <= _PIECE:
+        if len(data) <= SHORT:
             self._transport.write(data)
             return
         whole = memoryview(data)  # pieces, for TLS and its buffer
-        for start in range(0, len(whole), _PIECE):
-            self._transport.write(whole[start : start + _PIECE])
+        for start in range(0, len(whole), SHORT):
+            self._transport.write(whole[start : start + SHORT])
