@@ -6,7 +6,7 @@ Must hold: a redirect of the backend leads back to the path of the proxy. A redi
 passed on (CVE-2022-3172: the client would send its credentials to the new address).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from aiohttp import hdrs, web
