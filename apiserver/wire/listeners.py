@@ -4,7 +4,6 @@ Must hold: an unspecified address listens on all addresses of both families. `cl
 are closed, at the latest after its grace period.
 """
 
-import asyncio
 import errno
 import logging
 import socket
@@ -14,6 +13,7 @@ from ipaddress import ip_address
 from typing import Self
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.wire.accepting import Acceptor
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
 from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
@@ -36,10 +36,10 @@ _NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 class Listener:
     """One listening port."""
 
-    def __init__(self, server: asyncio.Server, connections: Connections) -> None:
-        self.port: int = server.sockets[0].getsockname()[1]
+    def __init__(self, listening: socket.socket, acceptor: Acceptor, connections: Connections) -> None:
+        self.port: int = listening.getsockname()[1]
         """The port number, also when port 0 was requested."""
-        self._server = server
+        self._acceptor = acceptor
         self._connections = connections
 
     @classmethod
@@ -62,15 +62,7 @@ class Listener:
         """
         connections = Connections(handler, limits=limits, writers=writers, head_seconds=head_seconds)
         bound = _bind(address, port, is_shared=is_shared)
-        server = await asyncio.get_running_loop().create_server(
-            connections,
-            sock=bound,
-            backlog=_BACKLOG,
-            ssl=tls,
-            ssl_handshake_timeout=head_seconds if tls else None,
-            ssl_shutdown_timeout=_TLS_SHUTDOWN_SECONDS if tls else None,
-        )
-        return cls(server, connections)
+        return cls(bound, Acceptor(bound, connections, tls=tls, handshake_seconds=head_seconds), connections)
 
     @property
     def open_connections(self) -> int:
@@ -78,7 +70,7 @@ class Listener:
 
     def stop_accepting(self) -> None:
         """Refuse new connections. Close idle connections now, and the others after their present request."""
-        self._server.close()
+        self._acceptor.stop()
         self._connections.close_when_idle()
 
     def abort(self) -> None:
@@ -89,6 +81,7 @@ class Listener:
     async def close(self, grace: float) -> None:
         """Give requests the grace period to end, then cancel them and close every connection."""
         self.stop_accepting()
+        await self._acceptor.close()
         await self._connections.shutdown(grace)
         await self._connections.sockets.wait_until_closed(_TLS_SHUTDOWN_SECONDS)
 

@@ -127,9 +127,34 @@ async def yamls(target: Target, count: int, seconds: float) -> str:
     return await _repeat(target, [path], count, seconds, body=body, headers={"Content-Type": "application/yaml"})
 
 
+async def overload(target: Target, count: int, seconds: float) -> str:
+    """Lists of all pods on each connection, without pause but for the Retry-After of a 429."""
+    until, statuses, lacking = time.monotonic() + seconds, Counter[int](), Counter[int]()
+    tls = trusting(target.ca.parent.parent)
+    headers = {"Authorization": f"Bearer {target.token}"}
+    async with ClientSession(connector=TCPConnector(ssl=tls, limit=0), headers=headers) as session:
+
+        async def one(_: int) -> None:
+            while time.monotonic() < until:
+                try:
+                    async with session.get(f"https://127.0.0.1:{target.port}/api/v1/pods") as answer:
+                        async for _ in answer.content.iter_chunked(1 << 18):
+                            pass
+                        statuses[answer.status] += 1
+                        lacking[answer.status] += answer.status == 429 and "Retry-After" not in answer.headers
+                        await asyncio.sleep(float(answer.headers.get("Retry-After", 0)))
+                except OSError:
+                    statuses[0] += 1
+
+        ending = asyncio.gather(*map(one, range(count)))
+        await asyncio.wait([ending], timeout=seconds)
+        ending.cancel()
+    return f"statuses {dict(statuses)}, {sum(lacking.values())} of 429 without Retry-After"
+
+
 ATTACKS: Mapping[str, Callable[[Target, int, float], Awaitable[str]]] = {
     attack.__name__: attack
-    for attack in (watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls)
+    for attack in (watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, overload)
 }
 
 

@@ -26,12 +26,12 @@ _ALONE_SECONDS = 5.0
 _CALM_SECONDS = 15.0
 _LOOK_SECONDS = 0.05
 _ATTACKER, _OTHER = "eve-token", "jane-token"
-_TOKENS = f"{_ATTACKER},eve,eve\n{_OTHER},jane,jane\n"
-_RBAC = "rbac.authorization.k8s.io"
-_RIGHTS = {
+TOKENS = f"{_ATTACKER},eve,eve\n{_OTHER},jane,jane\n"
+RBAC = "rbac.authorization.k8s.io"
+RIGHTS = {
     "metadata": {"name": "users"},
-    "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
-    "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": name} for name in ("eve", "jane")],
+    "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
+    "subjects": [{"apiGroup": RBAC, "kind": "User", "name": name} for name in ("eve", "jane")],
 }
 
 
@@ -77,9 +77,9 @@ async def row(name: str, directory: Path, *, count: int, seconds: float) -> str:
 async def measured(name: str, directory: Path, *, count: int, seconds: float) -> Row:
     """The figures of one attack."""
     tokens = directory / "tokens.csv"
-    tokens.write_text(_TOKENS)
+    tokens.write_text(TOKENS)
     async with neighbours.attacked(directory, f"--token-auth-file={tokens}") as one:
-        status, _ = await one.create(f"/apis/{_RBAC}/v1/clusterrolebindings", _RIGHTS)
+        status, _ = await one.create(f"/apis/{RBAC}/v1/clusterrolebindings", RIGHTS)
         assert status == 201, status
         tls = program.trusting(one.program.directory)
         headers = {"Authorization": f"Bearer {_OTHER}"}
@@ -89,13 +89,13 @@ async def measured(name: str, directory: Path, *, count: int, seconds: float) ->
             told: list[str] = []
             most = [before]
             looking = asyncio.ensure_future(_look(one, most))
-            waits = await other.beside(_attack(name, one, told, count=count, seconds=seconds))
+            waits = await other.beside(attack(name, one, told, count=count, seconds=seconds))
             await asyncio.sleep(_CALM_SECONDS)
             looking.cancel()
             return Row(name, alone, waits, (before, max(most), one.memory), told[0])
 
 
-async def _attack(name: str, one: Attacked, told: list[str], *, count: int, seconds: float) -> None:
+async def attack(name: str, one: Attacked, told: list[str], *, count: int, seconds: float) -> None:
     ca = one.program.directory / "pki" / "ca.crt"
     words = (name, str(one.program.port), str(ca), _ATTACKER, str(count), str(seconds))
     process = await asyncio.create_subprocess_exec(
