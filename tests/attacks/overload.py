@@ -23,6 +23,13 @@ NORMAL_SECONDS = 5.0
 _PAUSE = 0.1
 _CREATORS = 16
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
+_RENEWERS = {
+    "metadata": {"name": "renewers"},
+    "roleRef": {"apiGroup": rows.RBAC, "kind": "ClusterRole", "name": "cluster-admin"},
+    "subjects": [
+        {"apiGroup": rows.RBAC, "kind": "User", "name": name} for name in ("system:kube-scheduler", "system:node:n1")
+    ],
+}
 _USERS = "renewer-token,system:kube-scheduler,scheduler\nkubelet-token,system:node:n1,n1,system:nodes\n" + rows.TOKENS
 
 
