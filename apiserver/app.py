@@ -182,6 +182,7 @@ def _flow_control(parts: Parts) -> list[Filter]:
         fairness=parts.limits.fairness,
         in_flight=parts.limits.in_flight,
         clock=parts.clock.patience,
+        draining=parts.draining,
         request_seconds=settings.request_timeout,
         on_refused=on_refused,
     )

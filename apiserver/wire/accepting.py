@@ -1,10 +1,10 @@
-"""Accepting: accepts connections one in each turn of the event loop, and does their TLS handshakes.
+"""Accepting: accepts connections, and does a few TLS handshakes at the same time.
 
-A handshake takes a millisecond or two of CPU time. When thousands of clients connect at once, one turn with all of
-their handshakes would hold the event loop for seconds.
+A handshake takes a millisecond or two of CPU time. When thousands of clients connect at once, one turn of the event
+loop with all of their handshakes would hold it for seconds.
 
-Must hold: connections wait in the kernel's backlog until their turn. A client that does not finish its handshake holds
-up no other client. `stop` ends handshakes that have not finished.
+Must hold: other connections wait in the kernel's backlog. A client that does not go on with its handshake soon makes
+room for the next one. `close` ends handshakes that have not finished.
 """
 
 import asyncio
@@ -18,6 +18,10 @@ from aio_apiserver.storage.tasks import Tasks
 logger = logging.getLogger(__name__)
 
 _TLS_SHUTDOWN_SECONDS = 0.5
+_AT_ONCE = 16
+"""The handshakes that run at the same time."""
+_SLOW_SECONDS = 0.05
+"""A handshake that takes longer waits for its client. It does not count any more."""
 _FAILURE_SECONDS = 0.1
 """The pause after a failed accept, as when the process has no file left."""
 
@@ -39,6 +43,7 @@ class Acceptor:
         self._tls = tls
         self._handshake_seconds = handshake_seconds
         self._tasks = Tasks()
+        self._slots = asyncio.Semaphore(_AT_ONCE)
         self._accepting = asyncio.get_running_loop().create_task(self._accept())
 
     def stop(self) -> None:
@@ -55,19 +60,21 @@ class Acceptor:
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
+            await self._slots.acquire()
             try:
                 accepted, _ = await loop.sock_accept(self._listening)
             except OSError as exc:
                 logger.warning("cannot accept a connection: %s", exc)
                 await asyncio.sleep(_FAILURE_SECONDS)
+                self._slots.release()
                 continue
             self._tasks.spawn(self._connect(accepted), name="accept a connection")
-            await asyncio.sleep(0)
 
     async def _connect(self, accepted: socket.socket) -> None:
-        tls, seconds = self._tls, self._handshake_seconds
+        tls, seconds, loop = self._tls, self._handshake_seconds, asyncio.get_running_loop()
+        slow = loop.call_later(_SLOW_SECONDS, self._slots.release)
         try:
-            await asyncio.get_running_loop().connect_accepted_socket(
+            await loop.connect_accepted_socket(
                 self._connection_of,
                 accepted,
                 ssl=tls,
@@ -77,3 +84,7 @@ class Acceptor:
         except OSError as exc:  # an ssl.SSLError too
             logger.debug("a connection has failed: %s", exc)
             accepted.close()
+        finally:
+            if loop.time() < slow.when():
+                slow.cancel()
+                self._slots.release()

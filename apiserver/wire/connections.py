@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
@@ -200,6 +200,17 @@ class HTTPConnection(web.RequestHandler):
                 raise ClientConnectionResetError("Cannot write to closing transport")
             self._paced = PacedWriter(self._writers, self.transport, is_whole=is_whole)
         return self._paced
+
+    @contextlib.contextmanager
+    def calls_when_stalled(self, report: Callable[[], None]) -> Iterator[None]:
+        """Call `report` when the client takes no bytes for a while."""
+        if self.transport is not None:
+            self.paced().on_stalled = report
+        try:
+            yield
+        finally:
+            if self._paced is not None:
+                self._paced.on_stalled = None
 
     def count_for(self, user: str) -> bool:
         """Count the connection for the user of its present request. Returns whether the user may have it."""

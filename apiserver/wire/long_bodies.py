@@ -40,10 +40,10 @@ class JSONList(Payload):
         return self.joined().decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        for piece in self._pieces():
+        for piece in self.pieces():
             await writer.write(piece)
 
-    def _pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[bytes]:
         """Pieces of about the same size, with the same number of items in each. Long items go out as they are, so that
         clients that wait share them.
         """

@@ -15,7 +15,7 @@ import asyncio
 import select
 import selectors
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.yielding import Share
@@ -202,6 +202,9 @@ class PacedWriter:
         """The bytes that were written since the kernel took all earlier ones."""
         self._is_stalled = self._is_busy = False
         """Busy: frames wait, or the connection takes no bytes."""
+        self._stalls = 0
+        self.on_stalled: Callable[[], None] | None = None
+        """Called once, when the connection has taken no bytes for STALLED_SECONDS."""
         self._settled = asyncio.Event()
 
     @property
@@ -308,7 +311,15 @@ class PacedWriter:
 
     def _stall(self) -> None:
         self._is_stalled = self._is_busy = True
+        self._stalls += 1
         self._writers.stalled(self)
+        if self.on_stalled is not None:
+            asyncio.get_running_loop().call_later(STALLED_SECONDS, self._report_stall, self._stalls)
+
+    def _report_stall(self, number: int) -> None:
+        if self._is_stalled and self._stalls == number and self.on_stalled is not None:
+            report, self.on_stalled = self.on_stalled, None
+            report()
 
     def _can_give(self) -> bool:
         """Whether the kernel has taken the earlier bytes. It is asked once a piece."""
