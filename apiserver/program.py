@@ -13,7 +13,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver import loops, server, start_errors
+from aio_apiserver.apiserver import loops, server, short_collections, start_errors
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
@@ -67,6 +67,7 @@ async def _announce(running: Server) -> None:
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()
+    short_collections.ShortCollections()
     await heap.keep_trimmed(SystemClock())
 
 
