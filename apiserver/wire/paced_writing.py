@@ -16,6 +16,7 @@ import select
 import selectors
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.yielding import Share
@@ -39,7 +40,8 @@ _MOST_BYTES = 128 * 1024
 """The bytes that one connection gets in a turn, at most."""
 
 
-Frame = bytes | bytearray | memoryview
+Frame: TypeAlias = "bytes | bytearray | memoryview[int] | memoryview[bytes]"
+"""Bytes that are not changed while they wait."""
 
 
 class PacedWriters:

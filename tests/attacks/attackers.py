@@ -138,7 +138,7 @@ async def overload(target: Target, count: int, seconds: float) -> str:
             while time.monotonic() < until:
                 try:
                     async with session.get(f"https://127.0.0.1:{target.port}/api/v1/pods") as answer:
-                        async for _ in answer.content.iter_chunked(1 << 18):
+                        async for _piece in answer.content.iter_chunked(1 << 18):
                             pass
                         statuses[answer.status] += 1
                         lacking[answer.status] += answer.status == 429 and "Retry-After" not in answer.headers
