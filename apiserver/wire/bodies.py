@@ -1,7 +1,7 @@
 """Bodies of requests: reads a body whole, up to the limit of 3 MiB.
 
 It must not decode: registry/generic/bodies does. A request waits for the beginning of its body before it takes a seat
-of flow control, so that a client with a slow body takes no seat from others.
+of flow control. So a client with a slow body takes no seat from others.
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
 Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. A client that sent

@@ -164,7 +164,7 @@ class HTTPConnection(web.RequestHandler):
         self._parser = parser
         self.is_busy = False
         self.user = ""
-        """The user for whom the connection counts."""
+        """The user of the present request, who has this connection."""
         self._address: str | None = None
         """The address for which the connection counts; None when it was refused."""
         self._limits = limits

@@ -6,9 +6,8 @@ a few milliseconds in each turn of the event loop.
 
     watch frame of 300 KB, 2,000 watchers, none reads     300 KB wait once, not 600 MB
 
-Must hold: bytes go out in order. The waiting frames and the buffers of stalled connections together stay below LIMIT
-and one turn: at the limit, connections that have been stalled longest are closed. A connection that takes bytes is not
-closed.
+Must hold: bytes go out in order. The waiting frames and the buffers of stalled connections together stay near LIMIT. At
+the limit, connections that have been stalled longest are closed. A connection that takes bytes is not closed.
 """
 
 import asyncio
@@ -327,9 +326,9 @@ class PacedWriter:
         """Whether the kernel has taken the earlier bytes. It is asked once a piece."""
         if self.is_closed:
             return True
-        asked = select.poll()
-        asked.register(self.fd, select.POLLOUT)
-        if not asked.poll(0):
+        poll = select.poll()
+        poll.register(self.fd, select.POLLOUT)
+        if not poll.poll(0):
             return False
         self._given = 0
         return True
