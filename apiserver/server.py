@@ -42,7 +42,6 @@ from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
-from aio_apiserver.apiserver.wire.watch_writing import WatchWriters
 from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.deferred import Deferred
