@@ -30,6 +30,7 @@ from aio_apiserver.apiserver.filters import (
     audit,
     authentication,
     authorization,
+    connection_limits,
     entry,
     errors,
     fairness,
@@ -50,6 +51,7 @@ from aio_apiserver.apiserver.routing import Routes, documents_or_resources
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -81,6 +83,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     requests: RequestMetrics
     definitions: DefinitionController
     upkeep: Upkeep
+    writers: PacedWriters
     auditor: Auditor | None = None
     """None without an audit policy."""
     bench: "Bench | None" = None
@@ -153,6 +156,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(audit.with_failed_authentication, auditor=auditor)] if auditor is not None else []),
         authenticate,
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
+        partial(connection_limits.with_connection_limits, starts=parts.limits.watch_starts),
         partial(
             impersonation.with_impersonation,
             impersonator=Impersonator(parts.access.authorizer),
@@ -185,6 +189,7 @@ def _flow_control(parts: Parts) -> list[Filter]:
         fairness=parts.limits.fairness,
         in_flight=parts.limits.in_flight,
         clock=parts.clock.patience,
+        draining=parts.draining,
         request_seconds=settings.request_timeout,
         on_refused=on_refused,
     )

@@ -13,14 +13,19 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver import loops, server, start_errors
+from aio_apiserver.apiserver import loops, server, short_collections, start_errors
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
+from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import StorageError
 
 if TYPE_CHECKING:
+    from aio_apiserver.apiserver import heap
     from aio_apiserver.apiserver.workers.slots import WorkerSlot
+else:
+    heap = Deferred("aio_apiserver.apiserver.heap")
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +60,10 @@ async def _serve(settings: Settings, slot: "WorkerSlot | None") -> int:
 
 
 async def _announce(running: Server) -> None:
-    """When the server is ready, print the kubeconfig file and write the ready file. One worker does it for all."""
+    """When the server is ready, print the kubeconfig file and write the ready file. One worker does it for all.
+
+    Then keep the heap small.
+    """
     await running.wait_until_ready()
     if running.is_first:
         await running.wait_until_all_are_ready()
@@ -67,6 +75,8 @@ async def _announce(running: Server) -> None:
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()
+    short_collections.ShortCollections()
+    await heap.keep_trimmed(SystemClock())
 
 
 def _stop_as_orphan(slot: "WorkerSlot", stop: asyncio.Event) -> None:

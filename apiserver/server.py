@@ -28,7 +28,7 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import metrics, version
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
 from aio_apiserver.apiserver.filters.assembly import open_limits
-from aio_apiserver.apiserver.metrics import program, reloads
+from aio_apiserver.apiserver.metrics import connections, program, reloads
 from aio_apiserver.apiserver.metrics import storage as storage_metrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
@@ -42,6 +42,7 @@ from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Reloading
 from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.registry.base import gates as feature_gates
@@ -219,11 +220,18 @@ async def start(
         if siblings is not None:
             await siblings.answer(_responses_to_siblings(parts), stack)
         serving = ServingTLS(settings, pki)
+        writers, limits = parts.writers, parts.limits.connections
         secure = await listeners.open_secure(
-            settings, app.secure(parts), serving.context, stack, inherited=slot.secure if slot else None
+            settings,
+            app.secure(parts),
+            serving.context,
+            stack,
+            limits=limits,
+            writers=writers,
+            inherited=slot.secure if slot else None,
         )
         insecure = await listeners.open_insecure(
-            settings, app.insecure(parts), stack, inherited=slot.insecure if slot else None
+            settings, app.insecure(parts), stack, writers=writers, inherited=slot.insecure if slot else None
         )
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
         root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())
@@ -297,6 +305,7 @@ def _open_parts(
         requests=_count_requests(settings, gates, plane.served, measures),
         definitions=plane.definitions,
         upkeep=upkeep,
+        writers=_open_writers(clock, measures, stack),
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
@@ -357,6 +366,13 @@ def _open_background(access: Access, storage: StorageFactory, clock: Clock, stac
         background.spawn(run(clock.patience), name="authorization")
     background.spawn(storage.warm(), name="fill caches")
     return background
+
+
+def _open_writers(clock: Clock, measures: Measures, stack: AsyncExitStack) -> PacedWriters:
+    writers = PacedWriters(clock.patience)
+    stack.callback(writers.close)
+    measures.ask(lambda: connections.of_watches(writers.statistics()))
+    return writers
 
 
 def _count_requests(settings: Settings, gates: Gates, served: ServedPaths, measures: Measures) -> RequestMetrics:

@@ -10,7 +10,7 @@ Must hold, on every implementation:
 - A list and a watch from the list's revision leave no gap and repeat nothing.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from enum import Enum
 from typing import Any, Protocol, TypedDict, Unpack
 
@@ -106,20 +106,36 @@ Encoder = Callable[[Sequence[WatchEvent]], bytes]
 """Encodes the events of a batch. Watchers with the same encoder share the bytes."""
 
 
+Frames = MutableMapping[tuple[Encoder, tuple[WatchEvent, ...]], bytes]
+"""Encoded batches by their encoder and their events."""
+
+
 class WatchBatch:
-    """Events in order, shared by all watchers with the same scope and predicate; encoded once for each encoder."""
+    """Events in order, shared by all watchers with the same scope and predicate; encoded once for each encoder.
 
-    __slots__ = ("_encoded", "events")
+    `shared` has the frames of other batches: those with the same events share their bytes.
+    """
 
-    def __init__(self, events: Sequence[WatchEvent]) -> None:
+    __slots__ = ("_encoded", "_shared", "events")
+
+    def __init__(self, events: Sequence[WatchEvent], shared: Frames | None = None) -> None:
         self.events = events
+        self._shared = shared
         self._encoded: dict[Encoder, bytes] = {}
 
     def encoded(self, encoder: Encoder) -> bytes:
         """The batch in one format."""
         frame = self._encoded.get(encoder)
         if frame is None:
-            frame = self._encoded[encoder] = encoder(self.events)
+            frame = self._encoded[encoder] = encoder(self.events) if self._shared is None else self._share(encoder)
+        return frame
+
+    def _share(self, encoder: Encoder) -> bytes:
+        assert self._shared is not None
+        key = encoder, tuple(self.events)
+        frame = self._shared.get(key)
+        if frame is None:
+            frame = self._shared[key] = encoder(self.events)
         return frame
 
 

@@ -69,8 +69,15 @@ async def run(work: Callable[[], T], user: str) -> T:
 
 
 async def run_without_interpreter(work: Callable[[], T]) -> T:
-    """The result of long work that releases the interpreter, as zlib does. It does not queue."""
-    return await asyncio.to_thread(work)
+    """The result of long work that releases the interpreter, as zlib does. One piece runs at a time: more threads would
+    take the processor from the event loop.
+    """
+    loop = asyncio.get_running_loop()
+    slot = _slots.get(loop)
+    if slot is None:
+        slot = _slots[loop] = asyncio.Semaphore(1)
+    async with slot:
+        return await asyncio.to_thread(work)
 
 
 class _Piece:
@@ -177,4 +184,5 @@ def _end_making_way(was_collecting: bool) -> None:
         gc.enable()
 
 
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _workers: WeakKeyDictionary[asyncio.AbstractEventLoop, WorkerThread] = WeakKeyDictionary()

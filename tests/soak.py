@@ -33,6 +33,7 @@ from tests.apiserver import neighbours
 from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
+from tests.attacks import overload, rows
 from tests.fuzz import fuzz_runs
 from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
@@ -201,6 +202,23 @@ async def fuzzed_targets(arguments: argparse.Namespace) -> str:
     return await fuzz_runs.guided(runs=arguments.fuzzed_inputs, seed=arguments.seed)
 
 
+def attack_of(name: str, count: int) -> "Part":
+    """One attack of tests/attacks/attackers.py beside another user's requests, and the memory of the server."""
+
+    async def part(arguments: argparse.Namespace) -> str:
+        with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+            return await rows.row(name, Path(folder), count=count, seconds=arguments.attack_seconds / 10)
+
+    return part
+
+
+async def overloaded(arguments: argparse.Namespace) -> str:
+    """2,000 connections that list 10,000 pods, beside a lease renewer, an administrator and a kubelet."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        seconds = arguments.attack_seconds / 5
+        return await overload.run(Path(folder), connections=2_000, pods=10_000, seconds=seconds)
+
+
 Part = Callable[[argparse.Namespace], Awaitable[str]]
 
 PARTS: Mapping[str, Part] = {
@@ -229,6 +247,17 @@ PARTS: Mapping[str, Part] = {
     "fuzz.requests": fuzzed_requests,
     "fuzz.openapi": described_requests,
     "fuzz.targets": fuzzed_targets,
+    "attacks.watchers": attack_of("watchers", 2_000),
+    "attacks.selections": attack_of("selections", 2_000),
+    "attacks.starts": attack_of("starts", 500),
+    "attacks.restarts": attack_of("restarts", 50),
+    "attacks.slow": attack_of("slow", 3_000),
+    "attacks.lists": attack_of("lists", 1_000),
+    "attacks.selectors": attack_of("selectors", 8),
+    "attacks.labels": attack_of("labels", 8),
+    "attacks.documents": attack_of("documents", 8),
+    "attacks.yamls": attack_of("yamls", 4),
+    "overload": overloaded,
 }
 
 

@@ -51,6 +51,23 @@ class LocalFlags(FlagGroup):
         "The number of processes that serve the port together, or 'auto' for one for each usable CPU core. Flags hold "
         "for the server as a whole: --max-requests-inflight and --max-mutating-requests-inflight are divided.",
     )
+    max_connections: Count = flag(
+        LOCAL,
+        20_000,
+        "The maximum number of connections of the secure port, within the limit of open files; further ones are "
+        "closed. 0 is the limit of open files.",
+    )
+    max_connections_per_address: Count = flag(
+        LOCAL,
+        10_000,
+        "The maximum number of connections of one client address; further ones are closed. 0 is no limit.",
+    )
+    max_connections_per_user: Count = flag(
+        LOCAL,
+        10_000,
+        "The maximum number of connections of one user, unless in system:masters; requests on further ones get 429. "
+        "0 is no limit.",
+    )
     controllers: Strings = flag(
         LOCAL,
         (),

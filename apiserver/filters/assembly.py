@@ -8,22 +8,27 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
+from aio_apiserver.apiserver.metrics.connections import of_connections
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
+from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits, raised_total
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.watch_starts import WatchStarts
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 
 
 class RequestLimits(Struct, frozen=True):
-    """The limits of requests. fairness: None with --enable-priority-and-fairness=false."""
+    """The limits of requests and connections. fairness: None with --enable-priority-and-fairness=false."""
 
     deadlines: Deadlines
     in_flight: InFlight
     fairness: Fairness | None
+    connections: ConnectionLimits
+    watch_starts: WatchStarts
 
 
 def open_limits(
@@ -43,7 +48,14 @@ def open_limits(
         stack.push_async_callback(fairness.close)
     in_flight = InFlight(clock.patience.monotonic())
     measures.ask(FlowControlMetrics(in_flight, fairness, clock.patience).families)
-    return RequestLimits(deadlines, in_flight, fairness)
+    connections = ConnectionLimits(
+        total=raised_total(settings.max_connections),
+        per_address=settings.max_connections_per_address,
+        per_user=settings.max_connections_per_user,
+    )
+    starts = WatchStarts(clock.patience)
+    measures.ask(lambda: of_connections(connections.statistics(), starts.refused))
+    return RequestLimits(deadlines, in_flight, fairness, connections, starts)
 
 
 def _fairness(settings: Settings, gates: Gates, storage: StorageFactory, clock: Clock) -> Fairness | None:

@@ -1,7 +1,7 @@
 """Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
-A running request has seats. A watch has them until it has begun; other long-running requests have none. It must not
-know how queues choose: registry/plugins/fairness does.
+A running request has seats. A list has them until it has been sent, or until its client stalls. A watch has them until
+it has begun; other long-running requests have none. It must not know how queues choose: registry/plugins/fairness does.
 
 Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
 request.
@@ -12,8 +12,11 @@ from collections.abc import Callable
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.filters import sending
+from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
@@ -25,6 +28,7 @@ OnRefused = Callable[[RequestContext], None]
 
 TOO_MANY = "Too many requests, please try again later.\n"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
+_WITH_BODIES = _WRITES | {"deletecollection"}
 _LONGEST_WAIT = 60.0
 _PART = 4
 """A request may wait for a quarter of the time to its deadline."""
@@ -36,6 +40,7 @@ def with_fairness(
     fairness: Fairness,
     in_flight: InFlight,
     clock: Clock,
+    draining: Draining,
     request_seconds: float,
     on_refused: OnRefused,
 ) -> Handler:
@@ -47,6 +52,8 @@ def with_fairness(
         is_watch = verb == "watch"
         if not is_watch and info.is_long_running:
             return await handler(request, context)
+        if not request.content.is_eof() and verb in _WITH_BODIES:
+            await bodies.wait_for_beginning(request)
         path = "" if info.is_resource else info.path
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
         lane = fairness.lane_of(context.user, classified)
@@ -62,6 +69,9 @@ def with_fairness(
         running.change(1, ticket.started)
         if is_watch:
             return await _watch(request, context, ticket)
+        if verb == "list":
+            leave = _once(lambda: in_flight.reading.change(-1, fairness.leave(ticket)))
+            return await _sent(handler, request, context, draining=draining, leave=leave)
         try:
             return await handler(request, context)
         finally:
@@ -69,14 +79,7 @@ def with_fairness(
 
     async def _watch(request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
         """Release the seats when the watch has begun or failed."""
-        has_begun = False
-
-        def begun() -> None:
-            nonlocal has_begun
-            if not has_begun:
-                has_begun = True
-                in_flight.reading.change(-1, fairness.leave(ticket, is_watch=True))
-
+        begun = _once(lambda: in_flight.reading.change(-1, fairness.leave(ticket, is_watch=True)))
         info = context.info
         watched = WatchScope(info.group, info.resource, info.namespace, info.name)
         selectors = context.query.get("fieldSelector")
@@ -101,6 +104,37 @@ def with_fairness(
         return too_many(context, fairness.retry_after(lane))
 
     return fair
+
+
+async def _sent(
+    handler: Handler,
+    request: web.BaseRequest,
+    context: RequestContext,
+    *,
+    draining: Draining,
+    leave: Callable[[], None],
+) -> web.StreamResponse:
+    """Send a list. The seats are released when it has been sent, or when the client takes no more of it."""
+    connection = request.protocol
+    assert isinstance(connection, HTTPConnection)
+    try:
+        response = await handler(request, context)
+        with connection.calls_when_stalled(leave):
+            await sending.send(request, response, draining)
+        return response
+    finally:
+        leave()
+
+
+def _once(act: Callable[[], None]) -> Callable[[], None]:
+    """The function for its first call; later calls do nothing."""
+    pending = [act]
+
+    def once() -> None:
+        if pending:
+            pending.pop()()
+
+    return once
 
 
 def too_many(context: RequestContext, retry_after: int) -> web.StreamResponse:

@@ -14,10 +14,15 @@ def with_sending(handler: Handler, draining: Draining) -> Handler:
 
     async def sent(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         response = await handler(request, context)
-        if draining.is_announced:
-            response.force_close()
-        await response.prepare(request)
-        await response.write_eof()
+        await send(request, response, draining)
         return response
 
     return sent
+
+
+async def send(request: web.BaseRequest, response: web.StreamResponse, draining: Draining) -> None:
+    """Write a response. What is written already is not written again."""
+    if draining.is_announced:
+        response.force_close()
+    await response.prepare(request)
+    await response.write_eof()

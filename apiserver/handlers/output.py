@@ -8,7 +8,7 @@ when the client accepts that format.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -126,8 +126,10 @@ async def _respond_parts(request: web.BaseRequest, context: RequestContext, part
     body = JSONList(*parts, content_type=media_types.JSON)
     if context.trail is not None and context.trail.has_response:
         audit_objects.answered_json(context, body.joined())
-    if body.size < _PIECES_FROM_BYTES or _wants_gzip(request):
+    if body.size < _PIECES_FROM_BYTES:
         return await _respond(request, context, body.joined(), media_type=media_types.JSON)
+    if _wants_gzip(request):
+        return await _respond_compressed(context, body.pieces(), media_type=media_types.JSON)
     return responses.raw(context, body, content_type=media_types.JSON)
 
 
@@ -206,7 +208,13 @@ async def _respond(
         return SingleWriteResponse(context, body, status=status, content_type=media_type)
     if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
-    compressed = await worker_thread.run_without_interpreter(partial(_gzip, body))
+    return await _respond_compressed(context, [body], media_type=media_type, status=status)
+
+
+async def _respond_compressed(
+    context: RequestContext, pieces: Iterable[bytes], *, media_type: str, status: int = 200
+) -> web.StreamResponse:
+    compressed = await worker_thread.run_without_interpreter(partial(_gzip, pieces))
     response = responses.raw(context, compressed, status=status, content_type=media_type)
     response.headers[hdrs.CONTENT_ENCODING] = "gzip"
     response.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
@@ -217,6 +225,6 @@ def _wants_gzip(request: web.BaseRequest) -> bool:
     return "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "")
 
 
-def _gzip(body: bytes) -> bytes:
+def _gzip(pieces: Iterable[bytes]) -> bytes:
     compressor = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
-    return compressor.compress(body) + compressor.flush()
+    return b"".join([*map(compressor.compress, pieces), compressor.flush()])

@@ -6,7 +6,7 @@ Must hold: a redirect of the backend leads back to the path of the proxy. A redi
 passed on (CVE-2022-3172: the client would send its credentials to the new address).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 from aiohttp import hdrs, web
@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.handlers import relaying, tunnels
 from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.forwarded_headers import Relay
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
-from aio_apiserver.apiserver.wire import responses, urls
+from aio_apiserver.apiserver.wire import bodies, responses, urls
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.locations import Location
@@ -37,7 +37,7 @@ async def send(
         return _redirected(context, raw_path, query)
     url = forwarded_headers.url_of(location, query)
     headers = backends.forwarding.headers_of(request, Relay.PROXY, added=_added(request, location, raw_path))
-    body = _body(request) if request.body_exists else None
+    body = bodies.stream(request, _CHUNK) if request.body_exists else None
     try:
         async with backends.request(location, request.method, url, headers=headers, body=body) as answer:
             if location.refuses_redirects and answer.status in _REDIRECTS and hdrs.LOCATION in answer.headers:
@@ -69,11 +69,6 @@ def _added(request: web.BaseRequest, location: Location, path: str) -> Sequence[
         ("X-Forwarded-Proto", "https" if request.secure else "http"),
         *location.headers,
     )
-
-
-async def _body(request: web.BaseRequest) -> AsyncIterator[bytes]:
-    async for chunk in request.content.iter_chunked(_CHUNK):
-        yield chunk
 
 
 def _under(target: str, location: Location, path: str) -> str:

@@ -11,14 +11,14 @@ import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import hdrs, web
+from aiohttp import ClientConnectionResetError, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http import SERVER_SOFTWARE
+from aiohttp.http import SERVER_SOFTWARE, StreamWriter
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
@@ -26,7 +26,10 @@ from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
 from aio_apiserver.apiserver.wire import framing, responses, route_errors
+from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
+from aio_apiserver.apiserver.wire.paced_writing import SHORT, Frame, PacedWriter, PacedWriters
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
+from aio_apiserver.storage.clock import SystemClock
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +65,46 @@ class ServedRequest(web.BaseRequest):
             del response.headers[hdrs.SERVER]
 
 
+class PacedStreamWriter(StreamWriter):
+    """Writes a response. From the first long piece on, it writes at the client's pace."""
+
+    def __init__(self, connection: "HTTPConnection", loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(connection, loop)
+        self._connection = connection
+        self._paced: PacedWriter | None = None
+
+    def _write(self, chunk: Frame) -> None:
+        if len(chunk) <= SHORT and self._paced is None:
+            super()._write(chunk)
+        else:
+            self._pace(chunk)
+
+    def _writelines(self, chunks: Iterable[Frame]) -> None:
+        if self._paced is None and sum(map(len, chunks)) <= SHORT:
+            super()._writelines(chunks)
+            return
+        for chunk in chunks:
+            self._pace(chunk)
+
+    def _pace(self, chunk: Frame) -> None:
+        if self._paced is None:
+            self._paced = self._connection.paced()
+        self.buffer_size += len(chunk)
+        self.output_size += len(chunk)
+        self._paced.write(chunk)
+
+    async def drain(self) -> None:
+        """Return when the kernel has taken the response so far. Raises ConnectionResetError when the client has
+        disconnected, or was disconnected because it does not read.
+        """
+        if self._paced is None:
+            await super().drain()
+            return
+        await self._paced.drain()
+        if self._paced.is_closed:
+            raise ClientConnectionResetError("Cannot write to closing transport")
+
+
 class Sockets:
     """Counts the open sockets, because aiohttp's shutdown does not wait until they are closed."""
 
@@ -88,13 +131,27 @@ class Sockets:
 class HTTPConnection(web.RequestHandler):
     """The connection of one client."""
 
-    __slots__ = ("_certificate", "_certificates", "_head_seconds", "_head_timer", "_sockets", "is_busy")
+    __slots__ = (
+        "_address",
+        "_certificate",
+        "_certificates",
+        "_head_seconds",
+        "_head_timer",
+        "_limits",
+        "_paced",
+        "_sockets",
+        "_writers",
+        "is_busy",
+        "user",
+    )
 
     def __init__(
         self,
         manager: web.Server,
         *,
         sockets: "Sockets",
+        limits: ConnectionLimits,
+        writers: PacedWriters,
         certificates: ClientCertificates,
         head_seconds: float,
         **kwargs: Any,
@@ -106,6 +163,13 @@ class HTTPConnection(web.RequestHandler):
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
         self.is_busy = False
+        self.user = ""
+        """The user of the present request, who has this connection."""
+        self._address: str | None = None
+        """The address for which the connection counts; None when it was refused."""
+        self._limits = limits
+        self._writers = writers
+        self._paced: PacedWriter | None = None
         self._sockets = sockets
         self._certificates = certificates
         self._certificate: ClientCertificate | _Unread | None = _UNREAD
@@ -122,8 +186,46 @@ class HTTPConnection(web.RequestHandler):
         self._sockets.opened()
         super().connection_made(transport)
         self._head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
+        peer = transport.get_extra_info("peername")
+        address = peer[0] if peer else ""
+        if self._limits.admit(address):
+            self._address = address
+        else:
+            self.force_close()
+
+    def paced(self, *, is_whole: bool = False) -> PacedWriter:
+        """The writer for much data. Raises ConnectionResetError when the connection is closed."""
+        if self._paced is None:
+            if self.transport is None:
+                raise ClientConnectionResetError("Cannot write to closing transport")
+            self._paced = PacedWriter(self._writers, self.transport, is_whole=is_whole)
+        return self._paced
+
+    @contextlib.contextmanager
+    def calls_when_stalled(self, report: Callable[[], None]) -> Iterator[None]:
+        """Call `report` when the client takes no bytes for a while."""
+        if self.transport is not None:
+            self.paced().on_stalled = report
+        try:
+            yield
+        finally:
+            if self._paced is not None:
+                self._paced.on_stalled = None
+
+    def count_for(self, user: str) -> bool:
+        """Count the connection for the user of its present request. Returns whether the user may have it."""
+        if self._address is None or user == self.user:
+            return True
+        is_admitted = self._limits.change_user(self.user, user)
+        self.user = user if is_admitted else ""
+        return is_admitted
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        if self._address is not None:
+            self._limits.leave(self._address, self.user)
+            self._address = None
+        if self._paced is not None:
+            self._paced.close()
         if self._head_timer is not None:
             self._head_timer.cancel()
         super().connection_lost(exc)
@@ -176,9 +278,18 @@ class HTTPConnection(web.RequestHandler):
 class Connections(web.Server):
     """All connections of one listener, and the handler for their requests."""
 
-    def __init__(self, handler: RequestHandler, *, head_seconds: float = HEAD_SECONDS) -> None:
+    def __init__(
+        self,
+        handler: RequestHandler,
+        *,
+        limits: ConnectionLimits | None = None,
+        writers: PacedWriters | None = None,
+        head_seconds: float = HEAD_SECONDS,
+    ) -> None:
         super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
         self._handler = handler
+        self._limits = limits or ConnectionLimits()
+        self._writers = writers or PacedWriters(SystemClock())
         self._head_seconds = head_seconds
         self._is_closing = False
         self._certificates = ClientCertificates()
@@ -188,6 +299,8 @@ class Connections(web.Server):
         return HTTPConnection(
             self,
             sockets=self.sockets,
+            limits=self._limits,
+            writers=self._writers,
             certificates=self._certificates,
             head_seconds=self._head_seconds,
             max_headers=_MOST_HEADERS,
@@ -233,7 +346,9 @@ def _request(
     message: RawRequestMessage,
     payload: StreamReader,
     protocol: web.RequestHandler,
-    writer: AbstractStreamWriter,
+    _writer: AbstractStreamWriter,
     task: "asyncio.Task[None]",
 ) -> web.BaseRequest:
-    return ServedRequest(message, payload, protocol, writer, task, task.get_loop())
+    assert isinstance(protocol, HTTPConnection)
+    loop = task.get_loop()
+    return ServedRequest(message, payload, protocol, PacedStreamWriter(protocol, loop), task, loop)

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
-PIECE_BYTES = 128 * 1024
+PIECE_BYTES = 64 * 1024
 """The approximate size of a piece: large against the cost of one write, small enough not to delay other requests."""
+_FEWEST = 4
+"""The fewest items that are worth a copy."""
 
 
 class JSONList(Payload):
@@ -38,15 +40,28 @@ class JSONList(Payload):
         return self.joined().decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        for piece in self._pieces():
+        for piece in self.pieces():
             await writer.write(piece)
 
-    def _pieces(self) -> Iterator[bytes]:
-        """Pieces of about the same size, with the same number of items in each."""
+    def pieces(self) -> Iterator[bytes]:
+        """Pieces of about the same size, with the same number of items in each. Long items go out as they are, so that
+        clients that wait share them.
+        """
         items = self._items
-        each = max(1, PIECE_BYTES * len(items) // self.size)
+        each = PIECE_BYTES * len(items) // self.size
+        if each < _FEWEST:
+            yield from self._long_pieces()
+            return
         head = self._head
         for start in range(0, len(items), each):
             yield head + b",".join(items[start : start + each])
             head = b","
-        yield self._tail if items else head + self._tail
+        yield self._tail
+
+    def _long_pieces(self) -> Iterator[bytes]:
+        separator = self._head
+        for item in self._items:
+            yield separator
+            yield item
+            separator = b","
+        yield self._tail if self._items else self._head + self._tail

@@ -1,10 +1,11 @@
-"""Watch streams: the response of a watch, written directly to the transport of the connection.
+"""Watch streams: the response of a watch, written past aiohttp to the connection.
 
 A WatchStream is the WatchSink of one client. It writes finished batches without a task or an await for each event. It
 must not know how events are encoded.
 
 Must hold: the headers go out before the first event. The backlog of a slow client is bounded: the stream reports its
-size, and the cache stops delivering. After its end the stream writes no more; aiohttp finishes the response.
+size, and the cache stops delivering. After its end the stream writes no more. aiohttp finishes the response when the
+client has read what waited.
 """
 
 import asyncio
@@ -16,7 +17,9 @@ from typing import NamedTuple
 from aiohttp import web
 
 from aio_apiserver.apiserver.wire import responses, websockets
+from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriter
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.registry.base.errors import StatusError
@@ -47,22 +50,26 @@ class Frames(NamedTuple):
 class WatchStream:
     """The sink of one HTTP response or WebSocket."""
 
-    def __init__(self, request: web.BaseRequest, context: RequestContext, frames: Frames, delivered: Delivered) -> None:
+    def __init__(
+        self,
+        request: web.BaseRequest,
+        context: RequestContext,
+        frames: Frames,
+        delivered: Delivered,
+    ) -> None:
         self._request = request
         self._context = context
         self._frames = frames
         self._delivered = delivered
         self._encode = frames.first
-        self._transport: asyncio.Transport | None = None
+        self._writer: PacedWriter | None = None
         self._early: list[bytes] = []
         self._is_cut = False
         self._over = asyncio.Event()
 
     @property
     def backlog(self) -> int:
-        if self._transport is None:
-            return sum(map(len, self._early))
-        return self._transport.get_write_buffer_size()
+        return sum(map(len, self._early)) if self._writer is None else self._writer.backlog
 
     @property
     def backlog_limit(self) -> int:
@@ -90,23 +97,25 @@ class WatchStream:
     def cut(self) -> None:
         """Close the connection after the bytes that were written."""
         self._is_cut = True
-        if self._transport is not None:
-            self._transport.close()
+        if self._writer is not None:
+            self._writer.close_behind()
         self._over.set()
 
     async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
         """Send events until the watch ends, the time is up, the client disconnects or the server drains."""
         async with AsyncExitStack() as stack:
-            response = await (self._begin_socket(stack) if self._frames.wire.is_socket else self._begin())
+            response = await (self._begin_socket(stack) if self._frames.wire.is_socket else self._begin(stack))
             stack.callback(draining.subscribe(self._over.set))
             try:
                 async with asyncio.timeout(seconds):
                     await self._over.wait()
             except TimeoutError:
                 pass
+            if self._writer is not None:
+                await self._writer.finish()
         return response
 
-    async def _begin(self) -> web.StreamResponse:
+    async def _begin(self, stack: AsyncExitStack) -> web.StreamResponse:
         response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
         if self._frames.wire.is_chunked:
             response.enable_chunked_encoding()
@@ -114,7 +123,7 @@ class WatchStream:
             response.force_close()
         await self._context.started(response.status)
         await response.prepare(self._request)
-        self._open()
+        self._open(stack)
         return response
 
     async def _begin_socket(self, stack: AsyncExitStack) -> web.StreamResponse:
@@ -127,25 +136,27 @@ class WatchStream:
         reading = Tasks()
         stack.push_async_callback(reading.close)
         reading.spawn(self._read(socket), name="read a watch's socket")
-        self._open()
+        self._open(stack)
         return socket
 
     async def _read(self, socket: web.WebSocketResponse) -> None:
         await websockets.wait_until_closed(socket)
         self._over.set()
 
-    def _open(self) -> None:
+    def _open(self, stack: AsyncExitStack) -> None:
         """The headers were sent: write the events that came earlier."""
-        assert self._request.transport is not None
-        self._transport = self._request.transport
+        connection = self._request.protocol
+        assert isinstance(connection, HTTPConnection)
+        self._writer = connection.paced(is_whole=self._frames.wire.is_socket)
+        stack.callback(self._writer.close)
         for frame in self._early:
-            self._transport.write(frame)
+            self._writer.write(frame)
         self._early.clear()
         if self._is_cut:
-            self._transport.close()
+            self._writer.close_behind()
 
     def _write(self, frame: bytes) -> None:
-        if self._transport is None:
+        if self._writer is None:
             self._early.append(frame)
-        elif not self._transport.is_closing():
-            self._transport.write(frame)
+        else:
+            self._writer.write(frame)

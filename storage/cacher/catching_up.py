@@ -1,11 +1,12 @@
 """Catching up: brings watchers up to the fan-out's position, each at the pace of its client.
 
 A watcher starts here with the state, or with the changes that it has missed, in portions. It comes back when its sink
-does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. So a slow
-watcher holds at most its sink's limit and one portion in memory.
+does not keep up. Then the feeder waits until the sink is below its limit, and continues from the window. Watchers with
+the same portion share its bytes. So a slow watcher holds at most its sink's limit and one portion in memory.
 
-Must hold: the feeder's events end exactly where the group's batches begin. A watch ends when its sink stays above its
-limit for longer than its patience, or when it falls behind the window.
+Must hold: a portion ends with the object that fills PORTION_BYTES. The feeder's events end exactly where the group's
+batches begin. A watch ends when its sink stays above its limit for longer than its patience, or when it falls behind
+the window.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
 from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.cacher.recent_frames import RecentFrames
 from aio_apiserver.storage.cacher.slow_watch_budget import TimeBudget
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
@@ -24,6 +26,9 @@ from aio_apiserver.storage.yielding import Share
 
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared time budget adds to it."""
+
+PORTION_BYTES = 256 * 1024
+"""The bytes of the objects in a portion, which is encoded for one watcher."""
 
 SHORTEST_PAUSE = 0.01
 LONGEST_PAUSE = 0.25
@@ -39,6 +44,8 @@ class Feeder:
         self._clock = clock
         self._tasks = tasks
         self._budget = TimeBudget(clock)
+        self._portions = RecentFrames()
+        self._feeding = 0
         self._slowed = 0
         self._dropped = 0
 
@@ -66,6 +73,7 @@ class Feeder:
         watcher.feeding = self._tasks.spawn(self._catch_up(watcher), name="feed watcher")
 
     async def _catch_up(self, watcher: CacheWatcher) -> None:
+        self._feeding += 1
         try:
             while await self._is_taken(watcher):
                 if watcher.initial is None:
@@ -74,13 +82,17 @@ class Feeder:
                     return
         except (RevisionExpired, Corrupt) as exc:
             self._fanout.end(watcher, exc)
+        finally:
+            self._feeding -= 1
+            if not self._feeding:
+                self._portions.clear()
 
     def _advance(self, watcher: CacheWatcher) -> bool:
         """Deliver one portion; returns whether the watcher needs no more feeding. Raises RevisionExpired, Corrupt."""
         share = Share(self._clock)
         events = self._missed(watcher, share) if watcher.initial is None else _initial(watcher, share)
         if events:
-            self._fanout.send((watcher,), WatchBatch(events))
+            self._fanout.send((watcher,), WatchBatch(events, self._portions))
         if watcher.is_ended:
             return True
         if watcher.initial is not None or watcher.revision != self._fanout.position.revision or watcher.is_slow():
@@ -93,7 +105,7 @@ class Feeder:
         """The watcher's events for the next changes up to the fan-out's position; its revision moves on."""
         events: list[WatchEvent] = []
         position = self._fanout.position.revision
-        is_over = False
+        size, is_over = 0, False
         for change in self._cache.window.behind(watcher.revision):
             if change.revision > position:
                 break
@@ -103,8 +115,9 @@ class Feeder:
                 event = change.seen_through(watcher.predicate)
                 if event is not None:
                     events.append(_readable(event))
+                    size += _size(event)
             watcher.revision = change.revision
-            is_over = share.step() or is_over
+            is_over = share.step() or is_over or size >= PORTION_BYTES
         watcher.revision = max(watcher.revision, position)
         return events
 
@@ -138,16 +151,23 @@ def _initial(watcher: CacheWatcher, share: Share) -> list[WatchEvent]:
     assert watcher.initial is not None
     predicate = watcher.predicate
     events: list[WatchEvent] = []
+    size = 0
     for stored in watcher.initial:
         stored.hydrate()
         if predicate.is_everything or predicate.matches(stored):
             events.append(WatchEvent(WatchEventType.ADDED, stored, stored.revision))
-        if share.step():
+            size += stored.size
+        if share.step() or size >= PORTION_BYTES:
             return events
     watcher.initial = None
     if watcher.marks_initial:
         events.append(bookmark(watcher.revision, ends_initial_events=True))
     return events
+
+
+def _size(event: WatchEvent) -> int:
+    assert event.object is not None
+    return event.object.size
 
 
 def _readable(event: WatchEvent) -> WatchEvent:

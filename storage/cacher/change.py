@@ -24,6 +24,12 @@ class Change:
         self.at = at
         self._deletion: WatchEvent | None = None
 
+    @property
+    def size(self) -> int:
+        """The bytes of the object in its event."""
+        shown = self.current or self.previous
+        return 0 if shown is None else shown.size
+
     def seen_through(self, predicate: SelectionPredicate) -> WatchEvent | None:
         """The event for a watcher with this predicate; None when it does not see the change. Raises Corrupt."""
         event = watching.seen_through(predicate, previous=self.previous, current=self.current, revision=self.revision)

@@ -1,7 +1,8 @@
 """Fanout: hands the changes of a resource to the sinks of all watchers that see them.
 
 Changes that come within one turn of the event loop go out together. Each change is matched once for each group. Each
-group gets one WatchBatch, and its members share the batch and its encoded bytes. A long queue goes out in several
+group gets one WatchBatch, and its members share the batch and its encoded bytes. So do groups that see the same events
+in one turn. A long queue goes out in several
 turns. After a long turn the fan-out pauses for the same time. Meanwhile writers run, and their changes go out together.
 
 Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518; the
@@ -23,12 +24,14 @@ from aio_apiserver.storage.cacher.groups import Group, Groups
 from aio_apiserver.storage.cacher.watermark import Watermark
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt, StorageError
-from aio_apiserver.storage.interface import WatchBatch, WatchEvent
+from aio_apiserver.storage.interface import Frames, WatchBatch, WatchEvent
 from aio_apiserver.storage.tasks import Tasks
 from aio_apiserver.storage.yielding import Share
 
 logger = logging.getLogger(__name__)
 
+_TURN_BYTES = 4 * 1024 * 1024
+"""The bytes of the objects in one turn: each group has one frame of them in memory."""
 _SHORTEST_REST = 0.001
 _LONGEST_REST = 0.05
 
@@ -101,6 +104,7 @@ class Fanout:
         self._leave(watcher)
         if watcher.feeding is not None and watcher.feeding is not asyncio.current_task():
             watcher.feeding.cancel()
+        watcher.feeding = None  # the frames of the cancelled task have the watcher: no cycle for the garbage collector
         try:
             watcher.sink.end(reason)
         except Exception:  # a sink's own failure must not reach the others
@@ -118,8 +122,9 @@ class Fanout:
             return
         slow: list[CacheWatcher] = []
         seen, broken, revision = self._match()
+        shared: Frames | None = {} if len(seen) > 1 else None
         for group, events in seen.items():
-            slow += self.send(list(group.members), WatchBatch(events))
+            slow += self.send(list(group.members), WatchBatch(events, shared))
         for group, reason in broken.items():
             for watcher in list(group.members):
                 self.end(watcher, reason)
@@ -177,13 +182,14 @@ class Fanout:
         queue = self._queue
         self._most_queued = max(self._most_queued, len(queue))
         share = Share(self._clock)
-        is_over = False
+        size, is_over = 0, False
         while queue:
             change = queue.popleft()
+            size += change.size
             for group in self._groups.concerned(change):
                 if group not in broken:
                     self._show(change, group, seen=seen, broken=broken)
-            is_over = share.step() or is_over
+            is_over = share.step() or is_over or size >= _TURN_BYTES
             if is_over and queue and queue[0].revision != change.revision:
                 return seen, broken, change.revision
         return seen, broken, self._newest

@@ -75,16 +75,16 @@ async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Ser
 
 @asynccontextmanager
 async def half_a_request(server: Server) -> AsyncIterator[None]:
-    """A request of jane whose body does not end before the context does. It holds its seat all that time."""
-    body = orjson.dumps({"metadata": {"name": "slow"}})
+    """A request of jane whose long body does not end before the context does. It holds its seat all that time."""
+    body = orjson.dumps({"metadata": {"name": "slow"}, "data": {"long": "x" * 100_000}})
     lines = {"Host": "localhost", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
-    writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:5])
+    writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:-5])
     while not await count(server, "ExecutingRequests"):
         pass
     yield
-    writer.write(body[5:])
+    writer.write(body[-5:])
     assert (await read_answer(reader)).status == 201
     writer.close()
     await asyncio.gather(writer.wait_closed(), return_exceptions=True)
@@ -123,3 +123,18 @@ async def test_without_fairness_answers_say_nothing_of_it(tmp_path: Path) -> Non
     assert answer.status == 200
     assert not [name for name in answer.headers if "pf-" in name]
     assert dump.status == 404
+
+
+async def test_a_body_that_does_not_come_takes_no_seat_from_others(tmp_path: Path) -> None:
+    head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer jane-token\r\nContent-Length: 9\r\n\r\n{{"
+
+    async with narrow(tmp_path, REJECT) as server:
+        waiting = [await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server)) for _ in range(3)]
+        for _, writer in waiting:
+            writer.write(head.encode())
+            await writer.drain()
+        answers = [await as_jane(server) for _ in range(3)]
+        for _, writer in waiting:
+            writer.close()
+
+    assert {answer.status for answer in answers} == {200}

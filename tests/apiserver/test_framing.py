@@ -131,6 +131,16 @@ async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> Non
     assert answer == b""
 
 
+async def test_clients_that_do_not_begin_their_handshake_hold_up_no_other(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        silent = [await asyncio.open_connection(LOOPBACK, server.secure.port) for _ in range(40)]
+        answer = await ask(server.secure.port, "/readyz", tls=trusting(server))
+        for _, writer in silent:
+            writer.close()
+
+    assert answer.status == 200
+
+
 async def test_no_answer_names_the_software_of_the_server(tmp_path: Path) -> None:
     requests = (
         b"GET /healthz HTTP/1.1\r\n",

@@ -9,7 +9,7 @@ from tests.house.sources import Source, product
 from tests.paths import ROOT
 
 _NAME = re.compile(
-    r"^(apiserver|etcd|kube_apiserver|pod_security|rest_client|workqueue|aggregator|watch_cache)_[a-z_]*$"
+    r"^(aio_apiserver|apiserver|etcd|kube_apiserver|pod_security|rest_client|workqueue|aggregator|watch_cache)_[a-z_]*$"
 )
 _OTHERS = {
     "apiserver_internal_error": "a label's value, of upstream's webhook metrics",

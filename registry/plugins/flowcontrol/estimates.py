@@ -2,7 +2,7 @@
 
 A list takes seats by the bytes that it may return, a write by the watches that get its event, other requests one seat.
 Must hold: a request that is estimated wider than its level gets the level's maximum. Sizes are read once a minute,
-because reading them is expensive.
+because reading them is expensive. A resource that the server does not store leaves nothing in memory.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ class Estimator:
         self._watches = watches
         self._sizes_of = sizes_of
         self._seats = _by_bytes if weighs_bytes else _by_number
-        self._known: dict[tuple[str, str], tuple[float, Sizes | None]] = {}
+        self._known: dict[tuple[str, str], tuple[float, Sizes]] = {}
 
     def of_list(self, lane: Lane, resource: tuple[str, str], name: str, query: Query) -> Work:
         """The work of a list."""
@@ -79,9 +79,11 @@ class Estimator:
 
     def _sizes(self, resource: tuple[str, str]) -> Sizes | None:
         now = self._clock.monotonic()
-        until, sizes = self._known.get(resource, (now, None))
-        if until <= now:
-            sizes = self._sizes_of(*resource)
+        until, known = self._known.get(resource, (now, None))
+        if until > now:
+            return known
+        sizes = self._sizes_of(*resource)
+        if sizes is not None:
             self._known[resource] = now + _LOOK_SECONDS, sizes
         return sizes
 

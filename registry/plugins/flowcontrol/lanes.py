@@ -1,7 +1,8 @@
 """Lanes: the flow of a request: its flow schema, its flow distinguisher and its priority level.
 
 The flow distinguisher is the user or the namespace, as the schema says. Must hold: requests that match alike are
-classified once for each state of the configuration.
+classified once for each state of the configuration. Requests with long names or paths are classified each time, so that
+the remembered texts of clients stay below 4 MiB.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +16,14 @@ from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLe
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 
 _MOST_REMEMBERED = 4096
-
+_LONGEST_REMEMBERED = 1024
+"""The characters of a remembered request: its user, groups and attributes."""
 
 ClassifiedRequest = tuple[str, str, str, str, str, str]
 """The attributes of a request: verb, path, group, namespace, resource, subresource. The path is empty for resource
 requests. A plain tuple, because each request makes one.
 """
+_Key = tuple[str, Sequence[str], ClassifiedRequest]
 
 
 class Lane(NamedTuple):
@@ -43,7 +46,7 @@ class Lanes:
         self._levels = levels
         self._classifier = Classifier(schemas, levels)
         self._metrics = metrics
-        self._remembered: dict[tuple[object, ...], Lane] = {}
+        self._remembered: dict[_Key, Lane] = {}
 
     def of(self, user: UserInfo, classified: ClassifiedRequest) -> Lane:
         """The lane of a request."""
@@ -51,12 +54,19 @@ class Lanes:
         try:
             return self._remembered[key]
         except KeyError:
-            if len(self._remembered) >= _MOST_REMEMBERED:
-                self._remembered.clear()
-            lane = self._remembered[key] = self._find(user, classified)
+            lane = self._find(user, classified)
+            self._remember(key, lane)
             return lane
         except TypeError:  # groups in a list
             return self._find(user, classified)
+
+    def _remember(self, key: _Key, lane: Lane) -> None:
+        name, groups, classified = key
+        if len(name) + sum(map(len, groups)) + sum(map(len, classified)) > _LONGEST_REMEMBERED:
+            return
+        if len(self._remembered) >= _MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[key] = lane
 
     def _find(self, user: UserInfo, classified: ClassifiedRequest) -> Lane:
         verb, path, group, namespace, resource, subresource = classified

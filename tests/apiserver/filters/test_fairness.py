@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.filters.fairness import with_fairness
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
+from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
@@ -60,6 +61,7 @@ class Busy:
             fairness=self.fairness,
             in_flight=self.in_flight,
             clock=self._clock,
+            draining=Draining(),
             request_seconds=60,
             on_refused=self.refused.append,
         )

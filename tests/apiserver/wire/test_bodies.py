@@ -85,3 +85,39 @@ async def test_a_client_that_waits_is_told_to_go_on() -> None:
 
     assert interim == b"HTTP/1.1 100 Continue\r\n\r\n"
     assert answer.text == "3"
+
+
+async def count_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    """The same behind flow control, which waits for the beginning of the body."""
+    await bodies.wait_for_beginning(request)
+    return await count(request, context)
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 100_000, bodies.LIMIT])
+async def test_a_body_whose_beginning_came_first_is_read_whole(size: int) -> None:
+    async with listening(count_late, with_errors) as listener:
+        answer = await ask(listener.port, "/", method="POST", body=b"x" * size)
+        too_large = await ask(listener.port, "/", method="POST", body=b"x" * (bodies.LIMIT + 1))
+
+    assert (answer.text, too_large.status) == (str(size), 413)
+
+
+async def test_a_broken_body_whose_beginning_came_first_is_malformed() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nno size\r\n"
+
+    async with listening(count_late, with_errors) as listener:
+        (answer,) = await exchange(listener.port, head)
+
+    assert answer.status == 400
+
+
+async def test_a_body_whose_beginning_came_first_is_streamed_whole() -> None:
+    async def echo(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        await bodies.wait_for_beginning(request)
+        chunks = [chunk async for chunk in bodies.stream(request, 10_000)]
+        return responses.text(context, f"{max(map(len, chunks))} {sum(map(len, chunks))}")
+
+    async with listening(echo, with_errors) as listener:
+        answer = await ask(listener.port, "/", method="POST", body=b"x" * 200_000)
+
+    assert answer.text == "10000 200000"

@@ -1,16 +1,16 @@
 """Feeder: watchers catch up, fall behind, catch up again or are ended."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
-from aio_apiserver.storage.cacher.catching_up import GRACE_SECONDS, LONGEST_PAUSE
+from aio_apiserver.storage.cacher.catching_up import GRACE_SECONDS, LONGEST_PAUSE, PORTION_BYTES
 from aio_apiserver.storage.cacher.slow_watch_budget import MAXIMUM
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, SMALLEST
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired
-from aio_apiserver.storage.interface import WatchEventType, WatchOptions
+from aio_apiserver.storage.interface import WatchEvent, WatchEventType, WatchOptions
 from aio_apiserver.storage.yielding import MAX_STEPS
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import broken, put, stored
@@ -200,6 +200,38 @@ async def test_much_that_was_missed_comes_in_portions(parts: Parts) -> None:
 
     assert sink.revisions == list(range(11, 12 + total))
     assert len(sink.batches[0].events) == MAX_STEPS
+
+
+async def test_a_portion_of_large_objects_ends_with_the_one_that_fills_it(parts: Parts) -> None:
+    missed, state = Sink(), Sink()
+    large = [stored(f"default/{number}", 11 + number, text="x" * (PORTION_BYTES // 2)) for number in range(5)]
+    parts.write(*map(put, large))
+
+    parts.watch(missed, revision=10)
+    watcher = CacheWatcher(state, lambda _: None, scope="", options=WatchOptions())
+    watcher.show_first(large, 15)
+    parts.feeder.start(watcher)
+    await missed.take(5)
+    await state.take(5)
+
+    assert [len(batch.events) for batch in missed.batches] == [2, 2, 1]
+    assert [len(batch.events) for batch in state.batches] == [2, 2, 1]
+
+
+async def test_watchers_that_are_fed_the_same_portion_share_its_bytes(parts: Parts) -> None:
+    parts.write(*(put(stored(f"default/{number}", 11 + number, text="x" * PORTION_BYTES)) for number in range(3)))
+    sinks = [Sink() for _ in range(2)]
+
+    def encoder(events: Sequence[WatchEvent]) -> bytes:
+        return b" ".join(b"%d" % event.revision for event in events)
+
+    frames = []
+    for sink in sinks:
+        parts.watch(sink, revision=10)
+        frames.append(sink.batches[0].encoded(encoder))
+
+    assert frames == [b"11", b"11"]
+    assert frames[0] is frames[1]
 
 
 async def test_a_portion_ends_between_two_revisions(parts: Parts) -> None:

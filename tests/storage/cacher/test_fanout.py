@@ -57,6 +57,36 @@ async def test_watchers_of_the_same_share_their_batches_and_bytes(parts: Parts) 
     assert len(encoded) == 1
 
 
+async def test_groups_that_see_the_same_events_share_their_bytes(parts: Parts) -> None:
+    web, all_, other = Sink(), Sink(), Sink()
+    parts.watch(web, predicate=labelled(app="web"))
+    parts.watch(all_)
+    parts.watch(other, "other/")
+    parts.write(put(stored("default/a", 11, labels={"app": "web"})), put(stored("other/b", 12)))
+    parts.write(put(stored("default/a", 13, labels={"app": "web"}, replicas=2)))
+    await a_turn()
+    parts.write(put(stored("default/a", 14, labels={"app": "web"}, replicas=3)))
+    await a_turn()
+
+    def encoder(events: Sequence[WatchEvent]) -> bytes:
+        return b" ".join(b"%d" % event.revision for event in events)
+
+    frames = [[batch.encoded(encoder) for batch in sink.batches] for sink in (web, all_, other)]
+
+    assert frames == [[b"11 13", b"14"], [b"11 12 13", b"14"], [b"12"]]
+    assert frames[0][1] is frames[1][1]
+
+
+async def test_a_turn_of_large_objects_is_short(parts: Parts) -> None:
+    sink = Sink()
+    parts.watch(sink)
+
+    parts.write(*(put(stored(f"default/{number}", 11 + number, text="x" * 1_500_000)) for number in range(4)))
+    await sink.take(4)
+
+    assert [len(batch.events) for batch in sink.batches] == [3, 1]
+
+
 async def test_each_group_sees_its_scope_and_selection(parts: Parts) -> None:
     everything, namespace, one, selected, triggered = (Sink() for _ in range(5))
     parts.watch(everything)

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, Sizes
@@ -79,6 +81,15 @@ def test_sizes_are_looked_up_once_a_minute() -> None:
         asked.list({})
 
     assert asked.looks == 2
+
+
+def test_a_resource_that_is_not_stored_leaves_nothing_in_memory() -> None:
+    asked, name = Asked(), "widgets" * 1000
+    before = sys.getrefcount(name)
+
+    asked.estimator.of_list(asked.lane, ("example.com", name), "", {})
+
+    assert sys.getrefcount(name) == before
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -71,6 +72,17 @@ async def test_a_flow_is_that_of_its_schema_and_its_user(served: Served) -> None
     assert (served.lane.schema, served.lane.distinguisher) == ("global-default", "jane")
     assert served.lane.flow == ("uid of global-default", "uid of global-default")
     assert len(served.lane.hand) == 6
+
+
+@pytest.mark.parametrize(("length", "is_remembered"), [(100, True), (1100, False)])
+async def test_a_long_path_is_classified_and_forgotten(served: Served, length: int, is_remembered: bool) -> None:
+    path = "/" * length
+    before = sys.getrefcount(path)
+
+    lane = served.fairness.lane_of(JANE, ("get", path, "", "", "", ""))
+
+    assert lane.schema == "global-default"
+    assert sys.getrefcount(path) == before + is_remembered
 
 
 async def test_who_has_waited_long_enough_is_refused(served: Served) -> None:

@@ -1,0 +1,90 @@
+"""Accepting: accepts connections, and does a few TLS handshakes at the same time.
+
+A handshake takes a millisecond or two of CPU time. When thousands of clients connect at once, one turn of the event
+loop with all of their handshakes would hold it for seconds.
+
+Must hold: other connections wait in the kernel's backlog. A client that does not go on with its handshake soon makes
+room for the next one. `close` ends handshakes that have not finished.
+"""
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import Callable
+
+from aio_apiserver.storage.tasks import Tasks
+
+logger = logging.getLogger(__name__)
+
+_TLS_SHUTDOWN_SECONDS = 0.5
+_AT_ONCE = 16
+"""The handshakes that run at the same time."""
+_SLOW_SECONDS = 0.05
+"""A handshake that takes longer waits for its client. It does not count any more."""
+_FAILURE_SECONDS = 0.1
+"""The pause after a failed accept, as when the process has no file left."""
+
+
+class Acceptor:
+    """Accepts the connections of one listening socket."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        connection_of: Callable[[], asyncio.Protocol],
+        *,
+        tls: ssl.SSLContext | None,
+        handshake_seconds: float,
+    ) -> None:
+        listening.setblocking(False)
+        self._listening = listening
+        self._connection_of = connection_of
+        self._tls = tls
+        self._handshake_seconds = handshake_seconds
+        self._tasks = Tasks()
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._accepting = asyncio.get_running_loop().create_task(self._accept())
+
+    def stop(self) -> None:
+        """Accept no more connections."""
+        self._accepting.cancel()
+        self._listening.close()
+
+    async def close(self) -> None:
+        """End the handshakes that have not finished."""
+        self.stop()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        await self._tasks.close()
+
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._slots.acquire()
+            try:
+                accepted, _ = await loop.sock_accept(self._listening)
+            except OSError as exc:
+                logger.warning("cannot accept a connection: %s", exc)
+                await asyncio.sleep(_FAILURE_SECONDS)
+                self._slots.release()
+                continue
+            self._tasks.spawn(self._connect(accepted), name="accept a connection")
+
+    async def _connect(self, accepted: socket.socket) -> None:
+        tls, seconds, loop = self._tls, self._handshake_seconds, asyncio.get_running_loop()
+        slow = loop.call_later(_SLOW_SECONDS, self._slots.release)
+        try:
+            await loop.connect_accepted_socket(
+                self._connection_of,
+                accepted,
+                ssl=tls,
+                ssl_handshake_timeout=seconds if tls else None,
+                ssl_shutdown_timeout=_TLS_SHUTDOWN_SECONDS if tls else None,
+            )
+        except OSError as exc:  # an ssl.SSLError too
+            logger.debug("a connection has failed: %s", exc)
+            accepted.close()
+        finally:
+            if loop.time() < slow.when():
+                slow.cancel()
+                self._slots.release()

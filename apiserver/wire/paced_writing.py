@@ -1,0 +1,346 @@
+"""Paced writing: writes long responses and watch frames at each client's pace, within one limit of memory.
+
+TLS encrypts a copy of each byte for each connection. So a client that does not read is given no more bytes than the
+kernel takes. The rest waits here, and clients that get the same bytes share them. Bytes go out in pieces, round robin,
+a few milliseconds in each turn of the event loop.
+
+    watch frame of 300 KB, 2,000 watchers, none reads     300 KB wait once, not 600 MB
+
+Must hold: bytes go out in order. The waiting frames and the buffers of stalled connections together stay near LIMIT. At
+the limit, connections that have been stalled longest are closed. A connection that takes bytes is not closed.
+"""
+
+import asyncio
+import select
+import selectors
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.yielding import Share
+
+LIMIT = 32 * 1024 * 1024
+"""The bytes that a server holds for clients that have not read them."""
+STALLED_BYTES = 48 * 1024
+"""The encrypted bytes that a stalled connection holds, at most: buffers of the event loop and of TLS."""
+STALLED_SECONDS = 0.1
+"""A connection that was stalled for a shorter time is not closed: its client may be about to read."""
+LAST_SECONDS = 5.0
+"""The time limit in which a client has to read the rest of an ended watch."""
+
+SHORT = 8 * 1024
+"""The size of a piece. TLS keeps a buffer as large as the largest write while the connection lives."""
+_TURN_BYTES = 8 * 1024 * 1024
+"""Frames are written at once, up to this sum in a turn of the event loop: TLS encrypts it in some ten milliseconds."""
+_AT_ONCE = 64 * 1024
+"""Longer frames wait for their turn."""
+_MOST_BYTES = 128 * 1024
+"""The bytes that one connection gets in a turn, at most."""
+
+
+Frame: TypeAlias = "bytes | bytearray | memoryview[int] | memoryview[bytes]"
+"""Bytes that are not changed while they wait."""
+
+
+class PacedWriters:
+    """The writers of all connections of one server."""
+
+    def __init__(self, clock: Clock, limit: int = LIMIT) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._ready: dict[PacedWriter, None] = {}
+        """Writers with waiting frames, in the order in which they are served."""
+        self._stalled: dict[PacedWriter, float] = {}
+        """Writers whose connections take no bytes, and since when; the oldest first."""
+        self._selector: selectors.DefaultSelector | None = None
+        """Tells which of the stalled connections take bytes again."""
+        self._holders: dict[int, int] = {}
+        """The number of writers that hold a frame, by the identity of the frame."""
+        self._frame_bytes = 0
+        self._dropped = 0
+        self._is_scheduled = self._is_counting = False
+        self.allowance = _TURN_BYTES
+        """The bytes that may be written at once in this turn of the event loop; none while too many are held."""
+
+    @property
+    def held_bytes(self) -> int:
+        """The waiting frames, each counted once, and the buffers of stalled connections."""
+        return self._frame_bytes + STALLED_BYTES * len(self._stalled)
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"bytes": self.held_bytes, "stalled": len(self._stalled), "dropped": self._dropped}
+
+    def close(self) -> None:
+        """Stop waiting for stalled connections."""
+        if self._selector is not None:
+            asyncio.get_running_loop().remove_reader(self._selector.fileno())
+            self._selector.close()
+            self._selector = None
+
+    def use(self, size: int) -> None:
+        """Take from the allowance."""
+        self.allowance -= size
+        if not self._is_counting:
+            self._is_counting = True
+            asyncio.get_running_loop().call_soon(self._renew)
+
+    def hold(self, frame: Frame) -> None:
+        """Count one more holder of a frame."""
+        holders = self._holders.get(id(frame), 0)
+        self._holders[id(frame)] = holders + 1
+        if not holders:
+            self._frame_bytes += len(frame)
+
+    def release(self, frame: Frame) -> None:
+        """Count one holder less."""
+        holders = self._holders.pop(id(frame)) - 1
+        if holders:
+            self._holders[id(frame)] = holders
+        else:
+            self._frame_bytes -= len(frame)
+
+    def ready(self, writer: "PacedWriter") -> None:
+        """The writer has frames for a connection that may take them."""
+        self._ready[writer] = None
+        self._schedule()
+
+    def stalled(self, writer: "PacedWriter") -> None:
+        """The connection of the writer takes no bytes now. Calls `resume` when it does."""
+        self._stalled[writer] = self._clock.monotonic()
+        selector = self._opened()
+        if writer.fd in selector.get_map():  # of a connection that was closed meanwhile
+            selector.unregister(writer.fd)
+        selector.register(writer.fd, selectors.EVENT_WRITE, writer)
+        if self._is_full():
+            self.allowance = 0
+            self._schedule()
+
+    def forget(self, writer: "PacedWriter") -> None:
+        """The writer has nothing to write any more."""
+        self._ready.pop(writer, None)
+        if self._stalled.pop(writer, None) is None or self._selector is None:
+            return
+        key = self._selector.get_map().get(writer.fd)
+        if key is not None and key.data is writer:
+            self._selector.unregister(writer.fd)
+
+    def _opened(self) -> selectors.BaseSelector:
+        if self._selector is None:
+            self._selector = selectors.DefaultSelector()
+            asyncio.get_running_loop().add_reader(self._selector.fileno(), self._resume)
+        return self._selector
+
+    def _resume(self) -> None:
+        assert self._selector is not None
+        for key, _ in self._selector.select(0):
+            writer: PacedWriter = key.data
+            self.forget(writer)
+            writer.resume()
+
+    def _renew(self) -> None:
+        self._is_counting = False
+        self.allowance = 0 if self._is_full() else _TURN_BYTES
+
+    def _is_full(self) -> bool:
+        return self.held_bytes > self._limit
+
+    def _schedule(self) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """Write some pieces to each ready connection, until the turn is used up. Few connections get more of it."""
+        self._is_scheduled = False
+        self._make_room()
+        share = Share(self._clock)
+        most = max(_TURN_BYTES // max(len(self._ready), 1), SHORT)
+        for writer in list(self._ready):
+            if self._must_wait():
+                break
+            del self._ready[writer]
+            writer.write_some(min(most, _MOST_BYTES))
+            if share.step():
+                break
+        self._renew()
+        if self._must_wait():
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_later(STALLED_SECONDS, self._take_turn)
+        elif self._ready:
+            self._schedule()
+
+    def _must_wait(self) -> bool:
+        """Whether stalled connections hold so much that others are given nothing until some are closed."""
+        return bool(self._stalled) and self._is_full()
+
+    def _make_room(self) -> None:
+        """Close the connections that have been stalled longest, while there are too many bytes."""
+        before = self._clock.monotonic() - STALLED_SECONDS
+        while self._stalled and self._is_full():
+            writer, since = next(iter(self._stalled.items()))
+            if since > before:
+                return
+            self._dropped += 1
+            writer.abort()
+
+
+class PacedWriter:
+    """Writes to one connection. `is_whole`: a frame is not cut into pieces, because the connection may write in
+    between, as WebSockets do.
+    """
+
+    def __init__(self, writers: PacedWriters, transport: asyncio.Transport, *, is_whole: bool) -> None:
+        self.fd: int = transport.get_extra_info("socket").fileno()
+        self._writers = writers
+        self._transport = transport
+        self._is_whole = is_whole
+        self._frames: deque[Frame] = deque()
+        self._written = 0
+        """The bytes of the first frame that have been written."""
+        self._waiting = 0
+        self._given = 0
+        """The bytes that were written since the kernel took all earlier ones."""
+        self._is_stalled = self._is_busy = False
+        """Busy: frames wait, or the connection takes no bytes."""
+        self._stalls = 0
+        self.on_stalled: Callable[[], None] | None = None
+        """Called once, when the connection has taken no bytes for STALLED_SECONDS."""
+        self._settled = asyncio.Event()
+
+    @property
+    def backlog(self) -> int:
+        """The bytes that were not sent."""
+        return self._waiting + self._transport.get_write_buffer_size()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the connection is closed, by the client or here."""
+        return self._transport.is_closing()
+
+    def write(self, frame: Frame) -> None:
+        """Write a frame behind the earlier ones."""
+        size = len(frame)
+        writers = self._writers
+        if self._is_busy or size > writers.allowance or size > _AT_ONCE:
+            self._wait(frame)
+        elif self._given < SHORT or self._can_give():
+            writers.use(size)
+            self._give(frame)
+        else:
+            self._wait(frame)
+            self._stall()
+
+    def write_some(self, size: int) -> None:
+        """Write pieces of the frames that wait, as far as the kernel takes them."""
+        while size > 0 and self._frames:
+            if self._given >= SHORT and not self._can_give():
+                self._stall()
+                return
+            size -= self._write_piece()
+        self._go_on()
+
+    def _write_piece(self) -> int:
+        frame = self._frames[0]
+        end = len(frame) if self._is_whole else min(self._written + SHORT, len(frame))
+        piece = memoryview(frame)[self._written : end]
+        self._written = end
+        self._waiting -= len(piece)
+        if end == len(frame):
+            self._written = 0
+            self._writers.release(self._frames.popleft())
+        self._give(piece)
+        return len(piece)
+
+    def resume(self) -> None:
+        """The kernel takes bytes again."""
+        self._is_stalled = False
+        self._given = 0
+        self._go_on()
+
+    def abort(self) -> None:
+        """Break the connection, and forget what waits."""
+        self.close()
+        self._transport.abort()
+
+    def close_behind(self) -> None:
+        """Close the connection after the bytes that wait."""
+        self._give(b"".join(self._frames)[self._written :])
+        self.close()
+        self._transport.close()
+
+    async def drain(self) -> None:
+        """Return when the kernel has taken what waited."""
+        while self._is_busy:
+            self._settled.clear()
+            await self._settled.wait()
+
+    async def finish(self) -> None:
+        """Return when the client has read what waited. Raises ConnectionResetError, and breaks the connection, when it
+        does not.
+        """
+        try:
+            async with asyncio.timeout(LAST_SECONDS):
+                await self.drain()
+        except TimeoutError:
+            self.abort()
+            raise ConnectionResetError("the client does not read the end of its watch") from None
+
+    def close(self) -> None:
+        """Forget what waits, and leave the connection to its next request."""
+        while self._frames:
+            self._writers.release(self._frames.popleft())
+        self._waiting = self._written = 0
+        self._is_stalled = self._is_busy = False
+        self._writers.forget(self)
+        self._settled.set()
+
+    def _go_on(self) -> None:
+        if self._frames:
+            self._writers.ready(self)
+        else:
+            self._is_busy = False
+            self._settled.set()
+
+    def _wait(self, frame: Frame) -> None:
+        self._is_busy = True
+        self._frames.append(frame)
+        self._waiting += len(frame)
+        self._writers.hold(frame)
+        if not self._is_stalled:
+            self._writers.ready(self)
+
+    def _stall(self) -> None:
+        self._is_stalled = self._is_busy = True
+        self._stalls += 1
+        self._writers.stalled(self)
+        if self.on_stalled is not None:
+            asyncio.get_running_loop().call_later(STALLED_SECONDS, self._report_stall, self._stalls)
+
+    def _report_stall(self, number: int) -> None:
+        if self._is_stalled and self._stalls == number and self.on_stalled is not None:
+            report, self.on_stalled = self.on_stalled, None
+            report()
+
+    def _can_give(self) -> bool:
+        """Whether the kernel has taken the earlier bytes. It is asked once a piece."""
+        if self.is_closed:
+            return True
+        poll = select.poll()
+        poll.register(self.fd, select.POLLOUT)
+        if not poll.poll(0):
+            return False
+        self._given = 0
+        return True
+
+    def _give(self, data: Frame) -> None:
+        """Hand bytes to the connection, in pieces."""
+        if self.is_closed:
+            return
+        self._given += len(data)
+        if len(data) <= SHORT:
+            self._transport.write(data)
+            return
+        whole = memoryview(data)  # pieces, for TLS and its buffer
+        for start in range(0, len(whole), SHORT):
+            self._transport.write(whole[start : start + SHORT])

@@ -1,0 +1,222 @@
+"""Attackers: what a hostile client does, in a process of its own with low priority.
+
+    python -m tests.attacks.attackers NAME PORT CA TOKEN COUNT SECONDS
+
+It prints one line about the connections and requests of the attack.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import uvloop
+from aiohttp import ClientSession, TCPConnector
+
+from tests.apiserver.program import trusting
+from tests.attacks.wires import Target, Wire, many
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+_LONG = 120_000
+
+
+async def watchers(target: Target, count: int, seconds: float) -> str:
+    """Watches that nobody reads, and then objects of 300 KB and 900 KB."""
+    head = target.head("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=0")
+    wires = await many(count, lambda _: target.open(head, limit=1))
+    await asyncio.sleep(1)
+    for size in (300_000, *[900_000] * 4):
+        await _write(target, {"metadata": {"name": f"large-{size}"}, "data": {"text": "x" * size}})
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def selections(target: Target, count: int, seconds: float) -> str:
+    """The same with a selector of its own for each watch."""
+    heads = [
+        target.head("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=0&labelSelector=key{number}!=x")
+        for number in range(count)
+    ]
+    wires = await many(count, lambda number: target.open(heads[number], limit=1))
+    await asyncio.sleep(1)
+    await _write(target, {"metadata": {"name": "large"}, "data": {"text": "x" * 300_000}})
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def starts(target: Target, count: int, seconds: float) -> str:
+    """Watches that begin with the whole state, which nobody reads."""
+    head = target.head("GET", f"{CONFIG_MAPS}?watch=1")
+    for number in range(20):
+        await _write(target, {"metadata": {"name": f"large-{number}"}, "data": {"text": "x" * 900_000}})
+    wires = await many(count, lambda _: target.open(head, limit=1))
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def restarts(target: Target, count: int, seconds: float) -> str:
+    """Watches that are begun and left, without pause."""
+    until, statuses = time.monotonic() + seconds, Counter[int]()
+
+    async def one() -> None:
+        while time.monotonic() < until:
+            wire = await target.open(target.head("GET", f"{CONFIG_MAPS}?watch=1"), limit=1)
+            await wire.begun.wait()
+            statuses[wire.status] += 1
+            assert wire.transport is not None
+            wire.transport.abort()
+
+    await asyncio.gather(*(one() for _ in range(count)), return_exceptions=True)
+    return f"statuses {dict(statuses)}"
+
+
+async def slow(target: Target, count: int, seconds: float) -> str:
+    """Connections without a TLS hello, without a request, with half a head, and with a body that does not come."""
+    half = target.head("GET", "/api")[:-10]
+    body = target.head("POST", CONFIG_MAPS, Content_Type="application/json", Content_Length=1000) + b"{"
+    kinds: Sequence[tuple[bytes, bool]] = ((b"", False), (b"", True), (half, True), (body, True))
+
+    async def make(number: int) -> Wire:
+        sent, has_tls = kinds[number % len(kinds)]
+        return await target.open(sent, has_tls=has_tls)
+
+    wires = await many(count, make)
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def lists(target: Target, count: int, seconds: float) -> str:
+    """Long lists that nobody reads."""
+    for number in range(20):
+        await _write(target, {"metadata": {"name": f"large-{number}"}, "data": {"text": "x" * 900_000}})
+    wires = await many(count, lambda _: target.open(target.head("GET", CONFIG_MAPS), limit=1))
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def selectors(target: Target, count: int, seconds: float) -> str:
+    """Anonymous requests with a long fieldSelector."""
+    terms = ",".join(f"a{number}=b" for number in range(_LONG // 9))
+    return await _repeat(replace(target, token=""), [f"{CONFIG_MAPS}?fieldSelector={terms}"], count, seconds)
+
+
+async def labels(target: Target, count: int, seconds: float) -> str:
+    """Long labelSelectors of a user."""
+    terms = ",".join(f"a{number}=b" for number in range(_LONG // 9))
+    names = ",".join(f"v{number}" for number in range(_LONG // 9))
+    paths = [f"{CONFIG_MAPS}?labelSelector={terms}", f"{CONFIG_MAPS}?labelSelector=a+in+({names})"]
+    return await _repeat(target, paths, count, seconds)
+
+
+async def documents(target: Target, count: int, seconds: float) -> str:
+    """The largest documents of the server."""
+    paths = ["/openapi/v2", "/openapi/v3", "/apis", "/metrics"]
+    return await _repeat(target, paths, count, seconds)
+
+
+async def yamls(target: Target, count: int, seconds: float) -> str:
+    """Bodies of YAML near the limit."""
+    lines = "".join(f"  key{number}: {'x' * 100}\n" for number in range(20_000))
+    body = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n{lines}".encode()
+    path = f"{CONFIG_MAPS}?dryRun=All"
+    return await _repeat(target, [path], count, seconds, body=body, headers={"Content-Type": "application/yaml"})
+
+
+async def overload(target: Target, count: int, seconds: float) -> str:
+    """Lists of all pods on each connection, without pause but for the Retry-After of a 429."""
+    until, statuses, lacking = time.monotonic() + seconds, Counter[int](), Counter[int]()
+    tls = trusting(target.ca.parent.parent)
+    headers = {"Authorization": f"Bearer {target.token}"}
+    async with ClientSession(connector=TCPConnector(ssl=tls, limit=0), headers=headers) as session:
+
+        async def one(_: int) -> None:
+            while time.monotonic() < until:
+                try:
+                    async with session.get(f"https://127.0.0.1:{target.port}/api/v1/pods") as answer:
+                        async for _piece in answer.content.iter_chunked(1 << 18):
+                            pass
+                        statuses[answer.status] += 1
+                        lacking[answer.status] += answer.status == 429 and "Retry-After" not in answer.headers
+                        await asyncio.sleep(float(answer.headers.get("Retry-After", 0)))
+                except OSError:
+                    statuses[0] += 1
+
+        ending = asyncio.gather(*map(one, range(count)))
+        await asyncio.wait([ending], timeout=seconds)
+        ending.cancel()
+    return f"statuses {dict(statuses)}, {sum(lacking.values())} of 429 without Retry-After"
+
+
+ATTACKS: Mapping[str, Callable[[Target, int, float], Awaitable[str]]] = {
+    attack.__name__: attack
+    for attack in (watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, overload)
+}
+
+
+async def _write(target: Target, obj: object) -> None:
+    """Create an object, or replace it."""
+    body = orjson.dumps(obj)
+    head = target.head("POST", CONFIG_MAPS, Content_Type="application/json", Content_Length=len(body))
+    wire = await target.open(head + body)
+    await wire.begun.wait()
+    assert wire.transport is not None
+    wire.transport.abort()
+
+
+async def _repeat(
+    target: Target,
+    paths: Sequence[str],
+    count: int,
+    seconds: float,
+    *,
+    body: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+) -> str:
+    """The same requests on many connections, without pause."""
+    until, statuses = time.monotonic() + seconds, Counter[int]()
+    sent = {**(headers or {}), **({"Authorization": f"Bearer {target.token}"} if target.token else {})}
+    tls = trusting(target.ca.parent.parent)
+    async with ClientSession(connector=TCPConnector(ssl=tls, limit=0), headers=sent, max_line_size=1 << 17) as session:
+
+        async def one(number: int) -> None:
+            while time.monotonic() < until:
+                path = paths[number % len(paths)]
+                async with session.request(
+                    "POST" if body else "GET", f"https://127.0.0.1:{target.port}{path}", data=body or None
+                ) as answer:
+                    async for _ in answer.content.iter_chunked(1 << 16):
+                        pass
+                    statuses[answer.status] += 1
+                number += 1
+
+        await asyncio.gather(*map(one, range(count)))
+    return f"{sum(statuses.values())} requests, statuses {dict(statuses)}"
+
+
+def _told(wires: Sequence[Wire]) -> str:
+    statuses = Counter(wire.status for wire in wires)
+    closed = sum(wire.closed.is_set() for wire in wires)
+    return f"{len(wires)} connections, statuses {dict(statuses)}, {closed} closed by the server"
+
+
+def main(words: Sequence[str]) -> None:
+    name, port, ca, token, count, seconds = words
+    os.nice(10)
+    target = Target(int(port), Path(ca), token)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        sys.stdout.write(runner.run(_attack(name, target, int(count), float(seconds))))
+    sys.stdout.flush()
+    os._exit(0)  # thousands of connections break at once
+
+
+async def _attack(name: str, target: Target, count: int, seconds: float) -> str:
+    return await ATTACKS[name](target, count, seconds)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
