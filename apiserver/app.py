@@ -86,8 +86,11 @@ class Parts(Struct, frozen=True, kw_only=True):
 
 def routes(parts: Parts) -> Routes:
     """The handlers by path."""
-    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health)
-    show_version = version.handler(parts.settings.emulated)
+    checks = health.handlers(
+        parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health, parts.settings.minor.version
+    )
+    own, emulated = parts.settings.minor, parts.settings.emulated
+    show_version = version.handler(own, emulated)
     resources = ResourceHandlers(
         parts.served,
         parts.draining,
@@ -95,7 +98,7 @@ def routes(parts: Parts) -> Routes:
         parts.backends,
         min_watch_seconds=parts.settings.min_request_timeout,
     ).handle
-    documents = openapi.of(parts.served, parts.gateway.versions, builtin(), parts.clock)
+    documents = openapi.of(parts.served, parts.gateway.versions, builtin(own.text), parts.clock)
     oidc_documents = oidc.OIDCDocuments(parts.settings, parts.access.issuer)
     exact = {
         **checks,
@@ -107,8 +110,10 @@ def routes(parts: Parts) -> Routes:
     }
     fairness = parts.limits.fairness
     groups = discovery.GroupDocuments(parts.served, parts.gateway.versions)
-    exact["/flagz"] = status_pages.flagz(parts.settings)
-    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, parts.settings.emulated)
+    if own.is_open("ComponentFlagz"):
+        exact["/flagz"] = status_pages.flagz(parts.settings)
+    if own.is_open("ComponentStatusz"):
+        exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, own, emulated)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
         exact={
@@ -148,7 +153,9 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
         partial(
             impersonation.with_impersonation,
-            impersonator=Impersonator(parts.access.authorizer),
+            impersonator=Impersonator(
+                parts.access.authorizer, is_constrained=settings.minor.is_open("ConstrainedImpersonation")
+            ),
             metrics=parts.monitoring.access,
             clock=patience,
         ),

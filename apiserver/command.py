@@ -4,19 +4,12 @@ import logging
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver import import_tuning
 from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, usage
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
-from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.registry.base.version import KUBERNETES_VERSION
-
-if TYPE_CHECKING:
-    from aio_apiserver.apiserver.replicas import rotation
-else:
-    rotation = Deferred("aio_apiserver.apiserver.replicas.rotation")
+from aio_apiserver.apiserver.subcommands import SUBCOMMANDS
 
 logger = logging.getLogger(__name__)
 
@@ -24,16 +17,16 @@ logger = logging.getLogger(__name__)
 def run(arguments: Sequence[str]) -> int:
     """Run the command of these arguments. Returns the exit code."""
     try:
-        if arguments[:1] == ["rotate"]:
-            return rotation.run(arguments[1:])
+        if arguments and arguments[0] in SUBCOMMANDS:
+            return SUBCOMMANDS[arguments[0]].run(arguments[1:])
         parsed = flag_grammar.parse(arguments, command_line.flags(), UNUSED)
         if parsed.wants_help:
             sys.stdout.write(usage.help_text(_columns()))
             return 0
-        if parsed.version:
-            sys.stdout.write(f"Kubernetes {KUBERNETES_VERSION}\n")
-            return 0
         chosen = command_line.settings_of(parsed)
+        if parsed.version:
+            sys.stdout.write(f"Kubernetes {chosen.minor.git_version}\n")
+            return 0
     except UsageError as exc:
         sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
         return 2

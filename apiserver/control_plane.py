@@ -13,6 +13,7 @@ from aio_apiserver.apiserver.aggregation.assembly import Aggregation
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.outgoing.assembly import Outgoing
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane import assembly, served_paths
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
@@ -38,7 +39,14 @@ class ControlPlane(Struct, frozen=True):
 
 
 def foundation_of(
-    config: Config, storage: StorageFactory, clock: Clock, *, access: Access, out: Outgoing, monitoring: Monitoring
+    config: Config,
+    minor: Minor,
+    storage: StorageFactory,
+    clock: Clock,
+    *,
+    access: Access,
+    out: Outgoing,
+    monitoring: Monitoring,
 ) -> Foundation:
     """The components that all parts of the registry share."""
     return Foundation(
@@ -46,7 +54,8 @@ def foundation_of(
         writable_storage_for=storage.storage_for,
         custom_storage=storage.opened,
         clock=clock,
-        types=schema.builtin(),
+        minor=minor,
+        types=schema.builtin(minor.text),
         config=config,
         metrics=monitoring.registered,
         authorizer=access.authorizer,

@@ -140,6 +140,7 @@ class Server(Struct, frozen=True):
             identity=_identity(settings),
             root_certificates=self.root_certificates,
             simulated_nodes=settings.simulate_nodes if settings.simulate else None,
+            version=settings.minor.git_version,
         )
         self._working.push_async_callback(manager.close)
         manager.start()
@@ -216,7 +217,9 @@ def _open_parts(
     out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)
     access = open_access(settings, pki, storage.storage_for, clock, out=out, measures=measures)
     background = _open_background(access, storage, clock, stack)
-    foundation = control_plane.foundation_of(config, storage, clock, access=access, out=out, monitoring=monitoring)
+    foundation = control_plane.foundation_of(
+        config, settings.minor, storage, clock, access=access, out=out, monitoring=monitoring
+    )
     plane = control_plane.open_control_plane(foundation, storage, background=background, stack=stack)
     limits = open_limits(settings, gates, storage, clock, measures=measures, stack=stack)
     aggregation = open_aggregation(settings, gates, storage.storage_for, clock, measures=measures, stack=stack)
@@ -244,7 +247,8 @@ def _open_parts(
 
 
 def _gates(settings: Settings) -> Gates:
-    gates = Gates(feature_gates.parse(settings.feature_gates), settings.emulated)
+    given = feature_gates.parse(settings.feature_gates)
+    gates = Gates(given, settings.emulated, settings.minor.version)
     for name in gates.idle:
         logger.warning("feature gate %s has no effect on this server", name)
     return gates
@@ -276,6 +280,6 @@ def _open_background(access: Access, storage: StorageFactory, clock: Clock, stac
 def _count_requests(settings: Settings, gates: Gates, served: ServedPaths, measures: Measures) -> RequestMetrics:
     requests = RequestMetrics(served, MONITORED)
     measures.ask(requests.families)
-    measures.ask(lambda: program.versions(version.info(settings.emulated)))
+    measures.ask(lambda: program.versions(version.info(settings.minor, settings.emulated)))
     measures.ask(lambda: program.features(gates))
     return requests

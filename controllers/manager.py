@@ -6,6 +6,7 @@ Must hold: among several servers, the holder of a lease runs them. Controllers a
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
@@ -34,7 +35,10 @@ _USER = UserInfo(name="system:kube-controller-manager")
 
 
 class Manager:
-    """The controllers of one server. Its identity is unique. `simulated_nodes` is None without --simulate."""
+    """The controllers of one server. Its identity is unique. `simulated_nodes` is None without --simulate.
+
+    version: the release of Kubernetes, which simulated kubelets report.
+    """
 
     def __init__(
         self,
@@ -47,9 +51,11 @@ class Manager:
         identity: str,
         root_certificates: RootCertificates,
         simulated_nodes: int | None,
+        version: str,
     ) -> None:
         self._names = names.enabled(given)
         self._simulated_nodes = simulated_nodes
+        self._version = version
         self._served = served
         self._flow = flow
         self._limits = limits
@@ -75,13 +81,13 @@ class Manager:
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if self._simulated_nodes is not None:
-            count = self._simulated_nodes
-            self._run(
-                _SIMULATION, lambda desk: [Nodes(desk, count), Scheduler(desk), SimulatedKubelet(desk)], _OF_A_CLUSTER
-            )
+            self._run(_SIMULATION, partial(self._simulation, self._simulated_nodes), _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()
+
+    def _simulation(self, count: int, desk: Desk) -> Sequence[Controller]:
+        return [Nodes(desk, count, self._version), Scheduler(desk), SimulatedKubelet(desk)]
 
     def _run(self, name: str, make: Make, limits: Limits) -> None:
         """Run controllers while this server holds the lease of that name."""

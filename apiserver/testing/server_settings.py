@@ -24,6 +24,7 @@ class ServerSettings(TypedDict, total=False):
     min_request_timeout: int
     shutdown_delay_duration: float | str
     shutdown_watch_termination_grace_period: float | str
+    kubernetes_version: str
     data_dir: Path | str
     insecure_port: int
     controllers: str | Sequence[str]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from aio_apiserver.controllers.decisions import nodes
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import LEASES, NODES
-from aio_apiserver.registry.base import errors, version
+from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = "kube-node-lease"
@@ -18,9 +18,10 @@ class Nodes(Controller):
 
     name = "simulated-nodes"
 
-    def __init__(self, desk: Desk, count: int) -> None:
+    def __init__(self, desk: Desk, count: int, kubelet_version: str) -> None:
         super().__init__(desk)
         self._count = count
+        self._kubelet_version = kubelet_version
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
@@ -49,7 +50,7 @@ class Nodes(Controller):
             return present
 
     def _make_ready(self, node: Object, number: int) -> None:
-        made = nodes.status(number, version.KUBERNETES_VERSION, now=self.desk.now())
+        made = nodes.status(number, self._kubelet_version, now=self.desk.now())
         node["status"] = {**(node.get("status") or {}), **made}
 
     async def _renew(self, node: Object) -> None:

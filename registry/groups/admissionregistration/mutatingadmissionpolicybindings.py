@@ -1,5 +1,6 @@
 """MutatingAdmissionPolicyBindings: the objects to which a mutating admission policy applies, and its parameters."""
 
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns, policies
@@ -20,6 +21,7 @@ MUTATINGADMISSIONPOLICYBINDINGS = Kind(
     plural="mutatingadmissionpolicybindings",
     kind="MutatingAdmissionPolicyBinding",
     beta_versions=("v1beta1",),
+    history=(before((1, 36), versions=()), before((1, 34), beta_versions=())),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),

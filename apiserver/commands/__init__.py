@@ -1,0 +1,1 @@
+"""commands: the subcommands of the program that are no server."""

@@ -1,0 +1,33 @@
+"""subcommands: the table of subcommands: `apiserver NAME ...`. Each is a module with a function `run`.
+
+`run` takes the arguments after the name and returns the exit code. It raises UsageError. Must hold: a module is loaded
+when its subcommand runs, so that a server starts without it.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+_PACKAGE = "aio_apiserver.apiserver"
+
+
+class Subcommand(Struct, frozen=True):
+    """A subcommand: its module, and what it does in one line."""
+
+    module: str
+    text: str
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run it. Returns the exit code. Raises UsageError."""
+        code: int = importlib.import_module(f"{_PACKAGE}.{self.module}").run(arguments)
+        return code
+
+
+SUBCOMMANDS: Mapping[str, Subcommand] = {
+    "check-manifests": Subcommand(
+        "commands.check_manifests", "Show which manifests another minor of Kubernetes refuses, warns of or changes."
+    ),
+    "rotate": Subcommand("replicas.rotation", "Replace a key that all servers on one etcd share."),
+    "versions": Subcommand("commands.versions", "List the minors of Kubernetes, with what is new and removed in each."),
+}
