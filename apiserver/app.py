@@ -96,8 +96,11 @@ def routes(parts: Parts) -> Routes:
     """The handlers by path."""
     siblings = parts.siblings
     of_siblings = [health.Check("workers", siblings.probe)] if siblings is not None else []
-    checks = health.handlers(parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health, of_siblings)
-    show_version = version.handler(parts.settings.emulated)
+    own, emulated = parts.settings.minor, parts.settings.emulated
+    checks = health.handlers(
+        parts.storage_health, parts.start_up, parts.draining, parts.monitoring.health, own.version, of_siblings
+    )
+    show_version = version.handler(own, emulated)
     resources = ResourceHandlers(
         parts.served,
         parts.draining,
@@ -105,7 +108,7 @@ def routes(parts: Parts) -> Routes:
         parts.backends,
         min_watch_seconds=parts.settings.min_request_timeout,
     ).handle
-    documents = openapi.of(parts.served, parts.gateway.versions, builtin(), parts.clock)
+    documents = openapi.of(parts.served, parts.gateway.versions, builtin(own.text), parts.clock)
     oidc_documents = oidc.OIDCDocuments(parts.settings, parts.access.issuer)
     exact = {
         **checks,
@@ -117,8 +120,10 @@ def routes(parts: Parts) -> Routes:
     }
     fairness = parts.limits.fairness
     groups = discovery.GroupDocuments(parts.served, parts.gateway.versions)
-    exact["/flagz"] = status_pages.flagz(parts.settings)
-    exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, parts.settings.emulated)
+    if own.is_open("ComponentFlagz"):
+        exact["/flagz"] = status_pages.flagz(parts.settings)
+    if own.is_open("ComponentStatusz"):
+        exact["/statusz"] = status_pages.statusz(lambda: exact, parts.clock.patience, own, emulated)
     show_index = index.handler(lambda: [*exact, *groups.paths()])
     return Routes(
         exact={
@@ -159,7 +164,9 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(connection_limits.with_connection_limits, starts=parts.limits.watch_starts),
         partial(
             impersonation.with_impersonation,
-            impersonator=Impersonator(parts.access.authorizer),
+            impersonator=Impersonator(
+                parts.access.authorizer, is_constrained=settings.minor.is_open("ConstrainedImpersonation")
+            ),
             metrics=parts.monitoring.access,
             clock=patience,
         ),

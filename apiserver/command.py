@@ -13,7 +13,6 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.subcommands import SUBCOMMANDS
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.registry.base.version import KUBERNETES_VERSION
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.workers import launching
@@ -36,10 +35,10 @@ def run(arguments: Sequence[str]) -> int:
         if parsed.wants_help:
             sys.stdout.write(usage.help_text(_columns()))
             return 0
-        if parsed.version:
-            sys.stdout.write(f"Kubernetes {KUBERNETES_VERSION}\n")
-            return 0
         chosen = command_line.settings_of(parsed)
+        if parsed.version:
+            sys.stdout.write(f"Kubernetes {chosen.minor.git_version}\n")
+            return 0
     except UsageError as exc:
         sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
         return 2

@@ -172,6 +172,7 @@ class Server(Struct, frozen=True):
             identity=_identity(settings),
             root_certificates=self.root_certificates,
             sign=partial(certificates.sign, settings.pki_dir, self.parts.clock.patience),
+            version=settings.minor.git_version,
         )
         self._working.push_async_callback(manager.close)
         manager.start(await self._open_kubelet(manager) if settings.simulate else None)
@@ -328,7 +329,8 @@ def _responses_to_siblings(parts: app.Parts) -> Mapping[str, Callable[[], Awaita
 
 
 def _gates(settings: Settings) -> Gates:
-    gates = Gates(feature_gates.parse(settings.feature_gates), settings.emulated)
+    given = feature_gates.parse(settings.feature_gates)
+    gates = Gates(given, settings.emulated, settings.minor.version)
     for name in gates.idle:
         logger.warning("feature gate %s has no effect on this server", name)
     return gates
@@ -349,7 +351,7 @@ async def _open_storage(
         clock=clock,
         latencies=monitoring.latencies,
         beginning=beginning,
-        messages=storage_form.codec_of(schema.builtin()),
+        messages=storage_form.codec_of(schema.builtin(settings.minor.text)),
     )
     storage = await stack.enter_async_context(factory)
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))
@@ -378,6 +380,6 @@ def _open_writers(clock: Clock, measures: Measures, stack: AsyncExitStack) -> Pa
 def _count_requests(settings: Settings, gates: Gates, served: ServedPaths, measures: Measures) -> RequestMetrics:
     requests = RequestMetrics(served, MONITORED)
     measures.ask(requests.families)
-    measures.ask(lambda: program.versions(version.info(settings.emulated)))
+    measures.ask(lambda: program.versions(version.info(settings.minor, settings.emulated)))
     measures.ask(lambda: program.features(gates))
     return requests

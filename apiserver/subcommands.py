@@ -26,6 +26,9 @@ class Subcommand(Struct, frozen=True):
 
 SUBCOMMANDS: Mapping[str, Subcommand] = {
     "backup": Subcommand("commands.backup", "Write all objects of a store to a file, also while its servers run."),
+    "check-manifests": Subcommand(
+        "commands.check_manifests", "Show which manifests another minor of Kubernetes refuses, warns of or changes."
+    ),
     "completion": Subcommand("commands.completion", "Print the completion of commands and flags for a shell."),
     "healthcheck": Subcommand("commands.healthcheck", "Ask the server of this machine whether it is ready."),
     "help": Subcommand("commands.help", "List the commands, or explain one."),
@@ -33,4 +36,5 @@ SUBCOMMANDS: Mapping[str, Subcommand] = {
     "migrate": Subcommand("commands.migrate", "Copy a store to another one: embedded to etcd, and back."),
     "restore": Subcommand("commands.restore", "Make a store from a backup."),
     "rotate": Subcommand("replicas.rotation", "Replace a key that all servers on one etcd share."),
+    "versions": Subcommand("commands.versions", "List the minors of Kubernetes, with what is new and removed in each."),
 }

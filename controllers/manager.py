@@ -35,13 +35,16 @@ _KUBELET = UserInfo(name="system:node-simulator", groups=("system:nodes",))
 _USER = UserInfo(name="system:kube-controller-manager")
 
 
-def _cluster(desk: Desk, simulation: Simulation) -> Sequence[Controller]:
+def _cluster(desk: Desk, simulation: Simulation, version: str) -> Sequence[Controller]:
     """The parts of the simulated cluster."""
-    return [Nodes(desk, simulation), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
+    return [Nodes(desk, simulation, version), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
 
 
 class Manager:
-    """The controllers of one server. Its identity is unique."""
+    """The controllers of one server. Its identity is unique.
+
+    version: the release of Kubernetes, which simulated kubelets report.
+    """
 
     def __init__(
         self,
@@ -54,8 +57,10 @@ class Manager:
         identity: str,
         root_certificates: RootCertificates,
         sign: Sign,
+        version: str,
     ) -> None:
         self._names = names.enabled(given)
+        self._version = version
         self._served = served
         self._flow = flow
         self._limits = limits
@@ -87,7 +92,7 @@ class Manager:
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if simulation is not None:
-            self._run(_SIMULATION, lambda desk: _cluster(desk, simulation), _OF_A_CLUSTER)
+            self._run(_SIMULATION, lambda desk: _cluster(desk, simulation, self._version), _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()

@@ -19,6 +19,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import uvloop
@@ -35,6 +36,7 @@ from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
 from tests.attacks import overload, rows
 from tests.fuzz import fuzz_runs
+from tests.golden import replay, servers
 from tests.reliability import long_runs
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
@@ -164,6 +166,22 @@ async def neighbours_of_bodies(arguments: argparse.Namespace) -> str:
     return "\n  ".join(["", *told])
 
 
+async def replays_of_a_minor(minor: str, arguments: argparse.Namespace) -> str:
+    """All recorded steps of kube-apiserver of a minor, to a server of that minor."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await asyncio.to_thread(_replayed, minor, Path(folder))
+
+
+def _replayed(minor: str, folder: Path) -> str:
+    steps = 0
+    with servers.running(folder, f"--kubernetes-version={minor}") as url:
+        for area in replay.AREAS:
+            outcomes = replay.play_calmly(url, area, minor=minor)
+            steps += sum(map(len, outcomes.values()))
+            assert not (found := replay.unlisted(area, outcomes, minor)), found
+    return f"{steps} steps of Kubernetes {minor} answered as recorded, but for the listed differences"
+
+
 async def replicas_killed_at_start(arguments: argparse.Namespace) -> str:
     """Five replicas that start together on an empty etcd, some of which are killed meanwhile."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder, Member() as etcd:
@@ -237,6 +255,7 @@ PARTS: Mapping[str, Part] = {
     "linearizability.cluster": long_runs.on_a_cluster_in_trouble,
     "watches.one": long_runs.watches_on_one_server,
     "watches.replicas": long_runs.watches_on_replicas,
+    **{f"minors.{minor}": partial(replays_of_a_minor, minor) for minor in replay.MINORS},
     "storms.restart": long_runs.storm,
     "replicas.starts": replicas_killed_at_start,
     "replicas.reads": replicas_read_after_writes,

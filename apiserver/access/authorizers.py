@@ -58,7 +58,7 @@ class Authorizers:
         self._config = _config_of(settings)
         self._own: dict[str, Modes] = {}
         first = list(self._first())
-        self._chain = AuthorizerChain(modes.in_order(first, metrics))
+        self._chain = AuthorizerChain(modes.in_order(first, metrics, settings.minor.version))
 
     @property
     def authorizer(self) -> Authorizer:
@@ -97,7 +97,8 @@ class Authorizers:
         assert path is not None
         config = authorization_config.parse(contents[0], path)
         if config != self._config:
-            self._chain.replace(modes.in_order(list(self._of_file(config)), self._metrics))
+            links = modes.in_order(list(self._of_file(config)), self._metrics, self._settings.minor.version)
+            self._chain.replace(links)
             self._config = config
 
     def _first(self) -> Iterator[Modes]:

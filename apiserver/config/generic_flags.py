@@ -38,7 +38,7 @@ class GenericFlags(FlagGroup):
         GENERIC,
         (),
         "The version that /version, the metrics and the feature gates tell of: major.minor, or kube=major.minor, from "
-        "1.33 to 1.36. What is served, and how, stays that of 1.36.",
+        "three minors before --kubernetes-version on. What is served, and how, stays that of --kubernetes-version.",
     )
     feature_gates: Strings = flag(
         GENERIC,

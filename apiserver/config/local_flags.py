@@ -17,6 +17,10 @@ from aio_apiserver.apiserver.config.setting_types import (
     Workers,
 )
 from aio_apiserver.controllers import names as controller_names
+from aio_apiserver.registry.base import minors
+
+VERSION_VARIABLE = "APISERVER_KUBERNETES_VERSION"
+"""The environment variable that --kubernetes-version falls back to."""
 
 
 def _syncs(of: str, default: int) -> Any:
@@ -31,8 +35,22 @@ def _data_home() -> Path:
     return Path(home) / "aio-apiserver"
 
 
+def _minor() -> str:
+    """The minor for a server that is not told one."""
+    return os.environ.get(VERSION_VARIABLE, "")
+
+
 class LocalFlags(FlagGroup):
     """The group Local of --help."""
+
+    kubernetes_version: str = flag(
+        LOCAL,
+        _minor,
+        f"The minor of Kubernetes that the server is: {', '.join(minors.KNOWN)}. APIs, fields, defaults, validation, "
+        "warnings, columns, admission plugins, feature gates, bootstrap objects and /version are those of a "
+        "kube-apiserver of that minor.",
+        shown=f"${VERSION_VARIABLE}, or {minors.Minor().text}",
+    )
 
     data_dir: Path = flag(
         LOCAL,

@@ -4,7 +4,7 @@ import logging
 
 from aio_apiserver.apiserver.config import admission_config, port_range
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.registry.controlplane.providers import BETA_VERSIONS
+from aio_apiserver.registry.controlplane.providers import beta_versions
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.enablement import Enablement
@@ -37,7 +37,7 @@ def _enablement(settings: Settings) -> Enablement:
     if not settings.runtime_config:
         return Enablement()
     given = {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in settings.runtime_config)}
-    found = enablement.parse(given, builtin().versions)
-    for version in found.unserved(BETA_VERSIONS):
+    found = enablement.parse(given, builtin(settings.minor.text).versions)
+    for version in found.unserved(beta_versions(settings.minor)):
         logger.warning("--runtime-config: this server has no %s", version)
     return found

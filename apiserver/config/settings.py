@@ -17,12 +17,16 @@ from aio_apiserver.apiserver.config.authentication_flags import AuthenticationFl
 from aio_apiserver.apiserver.config.authorization_flags import AuthorizationFlags
 from aio_apiserver.apiserver.config.etcd_flags import EtcdFlags
 from aio_apiserver.apiserver.config.generic_flags import GenericFlags
-from aio_apiserver.apiserver.config.local_flags import LocalFlags
+from aio_apiserver.apiserver.config.local_flags import VERSION_VARIABLE, LocalFlags
 from aio_apiserver.apiserver.config.misc_flags import MiscFlags
 from aio_apiserver.apiserver.config.serving_flags import ServingFlags
-from aio_apiserver.registry.base import gates
+from aio_apiserver.registry.base import minors
+from aio_apiserver.registry.base.timeline import Version
 
-ENVIRONMENT = {"XDG_DATA_HOME": "where --data-dir is when it is not given; ~/.local/share if unset."}
+ENVIRONMENT = {
+    "XDG_DATA_HOME": "where --data-dir is when it is not given; ~/.local/share if unset.",
+    VERSION_VARIABLE: f"the --kubernetes-version when it is not given; {minors.Minor().text} if unset.",
+}
 """The environment variables that the server reads."""
 
 
@@ -47,9 +51,14 @@ class Settings(
         return self
 
     @property
-    def emulated(self) -> gates.Version:
+    def emulated(self) -> Version:
         """The version of Kubernetes that the server reports."""
-        return emulated_versions.parse(self.emulated_version)
+        return emulated_versions.parse(self.emulated_version, self.minor.version)
+
+    @property
+    def minor(self) -> minors.Minor:
+        """The minor of Kubernetes that the server is."""
+        return minors.parse(self.kubernetes_version)
 
     @property
     def backend(self) -> str:

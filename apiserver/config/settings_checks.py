@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config import issuer_urls
 from aio_apiserver.controllers import names as controller_names
-from aio_apiserver.registry.base import gates
+from aio_apiserver.registry.base import gates, minors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.controlplane import admission_plugins
 
@@ -36,6 +36,10 @@ def check(settings: "Settings") -> None:
     """Run all checks. Raises ValueError for the first error."""
     for check_one in _CHECKS:
         check_one(settings)
+
+
+def _version(settings: "Settings") -> None:
+    minors.parse(settings.kubernetes_version)
 
 
 def _pairs(settings: "Settings") -> None:
@@ -102,7 +106,7 @@ def _service_accounts(settings: "Settings") -> None:
 def _features(settings: "Settings") -> None:
     version = settings.emulated
     if settings.feature_gates:
-        gates.Gates(gates.parse(settings.feature_gates), version)
+        gates.Gates(gates.parse(settings.feature_gates), version, settings.minor.version)
 
 
 def _flow_control(settings: "Settings") -> None:
@@ -117,7 +121,7 @@ def _flow_control(settings: "Settings") -> None:
 def _admission(settings: "Settings") -> None:
     for flag in ("enable_admission_plugins", "disable_admission_plugins"):
         for name in getattr(settings, flag):
-            if name not in admission_plugins.NAMES:
+            if name not in admission_plugins.names_at(settings.minor.version):
                 raise ValueError(f"{flag.replace('_', '-')} plugin {quote(name)} is unknown")
     if both := set(settings.enable_admission_plugins) & set(settings.disable_admission_plugins):
         listed = " ".join(sorted(both))
@@ -144,6 +148,7 @@ def _service_ranges(settings: "Settings") -> None:
 
 
 _CHECKS = (
+    _version,
     _pairs,
     _controllers,
     _testing,

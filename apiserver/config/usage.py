@@ -18,6 +18,7 @@ from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag, Fla
 from aio_apiserver.apiserver.config.generic_flags import BETA_VERSIONS
 from aio_apiserver.apiserver.config.settings import ENVIRONMENT
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.deferred import Deferred
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _filled(flag: Flag) -> Flag:
     """The flag with the beta versions in its help text."""
     if BETA_VERSIONS not in flag.help:
         return flag
-    named = ", ".join(sorted("/".join(one) for one in providers.BETA_VERSIONS))
+    named = ", ".join(sorted("/".join(one) for one in providers.beta_versions(minors.Minor())))
     return replace(flag, help=flag.help.replace(BETA_VERSIONS, named))
 
 

@@ -21,6 +21,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.timeline import ALWAYS, Version
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.kv.interface import Health
 
@@ -67,6 +68,13 @@ _START_UP = (
 )
 """kube-apiserver's names for the steps of its start, which monitoring expects. Here they all succeed at the same time.
 """
+
+_SINCE: Mapping[str, Version] = {
+    "loopback-serving-certificate": (1, 36),
+    "poststarthook/peer-endpoint-reconciler-controller": (1, 36),
+    "poststarthook/storage-readiness": (1, 36),
+}
+"""The first minors of the checks that older ones do not have."""
 
 
 class Check(Struct, frozen=True):
@@ -137,6 +145,7 @@ def handlers(
     start_up: StartUp,
     draining: Draining,
     metrics: HealthMetrics,
+    version: Version,
     of_readiness: Sequence[Check] = (),
 ) -> Mapping[str, Handler]:
     """The three endpoints and their single checks, by path. of_readiness: more checks of /readyz."""
@@ -147,8 +156,9 @@ def handlers(
     ping, log = Check("ping", _is_well), Check("log", _is_well)
     certificate = Check("loopback-serving-certificate", _is_well)
     informers, shutdown = Check("informer-sync", start_up.probe), Check("shutdown", is_staying)
-    steps = [Check(name, start_up.probe) for name in _START_UP]
-    live = [ping, log, certificate, *storage.checks(), *steps]
+    steps = [Check(name, start_up.probe) for name in _START_UP if _SINCE.get(name, ALWAYS) <= version]
+    own = [certificate] if _SINCE[certificate.name] <= version else []
+    live = [ping, log, *own, *storage.checks(), *steps]
     ready = [ping, log, *storage.checks(), *storage.checks("-readiness"), informers, *steps, *of_readiness, shutdown]
     endpoints = {"healthz": live, "livez": live, "readyz": ready}
     return {

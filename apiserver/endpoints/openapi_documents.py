@@ -115,7 +115,7 @@ class OpenAPIDocuments:
         return made.protobuf
 
     def _version3(self, sources: Iterable[DocumentSource]) -> dict[str, _MadeDocument]:
-        definitions = PublishedDefinitions(self._types.definitions)
+        definitions = PublishedDefinitions(self._types.definitions, self._types.version)
         made = self._clock.now()
         return {
             source.path: _MadeDocument(
@@ -125,7 +125,9 @@ class OpenAPIDocuments:
         }
 
     def _version2(self, sources: Sequence[DocumentSource]) -> Content:
-        text = orjson.dumps(self._swagger.document(sources, lambda: PublishedDefinitions(self._types.definitions)))
+        text = orjson.dumps(
+            self._swagger.document(sources, lambda: PublishedDefinitions(self._types.definitions, self._types.version))
+        )
         if self._remote.openapi2:
             document = orjson.loads(text)
             for remote in self._remote.openapi2.values():

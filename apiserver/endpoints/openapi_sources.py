@@ -28,7 +28,7 @@ def of(served: ServedPaths, types: Catalog) -> Sources:
 
     @lru_cache(maxsize=1)
     def at_generation(_generation: int) -> Mapping[str, DocumentSource]:
-        sources = {**{source.path: source for source in _custom(served.definitions)}, **built_in()}
+        sources = {**{source.path: source for source in _custom(served.definitions, types.minor)}, **built_in()}
         return {path: sources[path] for path in sorted(sources)}
 
     return lambda: at_generation(served.generation)
@@ -50,12 +50,12 @@ def _built_in(groups: ServedGroups, types: Catalog) -> Sequence[DocumentSource]:
     ]
 
 
-def _custom(definitions: Iterable[Definition]) -> Sequence[DocumentSource]:
+def _custom(definitions: Iterable[Definition], minor: str) -> Sequence[DocumentSource]:
     found: dict[tuple[str, str], list[CustomResource]] = {}
     for definition in definitions:
         for version in definition.served_versions:
             found.setdefault((definition.group, version.name), []).append(_custom_resource(definition, version))
-    return [CustomGroupVersion(group, version, resources) for (group, version), resources in found.items()]
+    return [CustomGroupVersion(group, version, minor, resources) for (group, version), resources in found.items()]
 
 
 def _custom_resource(definition: Definition, version: Version) -> CustomResource:

@@ -17,7 +17,8 @@ from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.negotiation import ConversionTarget, Format
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.base.gates import NEWEST, Version
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
@@ -35,12 +36,12 @@ _OTHERS = frozenset({"/apis", "/api", "/openid", "/openapi", "/.well-known"})
 Object = dict[str, Any]
 
 
-def statusz(paths: Callable[[], Iterable[str]], clock: Clock, emulated: Version = NEWEST) -> Handler:
+def statusz(paths: Callable[[], Iterable[str]], clock: Clock, own: Minor, emulated: Version) -> Handler:
     """The state of the process. `paths`: those of the index."""
     started = clock.now()
 
     def status() -> Object:
-        info = version.info(emulated)
+        info = version.info(own, emulated)
         return {
             "startTime": timestamp(started),
             "uptimeSeconds": int(clock.now() - started),

@@ -9,24 +9,23 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.registry.base.gates import NEWEST, Version
-from aio_apiserver.registry.base.version import KUBERNETES_VERSION
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.base.timeline import Version
 
 PATHS = frozenset({"/version", "/version/"})
 
 
-def info(emulated: Version = NEWEST) -> dict[str, Any]:
-    """The document of /version, with the emulated version."""
-    git_version = KUBERNETES_VERSION
-    major, minor, _ = git_version.removeprefix("v").split(".")
+def info(own: Minor, emulated: Version) -> dict[str, Any]:
+    """The document of /version: the server's own minor, and the emulated one."""
+    major, minor = own.version
     return {
-        "major": major,
-        "minor": minor,
+        "major": str(major),
+        "minor": str(minor),
         "emulationMajor": str(emulated[0]),
         "emulationMinor": str(emulated[1]),
         "minCompatibilityMajor": str(emulated[0]),
         "minCompatibilityMinor": str(emulated[1] - 1),
-        "gitVersion": git_version,
+        "gitVersion": own.git_version,
         "gitCommit": "",
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",
@@ -36,9 +35,9 @@ def info(emulated: Version = NEWEST) -> dict[str, Any]:
     }
 
 
-def handler(emulated: Version = NEWEST) -> Handler:
+def handler(own: Minor, emulated: Version) -> Handler:
     """The handler of /version. Paths below it get 404."""
-    body = orjson.dumps(info(emulated), option=orjson.OPT_INDENT_2)
+    body = orjson.dumps(info(own, emulated), option=orjson.OPT_INDENT_2)
 
     async def version(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if context.path not in PATHS:

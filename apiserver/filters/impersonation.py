@@ -7,7 +7,8 @@ Must hold: the client is authenticated first, and needs a permission for each na
 and handlers do not read these headers.
 """
 
-from collections.abc import Awaitable, Sequence
+import html
+from collections.abc import Awaitable
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -43,9 +44,12 @@ def with_impersonation(
 
     async def _as_wanted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         try:
-            wanted = _requested_user(request)
+            wanted = _requested_user(request, impersonator)
         except errors.BadRequest as mistake:
-            return _refused(request, context, mistake)
+            if impersonator.is_constrained:
+                return _refused(request, context, mistake)
+            why = f"Internal Server Error: {quote(request.raw_path)}: {mistake.message}\n"
+            return responses.text(context, html.escape(why, quote=False), status=500)
         if wanted is None:
             return await handler(request, context)
         attributes, began = attributes_of(context.user, context.info, context.query), clock.monotonic()
@@ -68,7 +72,7 @@ def _refused(request: web.BaseRequest, context: RequestContext, why: errors.Stat
     return response
 
 
-def _requested_user(request: web.BaseRequest) -> UserInfo | None:
+def _requested_user(request: web.BaseRequest, impersonator: Impersonator) -> UserInfo | None:
     """The user that the headers name; None without one. Raises BadRequest for groups, uid or extras without a name."""
     headers = request.headers
     groups = tuple(headers.getall(_GROUP, ()))
@@ -81,19 +85,5 @@ def _requested_user(request: web.BaseRequest) -> UserInfo | None:
     if wanted.name:
         return wanted
     if wanted.uid or groups or extra:
-        raise errors.BadRequest(f"requested {_in_go(wanted)} without impersonating a user name")
+        raise errors.BadRequest(impersonator.nameless(wanted))
     return None
-
-
-def _in_go(user: UserInfo) -> str:
-    """A user in the format of kube-apiserver's message."""
-    extra = ", ".join(f"{quote(key)}:{_strings(values)}" for key, values in sorted(user.extra.items()))
-    shown = f"{{{extra}}}" if extra else "(nil)"
-    return (
-        f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{_strings(user.groups)}, "
-        f"Extra:map[string][]string{shown}}}"
-    )
-
-
-def _strings(values: Sequence[str]) -> str:
-    return f"[]string{{{', '.join(map(quote, values))}}}" if values else "[]string(nil)"

@@ -5,11 +5,15 @@ Calls come one after the other, from the thread that uses the server, so that on
 
 import http.client
 import json
+import re
 import ssl
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 _SECONDS = 60
+_QUOTED = re.compile(r'^\d+ \S+ "(.*)"$', re.DOTALL)
+"""A Warning header: code, agent, text."""
 
 
 class Refused(Exception):
@@ -18,6 +22,15 @@ class Refused(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
         self.status = status
+
+
+class Exchanged(NamedTuple):
+    """A response: its status, the texts of its warnings, its JSON, and the message of an error."""
+
+    status: int
+    warnings: Sequence[str]
+    body: Any
+    message: str
 
 
 class BlockingClient:
@@ -39,6 +52,16 @@ class BlockingClient:
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
     ) -> dict[str, Any]:
         """The JSON of the response. Raises Refused."""
+        answer = self.exchange(method, path, body, content_type=content_type)
+        if answer.status >= http.client.BAD_REQUEST:
+            raise Refused(answer.status, answer.message)
+        found: dict[str, Any] = answer.body
+        return found
+
+    def exchange(
+        self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
+    ) -> Exchanged:
+        """The whole response, whatever its status."""
         headers = {"Content-Type": content_type}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -46,10 +69,10 @@ class BlockingClient:
         self._connection.request(method, path, text, headers)
         response = self._connection.getresponse()
         content = response.read()
+        warnings = [_QUOTED.sub(r"\1", one) for one in response.headers.get_all("Warning") or ()]
         if response.status >= http.client.BAD_REQUEST:
-            raise Refused(response.status, _message(content))
-        answer: dict[str, Any] = json.loads(content)
-        return answer
+            return Exchanged(response.status, warnings, None, _message(content))
+        return Exchanged(response.status, warnings, json.loads(content), "")
 
 
 def _message(content: bytes) -> str:

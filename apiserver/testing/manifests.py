@@ -19,8 +19,8 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 _APPLY = "application/apply-patch+yaml"
 _QUERY = "?fieldManager=apiserver-testing&force=true"
 _FIRST = ("Namespace", "CustomResourceDefinition")
-_DEFINITION = "CustomResourceDefinition"
-_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEFINITION = "CustomResourceDefinition"
+_ALL_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _SECONDS = 10.0
 _PAUSE = 0.01
 
@@ -34,40 +34,48 @@ def sources_of(given: Source | Sequence[Source]) -> Sequence[Source]:
     return (given,) if isinstance(given, str | Path | dict) else tuple(given)
 
 
-class _ManifestPart(NamedTuple):
+class ManifestPart(NamedTuple):
+    """One object, and where it was read."""
+
     obj: Manifest
     where: str
 
 
 def apply(client: BlockingClient, sources: Iterable[Source]) -> Sequence[Manifest]:
     """Apply all objects. Returns them as stored. Raises OSError, ValueError, Refused."""
-    found = [one for source in sources for one in _objects_of(source)]
-    found.sort(key=lambda one: _FIRST.index(one.obj["kind"]) if one.obj["kind"] in _FIRST else len(_FIRST))
-    loader = _Loader(client)
+    found = read(sources)
+    loader = Loader(client)
     return [loader.put(one) for one in found]
 
 
-class _Loader:
+def read(sources: Iterable[Source]) -> Sequence[ManifestPart]:
+    """All objects, in the order in which they are applied. Raises OSError, ValueError."""
+    found = [one for source in sources for one in _objects_of(source)]
+    return sorted(found, key=lambda one: _FIRST.index(one.obj["kind"]) if one.obj["kind"] in _FIRST else len(_FIRST))
+
+
+class Loader:
     """Applies objects, and remembers the discovery documents that it has read."""
 
     def __init__(self, client: BlockingClient) -> None:
         self._client = client
         self._resources: dict[str, dict[str, tuple[str, bool]]] = {}
 
-    def put(self, one: _ManifestPart) -> Manifest:
+    def put(self, one: ManifestPart) -> Manifest:
         obj = one.obj
         try:
             name = quote(obj["metadata"]["name"], safe="")
-            path = f"{self._collection(obj)}/{name}{_QUERY}"
+            path = f"{self.collection(obj)}/{name}{_QUERY}"
             made = self._client.request("PATCH", path, obj, content_type=_APPLY)
-            if obj["kind"] == _DEFINITION:
+            if obj["kind"] == DEFINITION:
                 self._wait_until_served(name)
             return made
         except (Refused, KeyError, ValueError, TimeoutError) as exc:
             named = (obj.get("metadata") or {}).get("name", "without a name")
             raise ValueError(f"{one.where}: {obj['kind']} {named}: {exc}") from exc
 
-    def _collection(self, obj: Manifest) -> str:
+    def collection(self, obj: Manifest) -> str:
+        """The path of the objects of its kind and namespace. Raises Refused, ValueError."""
         version = obj["apiVersion"]
         root = f"/apis/{version}" if "/" in version else f"/api/{version}"
         plural, is_namespaced = self._resource(root, obj["kind"])
@@ -87,7 +95,7 @@ class _Loader:
     def _wait_until_served(self, name: str) -> None:
         ends = time.monotonic() + _SECONDS
         while time.monotonic() < ends:
-            found = self._client.request("GET", f"{_DEFINITIONS}/{name}")
+            found = self._client.request("GET", f"{_ALL_DEFINITIONS}/{name}")
             conditions = found.get("status", {}).get("conditions") or ()  # null until they are judged
             if any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
                 return
@@ -95,7 +103,7 @@ class _Loader:
         raise TimeoutError("it is not established")
 
 
-def _objects_of(source: Source) -> Iterator[_ManifestPart]:
+def _objects_of(source: Source) -> Iterator[ManifestPart]:
     if isinstance(source, dict):
         yield from _flat(source, "the given object")
     elif isinstance(source, str) and "\n" in source:
@@ -112,7 +120,7 @@ def _files(path: Path) -> Sequence[Path]:
     return [path]
 
 
-def _documents(text: str, where: str) -> Iterator[_ManifestPart]:
+def _documents(text: str, where: str) -> Iterator[ManifestPart]:
     try:
         for document in yaml.load_all(text, Loader=_LOADER):
             if document is not None:
@@ -121,7 +129,7 @@ def _documents(text: str, where: str) -> Iterator[_ManifestPart]:
         raise ValueError(f"{where}: {exc}") from exc
 
 
-def _flat(document: Any, where: str) -> Iterator[_ManifestPart]:
+def _flat(document: Any, where: str) -> Iterator[ManifestPart]:
     """An object, or the objects of a list."""
     if not isinstance(document, dict) or "kind" not in document or "apiVersion" not in document:
         raise ValueError(f"{where}: a document is no Kubernetes object")
@@ -129,4 +137,4 @@ def _flat(document: Any, where: str) -> Iterator[_ManifestPart]:
         for item in document["items"]:
             yield from _flat(item, where)
     else:
-        yield _ManifestPart(document, where)
+        yield ManifestPart(document, where)

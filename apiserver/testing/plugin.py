@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _GROUP = "apiserver"
 _MANIFESTS = "Manifests that the server holds from the start of each test: files or folders."
 _FLAGS = "Flags of the server, without their dashes: name=value."
+_VERSIONS = "The minors of Kubernetes for which tests run, once for each: 1.35, or 1.34,1.35,1.36."
 _UPDATE = "Write the golden recordings that tests compare with, instead of comparing."
 _EXISTING = "Use the cluster of this kubeconfig file instead: nothing is started, and nothing is put back."
 _SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
@@ -40,11 +41,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup(_GROUP)
     group.addoption("--apiserver-manifests", action="append", default=[], metavar="PATH", help=_MANIFESTS)
     group.addoption("--apiserver-flags", action="append", default=[], metavar="NAME=VALUE", help=_FLAGS)
+    group.addoption("--kubernetes-version", default="", metavar="MINOR[,MINOR...]", help=_VERSIONS)
     group.addoption("--apiserver-existing", metavar="KUBECONFIG", help=_EXISTING)
     group.addoption("--apiserver-update-golden", action="store_true", help=_UPDATE)
     parser.addini("apiserver_manifests", _MANIFESTS, type="paths", default=[])
     parser.addini("apiserver_flags", _FLAGS, type="linelist", default=[])
     parser.addini("apiserver_existing", _EXISTING, type="string", default="")
+    parser.addini("kubernetes_version", _VERSIONS, type="string", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker of the plugin."""
+    config.addinivalue_line("markers", "kubernetes_versions(*minors): run the test once for each minor of Kubernetes.")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that uses the server once for each minor of its marker, or else of --kubernetes-version."""
+    if "kubernetes_version" not in metafunc.fixturenames:
+        return
+    marker = metafunc.definition.get_closest_marker("kubernetes_versions")
+    given = metafunc.config.getoption("--kubernetes-version") or metafunc.config.getini("kubernetes_version")
+    versions = marker.args if marker is not None else [one.strip() for one in given.split(",") if one.strip()]
+    if versions:
+        metafunc.parametrize("kubernetes_version", versions, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def kubernetes_version(request: pytest.FixtureRequest) -> str:
+    """The minor of the session's server; empty when neither a marker nor an option names one."""
+    version: str = getattr(request, "param", "")
+    return version
 
 
 @pytest.fixture(scope="session")
@@ -61,9 +87,9 @@ def apiserver_settings(pytestconfig: pytest.Config) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def apiserver_session(
-    pytestconfig: pytest.Config, apiserver_settings: dict[str, Any]
+    pytestconfig: pytest.Config, apiserver_settings: dict[str, Any], kubernetes_version: str
 ) -> "Iterator[Server | ExistingCluster]":
-    """The server of the session. A test finds what earlier tests have left."""
+    """The server of the session, one for each minor. A test finds what earlier tests have left."""
     existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
     if existing:
         from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
@@ -77,7 +103,8 @@ def apiserver_session(
         return
     from aio_apiserver.apiserver.testing.server import Server
 
-    with Server(**apiserver_settings) as server:
+    settings = {**apiserver_settings, **({"kubernetes_version": kubernetes_version} if kubernetes_version else {})}
+    with Server(**settings) as server:
         yield server
 
 

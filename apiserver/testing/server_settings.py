@@ -24,8 +24,13 @@ class ServerSettings(TypedDict, total=False):
     min_request_timeout: int
     shutdown_delay_duration: float | str
     shutdown_watch_termination_grace_period: float | str
+    kubernetes_version: str
     data_dir: Path | str
     insecure_port: int
+    workers: int
+    max_connections: int
+    max_connections_per_address: int
+    max_connections_per_user: int
     controllers: str | Sequence[str]
     kube_api_qps: float
     kube_api_burst: int

@@ -7,7 +7,7 @@ from msgspec import Struct
 from aio_apiserver.controllers.decisions import nodes
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import LEASES, NODES
-from aio_apiserver.registry.base import errors, version
+from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = "kube-node-lease"
@@ -27,9 +27,10 @@ class Nodes(Controller):
 
     name = "simulated-nodes"
 
-    def __init__(self, desk: Desk, simulation: Simulation) -> None:
+    def __init__(self, desk: Desk, simulation: Simulation, kubelet_version: str) -> None:
         super().__init__(desk)
         self._simulation = simulation
+        self._kubelet_version = kubelet_version
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
@@ -59,7 +60,7 @@ class Nodes(Controller):
 
     def _make_ready(self, node: Object, number: int) -> None:
         port = self._simulation.kubelet_port
-        made = nodes.status(number, version.KUBERNETES_VERSION, port, now=self.desk.now())
+        made = nodes.status(number, self._kubelet_version, port, now=self.desk.now())
         node["status"] = {**(node.get("status") or {}), **made}
 
     async def _renew(self, node: Object) -> None:

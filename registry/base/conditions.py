@@ -26,7 +26,7 @@ def is_false(status: Mapping[str, Any], kind: str) -> bool:
 
 
 def put(status: Object, condition: Mapping[str, Any], *, now: str) -> None:
-    """Add a condition, or replace the condition of the same type."""
+    """Append a condition, or replace the condition of the same type."""
     present = status["conditions"] = list(status.get("conditions") or ())
     old = find(status, condition["type"])
     if old is None:

@@ -1,31 +1,28 @@
 """Gates: the feature gates of a Kubernetes version, and which of them are enabled.
 
 gates.json is the table: for each gate, the versions in which it became alpha, beta, GA or deprecated, its default, and
-whether it is locked. It is read at the first question about a gate.
+whether it is locked. `since` and `until` are the minors whose kube-apiserver knows the gate at all. The table is read
+at the first question about a gate.
 
 Must hold: error messages have kube-apiserver's words. The setting of a single gate wins over AllAlpha and AllBeta.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
+from aio_apiserver.registry.base import timeline
 from aio_apiserver.registry.base.golang.text import parse_bool
-
-NEWEST = (1, 36)
-OLDEST = (1, 33)
-"""The newest and oldest versions that --emulated-version accepts."""
+from aio_apiserver.registry.base.timeline import DEFAULT, Version
 
 _PREALPHA, _ALPHA, _BETA, _GA, _DEPRECATED = "PreAlpha", "Alpha", "Beta", "GA", "Deprecated"
 _ALL_OF = {"AllAlpha": _ALPHA, "AllBeta": _BETA}
 _SHOWN = {_PREALPHA: "PRE-ALPHA", _ALPHA: "ALPHA", _BETA: "BETA", _GA: "", _DEPRECATED: "DEPRECATED"}
 USED = frozenset({"RemoteRequestHeaderUID", "SizeBasedListCostEstimate"})
 """The gates that change the behaviour of this server."""
-
-Version = tuple[int, int]
 
 
 class FeatureGate(NamedTuple):
@@ -45,16 +42,24 @@ class ListedGate(NamedTuple):
 
 
 class Gates:
-    """The feature gates as configured. Raises ValueError for settings that kube-apiserver refuses."""
+    """The feature gates as configured. Raises ValueError for settings that kube-apiserver refuses.
 
-    def __init__(self, given: Mapping[str, bool], version: Version = NEWEST) -> None:
+    version: the version whose defaults count. binary: the version of the server, when it emulates an older one.
+    """
+
+    def __init__(self, given: Mapping[str, bool], version: Version = DEFAULT, binary: Version = DEFAULT) -> None:
         self._given = given
         self._version = version
-        self._chosen = _settled(given, version) if given else {}
+        self._binary = binary
+        self._chosen = _settled(given, version, binary) if given else {}
 
     def is_open(self, name: str) -> bool:
         """Whether a known gate is enabled."""
         return self._chosen.get(name, _gate(name, self._version).is_open)
+
+    def is_known(self, name: str) -> bool:
+        """Whether the server's own version knows a gate."""
+        return name in _known_to(self._binary)
 
     @property
     def idle(self) -> Sequence[str]:
@@ -68,7 +73,7 @@ class Gates:
         """Every gate of this version."""
         for name, stage in _ALL_OF.items():
             yield ListedGate(name, _SHOWN[stage], self._chosen.get(name, False))
-        for name in _table():
+        for name in _known_to(self._binary):
             gate = _gate(name, self._version)
             if gate.stage != _PREALPHA:
                 yield ListedGate(name, _SHOWN[gate.stage], self.is_open(name))
@@ -96,17 +101,18 @@ def parse(texts: Sequence[str]) -> Mapping[str, bool]:
     return given
 
 
-def _settled(given: Mapping[str, bool], version: Version) -> Mapping[str, bool]:
+def _settled(given: Mapping[str, bool], version: Version, binary: Version) -> Mapping[str, bool]:
     problems: list[str] = []
+    known = _known_to(binary)
     for name in given:
-        if name not in _table() and name not in _ALL_OF:
+        if name not in known and name not in _ALL_OF:
             raise ValueError(f"unrecognized feature gate: {name}")
     for name, wanted in given.items():
         if name not in _ALL_OF and (problem := _problem(name, wanted, version)):
             problems.append(problem)
-    chosen = {**_of_stages(given, version), **given}
+    chosen = {**_of_stages(given, version, known), **given}
     if not problems:
-        problems = list(_unmet(chosen, version))
+        problems = list(_unmet(chosen, version, known))
     if problems:
         raise ValueError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
     return chosen
@@ -123,20 +129,20 @@ def _problem(name: str, wanted: bool, version: Version) -> str:
     return ""
 
 
-def _of_stages(given: Mapping[str, bool], version: Version) -> Mapping[str, bool]:
+def _of_stages(given: Mapping[str, bool], version: Version, known: Collection[str]) -> Mapping[str, bool]:
     """The settings that AllAlpha and AllBeta make for single gates."""
     wanted = {stage: given[name] for name, stage in _ALL_OF.items() if name in given}
-    return {name: wanted[stage] for name in _table() if (stage := _gate(name, version).stage) in wanted}
+    return {name: wanted[stage] for name in known if (stage := _gate(name, version).stage) in wanted}
 
 
-def _unmet(chosen: Mapping[str, bool], version: Version) -> Iterator[str]:
+def _unmet(chosen: Mapping[str, bool], version: Version, known: Collection[str]) -> Iterator[str]:
     """An error for each enabled gate that depends on a disabled gate."""
 
     def is_open(name: str) -> bool:
         return chosen.get(name, _gate(name, version).is_open)
 
-    for name, entry in _table().items():
-        closed = [one for one in entry.get("needs", ()) if not is_open(one)]
+    for name in known:
+        closed = [one for one in _table()[name].get("needs", ()) if one in known and not is_open(one)]
         if closed and is_open(name):
             yield f"{name} is enabled, but depends on features that are disabled: [{' '.join(closed)}]"
 
@@ -144,10 +150,21 @@ def _unmet(chosen: Mapping[str, bool], version: Version) -> Iterator[str]:
 def _gate(name: str, version: Version) -> FeatureGate:
     found = FeatureGate(_PREALPHA, is_open=False, is_locked=False)
     for since, stage, is_open, is_locked in _table()[name]["specs"]:
-        major, minor = since.split(".")
-        if (int(major), int(minor)) <= version:
+        if timeline.version_of(since) <= version:
             found = FeatureGate(stage, is_open, is_locked)
     return found
+
+
+@cache
+def _known_to(binary: Version) -> Collection[str]:
+    """The gates that the kube-apiserver of a minor knows."""
+    found = []
+    for name, entry in _table().items():
+        since = entry.get("since", entry["specs"][0][0])
+        until = timeline.version_of(entry["until"]) if "until" in entry else timeline.FOREVER
+        if timeline.version_of(since) <= binary < until:
+            found.append(name)
+    return dict.fromkeys(found)
 
 
 @cache

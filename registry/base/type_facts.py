@@ -16,6 +16,8 @@ groups share, and those of groups that this server does not serve. A file is rea
     old_versions          apiVersions that kube-apiserver reads and does not serve
     other_groups          groups whose kind of this name is the same kind
 
+A key with minors (`v1.ResourceSliceSpec@1.33,1.34`) has the facts that are different in these minors.
+
 Must hold: a group without a file, and a type without a row, have no facts and are no error. Groups that clients name
 are not cached.
 """
@@ -75,12 +77,22 @@ def all_types() -> Iterator[tuple[str, TypeFacts]]:
 
 
 @cache
-def of_type(definition: str) -> TypeFacts:
-    """The facts of the type behind an OpenAPI definition (`io.k8s.api.core.v1.PodSpec`)."""
+def of_type(definition: str, minor: str = "") -> TypeFacts:
+    """The facts of the type behind an OpenAPI definition (`io.k8s.api.core.v1.PodSpec`), as a minor has them."""
     folder, version, name = ("", "", *definition.rsplit(".", 3))[-3:]
     types = _of_folder(folder).types if folder in group_files.folders() else _shared()
     of_all, of_version = types.get(name, _NOTHING), types.get(f"{version}.{name}", _NOTHING)
-    return of_all if of_version is _NOTHING else _joined(of_all, of_version)
+    facts = of_all if of_version is _NOTHING else _joined(of_all, of_version)
+    different = _of_minors(folder).get((f"{version}.{name}", minor)) if minor else None
+    return facts if different is None else _joined(facts, different)
+
+
+@cache
+def _of_minors(folder: str) -> Mapping[tuple[str, str], TypeFacts]:
+    """The facts of a group that are different in some minors, by type and minor."""
+    types = _of_folder(folder).types if folder in group_files.folders() else {}
+    rows = (((name, minors), facts) for key, facts in types.items() for name, at, minors in [key.partition("@")] if at)
+    return {(name, minor): facts for (name, minors), facts in rows for minor in minors.split(",")}
 
 
 @cache

@@ -4,15 +4,18 @@ A plugin is a row here and a file of its own. Must hold: the order is kube-apise
 kube-apiserver's plugins are known, also of those without an implementation.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.base.timeline import Lifetime, Version
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Plugin
+from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -78,11 +81,23 @@ def _storage(given: Foundation, kind: Kind) -> Reader:
 
 
 class Row(Struct, frozen=True):
-    """A plugin by its name; without `make` it has no effect, because its alpha feature is off."""
+    """A plugin by its name; without `make` it has no effect, because its alpha feature is off.
+
+    gate: the feature gate without which it has no effect. during: the minors that know it.
+    """
 
     name: str
     make: Make | None = None
     is_default: bool = True
+    gate: str = ""
+    during: Lifetime = Lifetime()
+
+    def has_effect(self, config: Config, minor: Minor) -> bool:
+        """Whether it runs in a server with this configuration."""
+        is_on = self.name in config.enabled_admission or (
+            self.is_default and self.name not in config.disabled_admission
+        )
+        return is_on and self.during.has(minor.version) and (not self.gate or minor.is_open(self.gate))
 
 
 PLUGINS: tuple[Row, ...] = (
@@ -106,7 +121,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
     Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
     Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
-    Row("PodGroupProtection"),
+    Row("PodGroupProtection", during=Lifetime(since=(1, 36))),
     Row("OwnerReferencesPermissionEnforcement", owner_references_permission_enforcement.make, is_default=False),
     Row(
         "PersistentVolumeClaimResize",
@@ -119,14 +134,25 @@ PLUGINS: tuple[Row, ...] = (
     Row("CertificateSubjectRestriction", lambda _given: CertificateSubjectRestriction()),
     Row("DefaultIngressClass", lambda given: DefaultIngressClass(given.storage_for(resource_of(INGRESSCLASSES)))),
     Row("DenyServiceExternalIPs", lambda _given: DenyServiceExternalIPs(), is_default=False),
-    Row("PodTopologyLabels", lambda given: PodTopologyLabels(_storage(given, NODES))),
-    Row("PodGroupWorkloadExists"),
     Row(
-        "NodeDeclaredFeatureValidator", lambda given: NodeDeclaredFeatureValidator(NodesOfPods(_storage(given, NODES)))
+        "PodTopologyLabels",
+        lambda given: PodTopologyLabels(_storage(given, NODES)),
+        gate="PodTopologyLabelsAdmission",
     ),
-    Row("JobValidation"),
-    Row("PodResizeValidator", lambda given: PodResizeValidator(NodesOfPods(_storage(given, NODES)))),
-    Row("MutatingAdmissionPolicy", policies.mutating),
+    Row("PodGroupWorkloadExists", during=Lifetime(since=(1, 36), until=(1, 37))),
+    Row(
+        "NodeDeclaredFeatureValidator",
+        lambda given: NodeDeclaredFeatureValidator(NodesOfPods(_storage(given, NODES))),
+        gate="NodeDeclaredFeatures",
+        during=Lifetime(since=(1, 35)),
+    ),
+    Row("JobValidation", during=Lifetime(since=(1, 36), until=(1, 37))),
+    Row(
+        "PodResizeValidator",
+        lambda given: PodResizeValidator(NodesOfPods(_storage(given, NODES))),
+        during=Lifetime(since=(1, 36)),
+    ),
+    Row("MutatingAdmissionPolicy", policies.mutating, gate="MutatingAdmissionPolicy"),
     Row("MutatingAdmissionWebhook", MutatingAdmissionWebhook),
     Row("ValidatingAdmissionPolicy", policies.validating),
     Row("ValidatingAdmissionWebhook", ValidatingAdmissionWebhook),
@@ -135,6 +161,12 @@ PLUGINS: tuple[Row, ...] = (
 )
 
 NAMES = tuple(row.name for row in PLUGINS)
+"""The plugins of all minors."""
+
+
+def names_at(version: Version) -> Collection[str]:
+    """The plugins that a minor knows."""
+    return [row.name for row in PLUGINS if row.during.has(version)]
 
 
 def chain_of(given: Foundation) -> MeasuredChain:
@@ -143,10 +175,8 @@ def chain_of(given: Foundation) -> MeasuredChain:
 
 
 def _enabled_plugins(given: Foundation) -> Iterator[Plugin]:
-    config = given.config
     for row in PLUGINS:
-        is_on = row.name in config.enabled_admission or (row.is_default and row.name not in config.disabled_admission)
-        if is_on and row.make is not None:
+        if row.make is not None and row.has_effect(given.config, given.minor):
             try:
                 yield row.make(given)
             except ValueError as exc:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.registry.controlplane.admission_plugins import chain_of
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
-from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.controlplane.providers import providers_of
 from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
@@ -22,7 +22,7 @@ Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 
 def environment_of(given: Foundation) -> Environment:
     """The environment that all resources share, custom resources included."""
-    given = replace(given, kinds=KindMapping(given.storage_for(resource_of(DEFINITIONS))))
+    given = replace(given, kinds=KindMapping(given.storage_for(resource_of(DEFINITIONS)), given.minor))
     chain = chain_of(given)
     return Environment(
         storage_for=given.storage_for,
@@ -30,6 +30,7 @@ def environment_of(given: Foundation) -> Environment:
         custom_storage=given.custom_storage,
         clock=given.clock,
         types=given.types,
+        minor=given.minor,
         config=given.config,
         authorizer=given.authorizer,
         tokens=given.tokens,
@@ -65,4 +66,4 @@ def served(groups: Groups, enablement: Enablement) -> Groups:
 
 def assemble(environment: Environment) -> Groups:
     """Make the resources of all groups."""
-    return {provider.group.name: provider.storages(environment) for provider in PROVIDERS}
+    return {provider.group.name: provider.storages(environment) for provider in providers_of(environment.minor)}

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.base import conditions
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupKind
-from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.controlplane.providers import providers_of
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.kind_lookup import ServedKind
 from aio_apiserver.registry.generic.lookups import Lookup
@@ -26,8 +27,8 @@ class _Custom(NamedTuple):
 class KindMapping:
     """Knows the built-in kinds; established custom kinds are looked up in the CustomResourceDefinitions."""
 
-    def __init__(self, definitions: Reader) -> None:
-        self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin()}
+    def __init__(self, definitions: Reader, minor: Minor) -> None:
+        self._kinds: Mapping[GroupKind, Kind] = {kind.group_kind: kind for kind in _builtin(minor)}
         self._definitions = Lookup(definitions, DEFINITIONS.resource, _custom)
 
     async def resources(self, api_version: str, kind: str) -> Sequence[ServedKind]:
@@ -46,8 +47,8 @@ class KindMapping:
         ]
 
 
-def _builtin() -> Iterator[Kind]:
-    for provider in PROVIDERS:
+def _builtin(minor: Minor) -> Iterator[Kind]:
+    for provider in providers_of(minor):
         if isinstance(provider, KindsProvider):
             yield from provider.kinds
 

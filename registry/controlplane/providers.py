@@ -1,5 +1,8 @@
 """Providers: the list of all API groups that are served."""
 
+from collections.abc import Sequence
+
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.groups.admissionregistration.provider import PROVIDER as ADMISSIONREGISTRATION
@@ -26,6 +29,7 @@ from aio_apiserver.registry.groups.rbac.provider import PROVIDER as RBAC
 from aio_apiserver.registry.groups.resource.provider import PROVIDER as RESOURCE
 from aio_apiserver.registry.groups.scheduling.provider import PROVIDER as SCHEDULING
 from aio_apiserver.registry.groups.storage.provider import PROVIDER as STORAGECLASSES
+from aio_apiserver.registry.groups.storagemigration.provider import PROVIDER as STORAGEMIGRATION
 
 CORE = core.provider(events=EVENTS.kinds, addresses=IPADDRESSES, cidrs=SERVICECIDRS, eviction=EvictionREST)
 
@@ -52,12 +56,20 @@ PROVIDERS: tuple[RESTStorageProvider, ...] = (
     DISCOVERY,
     RESOURCE,
     FLOWCONTROL,
+    STORAGEMIGRATION,
 )
 
-BETA_VERSIONS: frozenset[tuple[str, str]] = frozenset(
-    (provider.group.name, version)
-    for provider in PROVIDERS
-    for version in provider.group.versions
-    if not enablement.is_stable(version)
-)
-"""The groups and versions that are served only with --runtime-config."""
+
+def providers_of(minor: Minor) -> Sequence[RESTStorageProvider]:
+    """The groups that a minor has, as it has them."""
+    return [provider.at(minor) for provider in PROVIDERS if provider.group.since <= minor.version]
+
+
+def beta_versions(minor: Minor) -> frozenset[tuple[str, str]]:
+    """The groups and versions of a minor that are served only with --runtime-config."""
+    return frozenset(
+        (provider.group.name, version)
+        for provider in providers_of(minor)
+        for version in provider.group.versions
+        if not enablement.is_stable(version)
+    )

@@ -3,9 +3,13 @@
 A group's provider.py declares one beside its kinds. Must hold: a version of a kind is a version of its group.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import timeline
+from aio_apiserver.registry.base.timeline import Before, Version
 
 
 def _stable() -> Mapping[str, int]:
@@ -22,3 +26,11 @@ class APIGroup(Struct, frozen=True, kw_only=True):
     name: str
     priority: int = 0
     versions: Mapping[str, int] = field(default_factory=_stable)
+    since: Version = timeline.ALWAYS
+    """The first minor that has the group."""
+    history: Sequence[Before] = ()
+    """What was different before some minors."""
+
+    def at(self, version: Version) -> "APIGroup":
+        """The group as a minor has it."""
+        return replace(self, **timeline.differences(self.history, version), history=())

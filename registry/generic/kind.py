@@ -9,14 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from aio_apiserver.registry.base import timeline
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.timeline import Before
+from aio_apiserver.registry.generic import common_history
+from aio_apiserver.registry.generic.error_history import ErrorRow, WarningRow, errors_at, warnings_at
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.view import Conversion
 from aio_apiserver.storage.stored_object import Object
 
+_STRATEGIES = ("strategy", "status_strategy")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -93,6 +100,32 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """The kind of its lists; empty when it is the kind with `List` behind it."""
     stored_as: "Kind | None" = None
     """The kind of another group with the same stored objects: that kind's form is the hub."""
+    history: Sequence[Before] = ()
+    """What was different before some minors. Strategies are given as the fields of theirs that differ."""
+    errors: Sequence[ErrorRow] = ()
+    """Its field errors that are different in some minors; in a kind of one minor, those in effect."""
+    warnings: Sequence[WarningRow] = ()
+    """Its warnings that are different in some minors; in a kind of one minor, those in effect."""
+    repeats_errors: bool = True
+    """Whether an error that two rules find stands twice among the causes."""
+    closed: Sequence[str] = ()
+    """Dotted paths of fields whose feature gates are closed: new values are dropped, stored ones stay."""
+    gated: Mapping[str, str] = field(default_factory=dict)
+    """The feature gates of such paths, from which `closed` is chosen. `Gate@1.35` is for a field of one minor alone."""
+
+    def at(self, minor: Minor) -> "Kind":
+        """The kind as a minor has it. A kind without versions does not exist there."""
+        version = minor.version
+        different = dict(timeline.differences(self.history, version))
+        for name in _STRATEGIES:
+            given, changed = getattr(self, name), different.get(name, {})
+            if given is not None and changed is not None:
+                different[name] = replace(given, version=version, **changed)
+        errors = errors_at((*self.errors, *common_history.ERRORS), version)
+        warnings = warnings_at((*self.warnings, *common_history.WARNINGS), version)
+        closed = tuple(path for path, gate in self.gated.items() if minor.is_closed(gate))
+        different |= {"errors": errors, "warnings": warnings, "closed": closed, "history": ()}
+        return replace(self, **different, repeats_errors=self.is_custom or version < common_history.ERRORS_ONCE)
 
     @cached_property
     def is_custom(self) -> bool:

@@ -21,7 +21,7 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import names, object_meta
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import url_names
+from aio_apiserver.registry.generic import error_history, gated_fields, url_names
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
 from aio_apiserver.registry.generic.rest import Request, timestamp
@@ -67,13 +67,13 @@ def generate_name(prefix: str) -> str:
 def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
     """Prepare and validate a new object. Raises Invalid with all field errors."""
     url_names.settle_namespace(obj, request, kind)
+    gated_fields.drop(obj, kind.closed)
     strategy.prepare_for_create(context, obj)
     look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
     if found := look():
         found = _as_sent(found, look, obj, request.empties)
         raise invalid_of(kind.group_kind, obj["metadata"].get("name", ""), found)
-    for warning in strategy.warnings_on_create(context, obj):
-        request.warn(warning)
+    _warn(kind, request, strategy.warnings_on_create(context, obj))
     strategy.canonicalize(obj)
 
 
@@ -81,9 +81,23 @@ def _found_in_new(kind: Kind, strategy: Strategy, *, obj: Object, context: Strat
     metadata, is_namespaced = obj["metadata"], kind.is_namespaced
     if strategy.looks_at_metadata:
         found = object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=strategy.check_name)
-        return found + strategy.validate(context, obj)
+        return _retold(kind, found + strategy.validate(context, obj))
     found = strategy.validate(context, obj)
-    return found or object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=names.is_path_segment)
+    found = found or object_meta.validate(metadata, is_namespaced=is_namespaced, check_name=names.is_path_segment)
+    return _retold(kind, found)
+
+
+def _retold(kind: Kind, found: list[FieldError]) -> list[FieldError]:
+    """The errors as the server's minor has them."""
+    if not found:
+        return found
+    errors = error_history.retold(found, kind.errors) if kind.errors else found
+    return errors if kind.repeats_errors else error_history.once(errors)
+
+
+def _warn(kind: Kind, request: Request, warnings: list[str]) -> None:
+    for warning in error_history.warnings_of_minor(warnings, kind.warnings) if kind.warnings else warnings:
+        request.warn(warning)
 
 
 def before_update(
@@ -92,14 +106,14 @@ def before_update(
     """Prepare and validate a changed object. Raises Invalid with all field errors."""
     url_names.settle_namespace(new, request, kind)
     objects.carry_over(new["metadata"], old["metadata"], "generation")
+    gated_fields.drop(new, kind.closed, old)
     strategy.prepare_for_update(context, new, old)
     _keep_system_fields(new["metadata"], old["metadata"])
     look = partial(_found_in_changed, kind, strategy, new=new, old=old, context=context)
     if found := look():
         found = _as_sent(found, look, new, request.empties)
         raise invalid_of(kind.group_kind, new["metadata"].get("name", ""), found)
-    for warning in strategy.warnings_on_update(context, new, old):
-        request.warn(warning)
+    _warn(kind, request, strategy.warnings_on_update(context, new, old))
     strategy.canonicalize(new)
 
 
@@ -108,7 +122,7 @@ def _found_in_changed(
 ) -> list[FieldError]:
     found = object_meta.validate(new["metadata"], is_namespaced=kind.is_namespaced, check_name=names.is_path_segment)
     found += object_meta.validate_update(new["metadata"], old["metadata"])
-    return found + strategy.validate_update(context, new, old)
+    return _retold(kind, found + strategy.validate_update(context, new, old))
 
 
 def _as_sent(

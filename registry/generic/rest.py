@@ -17,6 +17,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authentication import Tokens
@@ -267,6 +268,8 @@ class Foundation(Struct, frozen=True, kw_only=True):
     clock: Clock
     types: Catalog
     custom_storage: CustomStorage = no_custom_storage
+    minor: Minor = Minor()
+    """The Kubernetes minor of the server, by which assembly chooses among the facts."""
     config: Config = field(default_factory=Config)
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
     tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
@@ -291,6 +294,10 @@ class RESTStorageProvider(Protocol):
 
     @property
     def group(self) -> APIGroup: ...
+
+    def at(self, minor: Minor) -> "RESTStorageProvider":
+        """The group as a minor has it."""
+        ...
 
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """Versions in order of preference."""

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, is_still_empty
+from aio_apiserver.registry.base.timeline import DEFAULT, Version
 from aio_apiserver.registry.base.validation import names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import NameCheck
@@ -60,6 +61,8 @@ class StrategyContext(Struct, frozen=True, kw_only=True):
 class Strategy(Struct, frozen=True, kw_only=True):
     """The behaviour of a kind without rules of its own, by the shape of its objects.
 
+    version: the minor whose internal types its errors show. Kind.at sets it.
+
     has_status: create drops `status`, an update of the main resource keeps the old one.
 
     takes_long: its rules may take long for objects of any size.
@@ -76,6 +79,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     allows_any_finalizer: whether finalizers without a domain may be others than Kubernetes' own.
     """
 
+    version: Version = DEFAULT
     has_status: bool = False
     has_generation: bool = False
     counts_empties: bool = False

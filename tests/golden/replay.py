@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import gc
+import gzip
 import json
 import pathlib
 import re
@@ -30,12 +31,17 @@ import oracle  # noqa: E402
 AREAS = tuple(sorted(path.name.removesuffix(".json.gz") for path in (HERE / "cassettes").glob("*.json.gz")))
 KUBECTL = "kubectl"
 """The name that the sessions of kubectl have as an area."""
+MINORS_FOLDER = HERE / "versions"
+"""A folder a minor: what its kube-apiserver answered differently, and the differences that stay."""
+MINORS = tuple(sorted(path.name for path in MINORS_FOLDER.iterdir()))
 WAITING = HERE / "WAITING.md"
 KNOWN_DIFFERENCES = HERE / "KNOWN_DIFFERENCES.md"
 KUBECTL_SESSIONS = HERE / "kubectl" / "sessions.json"
 
 Steps = dict[str, list[list[str]]]
 """By scenario: for each step, the lines that tell how it differs (none when it is the same)."""
+Answers = Mapping[str, Mapping[str, Any]]
+"""By scenario and step: the answers of another minor."""
 Ledger = dict[tuple[str, str], tuple[set[int], str]]
 """By area and scenario: the steps that may differ, and why."""
 
@@ -48,33 +54,38 @@ loses a race: it has ended the watch itself, at its own time limit."""
 _ROW = re.compile(r"^\| *([\w-]+) *\| *([^|]+?) *\| *(\d[\d,\s-]*?) *\| *([^|]+?) *\|$", re.MULTILINE)
 
 
-def play(url: str, area: str, *, only: str = "") -> Steps:
-    """Play one area of the requests, or the commands of kubectl."""
-    return replay_kubectl(url, only=only) if area == KUBECTL else replay(url, area, only=only)
+def play(url: str, area: str, *, only: str = "", minor: str = "") -> Steps:
+    """Play one area of the requests, or the commands of kubectl. minor: that of the server, if not the default."""
+    return replay_kubectl(url, only=only) if area == KUBECTL else replay(url, area, only=only, minor=minor)
 
 
-def play_calmly(url: str, area: str) -> Steps:
+def play_calmly(url: str, area: str, *, only: str = "", minor: str = "") -> Steps:
     """As above; what differs and is not listed is played again, alone: some answers depend on how seconds pass.
 
     Entries of managed fields of one second become one, and a wait of a second must not take two.
     """
-    outcomes = play(url, area)
+    outcomes = play(url, area, only=only, minor=minor)
     for _ in range(_MORE_CHANCES):
-        for scenario in _unlisted(area, outcomes):
-            outcomes |= play(url, area, only=f"^{re.escape(scenario)}$")
+        for scenario in _unlisted(area, outcomes, minor):
+            outcomes |= play(url, area, only=f"^{re.escape(scenario)}$", minor=minor)
     return outcomes
 
 
-def replay(url: str, area: str, *, jobs: int = 16, only: str = "") -> Steps:
+def replay(url: str, area: str, *, jobs: int = 16, only: str = "", minor: str = "") -> Steps:
     """Play one area of the requests. Scenarios that touch what all share run alone; the others mostly wait."""
     scenarios = [scenario for scenario in scenarios_of(area) if re.search(only, scenario["name"])]
+    others = answers_of(minor, area)
     together = [scenario for scenario in scenarios if not oracle.alone(scenario)]
     with _forgiving_the_player():
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             outcomes = dict(
-                zip([one["name"] for one in together], pool.map(lambda one: _play(url, one), together), strict=True)
+                zip(
+                    [one["name"] for one in together],
+                    pool.map(lambda one: _play(url, one, others), together),
+                    strict=True,
+                )
             )
-        outcomes |= {one["name"]: _play(url, one) for one in scenarios if oracle.alone(one)}
+        outcomes |= {one["name"]: _play(url, one, others) for one in scenarios if oracle.alone(one)}
     return {scenario["name"]: outcomes[scenario["name"]] for scenario in scenarios}
 
 
@@ -94,11 +105,25 @@ def scenarios_of(area: str) -> Sequence[Mapping[str, Any]]:
     return scenarios
 
 
-def _play(url: str, scenario: Mapping[str, Any]) -> list[list[str]]:
+def answers_of(minor: str, area: str) -> Answers:
+    """What kube-apiserver of a minor answered differently, by scenario and step; null where its answers vary."""
+    path = MINORS_FOLDER / minor / f"{area}.json.gz"
+    found: Answers = json.loads(gzip.decompress(path.read_bytes())) if minor and path.exists() else {}
+    return found
+
+
+def differing_scenarios(minor: str, area: str) -> str:
+    """A regular expression for the scenarios of an area that a minor answers differently."""
+    return f"^({'|'.join(map(re.escape, sorted(answers_of(minor, area))))})$"
+
+
+def _play(url: str, scenario: Mapping[str, Any], others: Answers) -> list[list[str]]:
     steps: list[list[str]] = []
+    own = others.get(scenario["name"], {})
 
     def on_step(step: Mapping[str, Any], got: Mapping[str, Any]) -> None:
-        steps.append(list(oracle.differences(step["expect"], got)))
+        wanted = own.get(str(len(steps)), step["expect"])
+        steps.append([] if wanted is None else list(oracle.differences(wanted, got)))
 
     try:
         oracle.Runner(url).scenario(scenario, on_step)
@@ -174,11 +199,11 @@ def differing(outcomes: Steps) -> dict[str, set[int]]:
     return {name: numbers for name, numbers in found.items() if numbers}
 
 
-def unlisted(area: str, outcomes: Steps) -> list[str]:
+def unlisted(area: str, outcomes: Steps, minor: str = "") -> list[str]:
     """What differs and stands in no ledger: mend it, or list it with its reason."""
     return [
         f"{scenario} step {number}: {line}"
-        for scenario, numbers in _unlisted(area, outcomes).items()
+        for scenario, numbers in _unlisted(area, outcomes, minor).items()
         for number in sorted(numbers)
         for line in outcomes[scenario][number][:4]
     ]
@@ -191,15 +216,20 @@ def mended(area: str, outcomes: Steps) -> list[str]:
     return [f"{name} steps {show_steps(numbers)}" for name, numbers in over.items() if numbers]
 
 
-def _unlisted(area: str, outcomes: Steps) -> dict[str, set[int]]:
-    listed = _listed(area)
+def _unlisted(area: str, outcomes: Steps, minor: str = "") -> dict[str, set[int]]:
+    listed = _listed(area, minor)
     found = {name: numbers - listed.get(name, set()) for name, numbers in differing(outcomes).items()}
     return {name: numbers for name, numbers in found.items() if numbers}
 
 
-def _listed(area: str) -> dict[str, set[int]]:
+def known_of(minor: str) -> pathlib.Path:
+    """The differences from kube-apiserver of a minor that stay, beside those of the default minor."""
+    return MINORS_FOLDER / minor / KNOWN_DIFFERENCES.name
+
+
+def _listed(area: str, minor: str = "") -> dict[str, set[int]]:
     listed: dict[str, set[int]] = {}
-    for ledger in (WAITING, KNOWN_DIFFERENCES):
+    for ledger in (WAITING, KNOWN_DIFFERENCES, *([known_of(minor)] if minor else [])):
         for (of_area, scenario), (numbers, _) in read_ledger(ledger).items():
             if of_area == area:
                 listed.setdefault(scenario, set()).update(numbers)
@@ -249,12 +279,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", required=True)
     parser.add_argument("--update", action="store_true", help="rewrite WAITING.md")
+    parser.add_argument("--minor", default="", help="the minor that the server is (1.35), if not the default")
     parser.add_argument("--only", default="", help="regular expression on scenario names")
     parser.add_argument("--show", type=int, default=5, help="how many differing scenarios to show")
     parser.add_argument("areas", nargs="*", default=[*AREAS, KUBECTL])
     options = parser.parse_args(arguments)
     for area in options.areas:
-        outcomes = play(options.url, area, only=options.only)
+        outcomes = play(options.url, area, only=options.only, minor=options.minor)
         _print(area, outcomes, shown=options.show)
         if options.update:
             update_waiting(area, outcomes)

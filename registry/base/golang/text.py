@@ -34,6 +34,8 @@ def _with_exponent(text: str) -> str:
 
 
 _EXPONENT_FROM = 1e6
+MOST_INT64 = 2**63 - 1
+"""The largest whole number that stays one in decoded JSON. Go makes a float of a larger one."""
 
 
 _BOOLEANS = {
@@ -57,6 +59,8 @@ def value_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return float_text(value)
+    if isinstance(value, int) and value > MOST_INT64:
+        return float_text(float(value))
     if isinstance(value, Mapping):
         return "map[" + " ".join(f"{key}:{value_text(value[key])}" for key in sorted(value)) + "]"
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -52,13 +52,17 @@ class FieldError(Struct, frozen=True):
     path: str
     value: Any = _OMITTED
     detail: str = ""
+    position: int = 0
+    """The index in a list that the path does not show."""
 
     @property
     def body(self) -> str:
         """The message of the cause: type, value and detail."""
         text = self.type.title
         if self.value is not _OMITTED:
-            text += ": " + show(self.value)
+            # The value of an enum has a type of its own in Go, and is shown as JSON.
+            is_enum = self.type is ErrorType.NOT_SUPPORTED and isinstance(self.value, str)
+            text += ": " + (escaped(_json(self.value)) if is_enum else show(self.value))
         return f"{text}: {self.detail}" if self.detail else text
 
     def __str__(self) -> str:
@@ -71,7 +75,11 @@ def show(value: Any) -> str:
         return quote(value)
     if isinstance(value, float):
         return gotext.float_text(value)
-    return escaped(orjson.dumps(value).decode())
+    return escaped(_json(value))
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
 
 
 def escaped(text: str) -> str:

@@ -6,7 +6,8 @@ in their order, as `Name:shape`. A field of objects is named as the Go field wit
 dnsPolicy) or `Name=field`; `.` is the object itself. `+Type` is a struct whose fields stand among the others.
 
 A shape is text, number, flag, quantity, duration, number-or-text, any, meta (a type of meta/v1, shown as it is) or a
-struct. A struct is named `PodSpec` in its own group and `core.PodSpec` from another one. An absent text, number or flag
+struct. A struct is named `PodSpec` in its own group and `core.PodSpec` from another one. A row `core.PodSpec@1.33,1.34`
+is the struct in these minors; the row without minors is that of all others. An absent text, number or flag
 shows as "", 0 or false. `*`, `[]` and `{}` before a shape make a pointer, list or map, and null when absent.
 
 Pure. Must hold: fields that the internal type does not have are not shown. Maps are in the order of their keys.
@@ -17,7 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from aio_apiserver.registry.base import group_files
+from aio_apiserver.registry.base import group_files, timeline
+from aio_apiserver.registry.base.timeline import DEFAULT, Version
 
 _FILE = "internal_types.txt"
 _ABSENT = {"text": "", "number": 0, "flag": False, "quantity": "0", "duration": "0s", "number-or-text": 0, "any": None}
@@ -40,53 +42,60 @@ _META_FIELDS = (
 )
 _OMITTED: tuple[Any, ...] = ("", {}, [], None)
 _HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
-"""Fields of a PodSpec that the internal type keeps in its SecurityContext."""
+"""Fields of a PodSpec that the internal type kept in its SecurityContext."""
+_HOST_FIELDS_STAY = (1, 37)
 
 _Show = Callable[[Any], Any]
 _Part = Callable[[Mapping[str, Any]], Iterator[tuple[str, Any]]]
 
 
-def form(struct: str, value: Mapping[str, Any] | None) -> Any:
-    """The value as the struct of this name; None for an absent value."""
-    return None if value is None else _struct(struct)(value)
+def form(struct: str, value: Mapping[str, Any] | None, version: Version = DEFAULT) -> Any:
+    """The value as the struct of this name in a minor; None for an absent value."""
+    return None if value is None else _struct(struct, version)(value)
 
 
 @cache
-def _struct(name: str) -> _Show:
-    parts = [_part(name, cell) for cell in structs(name.partition(".")[0])[name]]
+def _struct(name: str, version: Version) -> _Show:
+    parts = [_part(name, cell, version) for cell in _cells(name, version)]
+    moves_host_fields = name == "core.PodSpec" and version < _HOST_FIELDS_STAY
 
     def show(value: Any) -> Any:
         given = value or {}
-        if name == "core.PodSpec":
+        if moves_host_fields:
             given = _with_host_fields(given)
         return {field: shown for part in parts for field, shown in part(given)}
 
     return show
 
 
-def _part(struct: str, cell: str) -> _Part:
+def _cells(name: str, version: Version) -> tuple[str, ...]:
+    rows = structs(name.partition(".")[0])
+    return rows.get(f"{name}@{timeline.text_of(version)}") or rows[name]
+
+
+def _part(struct: str, cell: str, version: Version) -> _Part:
     """The reader of one cell of the table: it yields field names and values."""
     if cell == "+metadata":
         return _metadata
     if cell.startswith("+"):
-        embedded = _struct(_qualified(struct, cell[1:]))
+        embedded = _struct(_qualified(struct, cell[1:]), version)
         return lambda value: iter(embedded(value).items())
     names, _, shape = cell.partition(":")
     name, _, given = names.partition("=")
-    field, show = given or _field_name(name), _shape(struct, shape)
+    field, show = given or _field_name(name), _shape(struct, shape, version)
     if field == ".":
         return lambda value: iter(((name, show(value)),))
     return lambda value: iter(((name, show(value.get(field))),))
 
 
-def _shape(struct: str, shape: str) -> _Show:
+def _shape(struct: str, shape: str, version: Version) -> _Show:
     if shape.startswith("*"):
-        return _unless_absent(_shape(struct, shape[1:]))
+        return _unless_absent(_shape(struct, shape[1:], version))
     if shape.startswith("[]"):
-        element = _shape(struct, shape[2:])
+        element = _shape(struct, shape[2:], version)
         return _unless_absent(lambda value: [element(one) for one in value])
     if shape.startswith("{}"):
-        member = _shape(struct, shape[2:])
+        member = _shape(struct, shape[2:], version)
         return _unless_absent(lambda value: {key: member(value[key]) for key in sorted(value)})
     if shape == "meta":
         return meta
@@ -95,7 +104,7 @@ def _shape(struct: str, shape: str) -> _Show:
         return lambda value: absent if value is None else value
     # Looked up at the first value, since types contain themselves.
     name = _qualified(struct, shape)
-    return lambda value: _struct(name)(value)
+    return lambda value: _struct(name, version)(value)
 
 
 def _unless_absent(show: _Show) -> _Show:
@@ -154,4 +163,10 @@ def structs(group: str) -> Mapping[str, tuple[str, ...]]:
     """The cells of each struct of a group, by the name of the struct."""
     data = group_files.read(group, _FILE) or b""
     rows = [line.split() for line in data.decode().splitlines() if not line.startswith("#")]
-    return {name: tuple(cells) for name, *cells in rows}
+    return {name: tuple(cells) for names, *cells in rows for name in _named(names)}
+
+
+def _named(names: str) -> Iterator[str]:
+    """The names of a row: one for each of its minors."""
+    name, at, minors = names.partition("@")
+    return (f"{name}@{minor}" for minor in minors.split(",")) if at else iter((name,))

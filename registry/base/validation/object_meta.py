@@ -7,6 +7,8 @@ object.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -121,8 +123,8 @@ def _validate_namespace(namespace: str, *, is_namespaced: bool, path: str) -> li
 def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: str) -> list[FieldError]:
     errors = []
     controller = ""
-    for reference in references:
-        errors += _validate_owner_reference(reference, path)
+    for index, reference in enumerate(references):
+        errors += [replace(error, position=index) for error in _validate_owner_reference(reference, path)]
         if not reference.get("controller"):
             continue
         this = f"{reference.get('kind', '')}/{reference.get('name', '')}"

@@ -9,10 +9,12 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
-from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.controlplane.providers import PROVIDERS, providers_of
 from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS as DEFINITION_KIND
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES as APISERVICE_KIND
 from aio_apiserver.storage.stored_object import Object, StoredObject
@@ -34,22 +36,26 @@ class VersionPriority(NamedTuple):
     version: int
 
 
-def _built_in() -> Iterator[tuple[GroupVersion, VersionPriority]]:
-    for group in (provider.group for provider in PROVIDERS if provider.group.priority):
+def _built_in(providers: Iterable[RESTStorageProvider]) -> Iterator[tuple[GroupVersion, VersionPriority]]:
+    for group in (provider.group for provider in providers if provider.group.priority):
         for version, priority in group.versions.items():
             yield (group.name, version), VersionPriority(group.priority, priority)
 
 
-_BUILT_IN: Mapping[GroupVersion, VersionPriority] = dict(sorted(_built_in()))
+_BUILT_IN: Mapping[GroupVersion, VersionPriority] = dict(sorted(_built_in(PROVIDERS)))
+"""Those of all minors: a version has the same priority in each."""
 _CUSTOM = VersionPriority(1000, 100)
 
 
-async def ensure_built_in(client: OwnClient, enablement: Enablement) -> None:
-    """Create or repair the APIServices of served built-in versions, and delete those of disabled ones."""
+async def ensure_built_in(client: OwnClient, enablement: Enablement, minor: Minor) -> None:
+    """Create or repair the APIServices of served built-in versions, and delete those of others, which other minors have
+    or which are disabled.
+    """
     present = {obj["metadata"]["name"]: obj for obj in await client.all(APISERVICES)}
+    own = dict(_built_in(providers_of(minor)))
     for (group, version), priority in _BUILT_IN.items():
         name = f"{version}.{group}"
-        if not enablement.has_version(group, version):
+        if (group, version) not in own or not enablement.has_version(group, version):
             if name in present and _how(present[name]) == _AT_START:
                 await client.delete(APISERVICES, name)
             continue

@@ -1,6 +1,7 @@
 """RBAC: reconciles kube-apiserver's default roles and bindings, as `kubectl auth reconcile` does.
 
-rbac.json has them, without the fields that all of them share. Must hold: missing rules and subjects are added, and
+rbac.json has them, without the fields that all of them share. A row with `since` or `until` is that of some minors.
+Must hold: missing rules and subjects are added, and
 added ones stay. An object with the annotation `autoupdate: "false"` is left alone. A binding to another role is deleted
 and created anew. Roles and bindings that are right are not written.
 """
@@ -16,7 +17,8 @@ import msgspec
 import orjson
 from msgspec import Raw
 
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import objects, timeline
+from aio_apiserver.registry.base.timeline import Lifetime, Version
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.rbac import coverage
@@ -42,9 +44,14 @@ def _policy() -> Mapping[str, Raw]:
     return msgspec.json.decode(text, type=dict[str, Raw])
 
 
-def default_objects(plural: str) -> list[Object]:
-    """The default objects of one kind."""
-    return [_expanded(row) for row in orjson.loads(memoryview(_policy()[plural]))]
+def default_objects(plural: str, version: Version) -> list[Object]:
+    """The default objects of one kind in a minor."""
+    return [_expanded(row) for row in orjson.loads(memoryview(_policy()[plural])) if _lifetime(row).has(version)]
+
+
+def _lifetime(row: Object) -> Lifetime:
+    """The minors of a row, whose fields it takes out of the row."""
+    return Lifetime(**{name: timeline.version_of(row.pop(name)) for name in ("since", "until") if name in row})
 
 
 def _expanded(row: Object) -> Object:
@@ -56,23 +63,18 @@ def _expanded(row: Object) -> Object:
     return {"metadata": metadata, **row}
 
 
-async def ensure(client: OwnClient) -> None:
+async def ensure(client: OwnClient, version: Version) -> None:
     """Reconcile all of them at once: storage commits concurrent writes together."""
     await asyncio.gather(
-        *(_ensure(client, plural, _mend_role) for plural in _ROLES),
-        *(_ensure(client, plural, _mend_binding) for plural in _BINDINGS),
+        *(_ensure(client, default_objects(plural, version), plural, _mend_role) for plural in _ROLES),
+        *(_ensure(client, default_objects(plural, version), plural, _mend_binding) for plural in _BINDINGS),
     )
 
 
-async def _ensure(client: OwnClient, plural: str, mend: Callable[[Object, Object], bool]) -> None:
+async def _ensure(client: OwnClient, own: list[Object], plural: str, mend: Callable[[Object, Object], bool]) -> None:
     place = ResourcePath(GROUP, "v1", plural)
     present = {_key(obj): obj for obj in await client.all(place)}
-    await asyncio.gather(
-        *(
-            _ensure_one(client, place, obj, present.get(_key(obj)), partial(mend, obj))
-            for obj in default_objects(plural)
-        )
-    )
+    await asyncio.gather(*(_ensure_one(client, place, obj, present.get(_key(obj)), partial(mend, obj)) for obj in own))
 
 
 async def _ensure_one(client: OwnClient, place: ResourcePath, obj: Object, present: Object | None, mend: Mend) -> None:

@@ -92,10 +92,10 @@ class Upkeep:
         self._service = KubernetesService(self._client, leases, advertised, self._clock.patience)
         await namespaces.ensure(self._client)
         await asyncio.gather(
-            rbac.ensure(self._client),
+            rbac.ensure(self._client, self._given.minor.version),
             flow_control.ensure(self._client),
             priority_classes.ensure(self._client),
-            api_services.ensure_built_in(self._client, self._given.config.enablement),
+            api_services.ensure_built_in(self._client, self._given.config.enablement, self._given.minor),
             token_tracking.ensure(self._client, self._clock),
             self._publish_trust(),
             self._begin_service(self._service),

@@ -147,6 +147,8 @@ class Link(NamedTuple):
     authorizer: Authorizer
     allowed: Counter
     denied: Counter
+    name: str = ""
+    """The name that stands before its reasons, in the minors that name authorizers."""
 
 
 class AuthorizerChain:
@@ -162,13 +164,13 @@ class AuthorizerChain:
     async def authorize(self, attributes: Attributes) -> Decision:
         reasons: list[str] = []
         errors: list[str] = []
-        for authorizer, allowed, denied in self._links:
+        for authorizer, allowed, denied, name in self._links:
             decision = await authorizer.authorize(attributes)
             if decision.verdict is not Verdict.NO_OPINION:
                 (allowed if decision.verdict is Verdict.ALLOW else denied).value += 1
                 return decision
             if decision.reason:
-                reasons.append(decision.reason)
+                reasons.append(f"{name}: {decision.reason}" if name else decision.reason)
             if decision.error and decision.error not in errors:
                 errors.append(decision.error)
         return Decision(Verdict.NO_OPINION, "\n".join(reasons), joined(errors))

@@ -5,7 +5,7 @@ The mode that a user had the last time is tried first. Must hold: the impersonat
 were checked. The legacy mode permits system:masters, the others refuse it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
+from aio_apiserver.registry.generic.access import impersonation_texts
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.generic.access.refusals import forbidden
 from aio_apiserver.registry.generic.access.users import (
@@ -92,11 +93,17 @@ class Impersonated(NamedTuple):
 
 
 class Impersonator:
-    """Decides for one server."""
+    """Decides for one server. is_constrained: whether its minor has the constrained modes."""
 
-    def __init__(self, authorizer: Authorizer) -> None:
+    def __init__(self, authorizer: Authorizer, *, is_constrained: bool = True) -> None:
         self._authorizer = authorizer
+        self.is_constrained = is_constrained
         self._remembered: dict[str, _Mode] = {}
+
+    def nameless(self, wanted: UserInfo) -> str:
+        """The message for groups, a uid or extra values without a name."""
+        texts = impersonation_texts
+        return texts.nameless(wanted) if self.is_constrained else texts.nameless_before(wanted)
 
     async def impersonate(self, wanted: UserInfo, attributes: Attributes) -> Impersonated:
         """The user to impersonate. Raises Forbidden with the right that the first mode lacked."""
@@ -116,6 +123,8 @@ class Impersonator:
 
     def _modes_for(self, requestor: UserInfo) -> Sequence[_Mode]:
         """The modes in the order of trial. Members of system:masters gain nothing from constrained modes."""
+        if not self.is_constrained:
+            return (_OLD,)
         last = self._remembered.get(requestor.name) or (_OLD if MASTERS in requestor.groups else None)
         return _MODES if last is None else (last, *(mode for mode in _MODES if mode is not last))
 
@@ -131,11 +140,18 @@ class Impersonator:
             attributes = attributes._replace(user=replace(attributes.user, extra=keys))
         if mode.name:
             await self._authorize(attributes._replace(verb=f"impersonate-on:{mode.name}:{attributes.verb}"))
-        for question in _questions(mode, wanted, attributes.user):
-            await self._authorize(question)
+        await self._authorize(_name_question(mode, wanted, attributes.user))
+        if self.is_constrained:
+            await self._check_uid(mode, wanted, attributes.user)
         await self._check_groups(mode, wanted, attributes.user)
         await self._check_extra(mode, wanted, attributes.user)
+        if not self.is_constrained:
+            await self._check_uid(mode, wanted, attributes.user)
         return _with_groups(mode, wanted)
+
+    async def _check_uid(self, mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> None:
+        if wanted.uid:
+            await self._authorize(Attributes(requestor, mode.verb, _GROUP, "v1", "uids", name=wanted.uid))
 
     async def _check_groups(self, mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> None:
         question = Attributes(requestor, mode.verb, mode.group, "v1", "groups")
@@ -170,19 +186,16 @@ class Impersonator:
             raise forbidden(attributes, ": ".join(filter(None, (decision.error, decision.reason))))
 
 
-def _questions(mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> Iterator[Attributes]:
-    """The checks of the name and the uid."""
+def _name_question(mode: _Mode, wanted: UserInfo, requestor: UserInfo) -> Attributes:
+    """The check of the name."""
     question = Attributes(requestor, mode.verb, mode.group, "v1", "users", name=wanted.name)
     account, node = split_service_account(wanted.name), node_of(wanted.name)
     if account is not None:
         namespace, name = account
-        yield question._replace(resource="serviceaccounts", namespace=namespace, name=name)
-    elif mode.name and node:
-        yield question._replace(resource="nodes", name="*" if mode is _ASSOCIATED_NODE else node)
-    else:
-        yield question
-    if wanted.uid:
-        yield question._replace(group=_GROUP, resource="uids", name=wanted.uid)
+        return question._replace(resource="serviceaccounts", namespace=namespace, name=name)
+    if mode.name and node:
+        return question._replace(resource="nodes", name="*" if mode is _ASSOCIATED_NODE else node)
+    return question
 
 
 def _with_groups(mode: _Mode, wanted: UserInfo) -> UserInfo:

@@ -22,7 +22,7 @@ from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.worker_thread import LONG
 
 _SUMMARY_BYTES = 30
-_NOT_REGISTERED = f'no kind is registered for the type v1.{{kind}} in scheme "{schemes.CUSTOM_RESOURCES}"'
+_NOT_REGISTERED = 'no kind is registered for the type v1.{kind} in scheme "{scheme}"'
 
 
 async def decode_object(body: Body, served: Served[Any], *, field_validation: str) -> Decoded:
@@ -31,7 +31,8 @@ async def decode_object(body: Body, served: Served[Any], *, field_validation: st
         return await _fitting(body, served, field_validation=field_validation)
     except errors.BadRequest as exc:
         if served.kind.is_custom and not served.is_custom:  # kube-apiserver does not name what it expected of a scale
-            raise errors.BadRequest(_NOT_REGISTERED.format(kind=served.view.object_kind.kind)) from exc
+            scheme = schemes.CUSTOM_RESOURCES.at(served.types.version)
+            raise errors.BadRequest(_NOT_REGISTERED.format(kind=served.view.object_kind.kind, scheme=scheme)) from exc
         raise
 
 

@@ -26,6 +26,8 @@ from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, depth,
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _UNDECODABLE = "error decoding patch: "
+CHECKED_FIRST = (1, 37)
+"""The minor since which a patch that is not JSON is refused before the object is read."""
 _NO_PATCH = "Invalid JSON Patch"
 _LITERAL = re.compile(rb"[0-9][eE][+-]?[0-9]|[0-9]{19}")
 """Numbers that a float would print in another way than the client's text; quantities show the difference."""

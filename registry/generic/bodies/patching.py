@@ -8,13 +8,15 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters
 from aio_apiserver.registry.generic import url_names
-from aio_apiserver.registry.generic.bodies.apply import AppliedConfiguration
+from aio_apiserver.registry.generic.bodies import patch_types
+from aio_apiserver.registry.generic.bodies.apply import AppliedConfiguration, ApplyWords
 from aio_apiserver.registry.generic.bodies.patch_types import Apply, Patch, PatchType, Transform
 from aio_apiserver.registry.generic.options import PatchOptions
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject, Updater
@@ -32,12 +34,27 @@ def updated(
     if isinstance(kind, Apply):
         owners = served.storage.field_manager(served.version)
         make: _Make = AppliedConfiguration(
-            patch, owners, options.field_manager, request.user.name, force=bool(options.force)
+            patch,
+            owners,
+            options.field_manager,
+            request.user.name,
+            force=bool(options.force),
+            words=ApplyWords.at(served.types.version),
         ).make
     else:
         text = json_characters.readable(patch.text)
+        if served.types.version >= patch_types.CHECKED_FIRST and not _is_json(text):
+            raise errors.BadRequest("invalid JSON patch")
         make = _Patched(kind, replace(patch, text=text), served, request, name).make
     return UpdatedObject(_Named(make, served, request, name).make)
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 class _Patched(Struct, frozen=True):

@@ -11,6 +11,7 @@ from functools import cache, partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.forms import forms_of
 from aio_apiserver.registry.generic.group import APIGroup
@@ -48,12 +49,19 @@ class KindsProvider(Struct, frozen=True, kw_only=True):
     """By plural: kinds of other groups that serve the same objects, with their own field managers."""
     extras: Extras = field(default=_no_extras)
 
+    def at(self, minor: Minor) -> "KindsProvider":
+        """The group and its kinds as a minor has them."""
+        also = {plural: [kind.at(minor) for kind in kinds] for plural, kinds in self.also.items()}
+        kinds = [kind.at(minor) for kind in self.kinds]
+        return replace(self, group=self.group.at(minor.version), kinds=kinds, also=also)
+
     def storages(self, environment: Environment) -> Mapping[str, Mapping[str, RESTStorage]]:
         """The resources by version and path."""
         kinds = [_with_beta_versions(kind, environment) for kind in self.kinds]
-        stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in kinds}
-        for plural, hooks_for in self.hooks.items():
-            stores[plural] = replace(stores[plural], hooks=hooks_for(environment))
+        there = [kind for kind in kinds if kind.versions]
+        stores = {kind.plural: open_store(kind, environment, self.also.get(kind.plural, ())) for kind in there}
+        for plural in self.hooks.keys() & stores.keys():
+            stores[plural] = replace(stores[plural], hooks=self.hooks[plural](environment))
         storages: dict[str, dict[str, RESTStorage]] = {version: {} for version in self.group.versions}
         for store in stores.values():
             for version in store.kind.versions:

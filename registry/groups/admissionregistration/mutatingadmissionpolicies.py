@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
@@ -87,6 +88,7 @@ MUTATINGADMISSIONPOLICIES = Kind(
     kind="MutatingAdmissionPolicy",
     beta_versions=("v1beta1",),
     stored_version="v1beta1",
+    history=(before((1, 36), versions=()), before((1, 34), beta_versions=())),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyStrategy(has_generation=True, allows_unconditional_update=False),

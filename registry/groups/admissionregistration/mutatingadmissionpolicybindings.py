@@ -1,5 +1,6 @@
 """MutatingAdmissionPolicyBindings: the objects to which a mutating admission policy applies, and its parameters."""
 
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns, policies
@@ -21,6 +22,7 @@ MUTATINGADMISSIONPOLICYBINDINGS = Kind(
     kind="MutatingAdmissionPolicyBinding",
     beta_versions=("v1beta1",),
     stored_version="v1beta1",
+    history=(before((1, 36), versions=()), before((1, 34), beta_versions=())),
     is_namespaced=False,
     categories=("api-extensions",),
     strategy=MutatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),

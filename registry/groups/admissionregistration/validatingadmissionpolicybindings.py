@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
@@ -37,6 +38,8 @@ def _validate_actions(actions: Sequence[str]) -> list[FieldError]:
     return errors if actions else [field.required(_PATH, "at least one validation action is required")]
 
 
+_ERRORS = (since((1, 37), r"spec\.validationActions", worded(""), type=field.ErrorType.REQUIRED),)
+
 VALIDATINGADMISSIONPOLICYBINDINGS = Kind(
     group="admissionregistration.k8s.io",
     plural="validatingadmissionpolicybindings",
@@ -45,4 +48,5 @@ VALIDATINGADMISSIONPOLICYBINDINGS = Kind(
     categories=("api-extensions",),
     strategy=ValidatingAdmissionPolicyBindingStrategy(has_generation=True, allows_unconditional_update=False),
     columns=columns.ADMISSION_POLICY_BINDINGS,
+    errors=_ERRORS,
 )

@@ -151,9 +151,9 @@ class DefinitionController:
         if present is None:
             return
         try:
+            await self._write(name, status_decisions.approval)
             await self._settle_names(present)
             await self._write(name, status_decisions.structure)
-            await self._write(name, status_decisions.approval)
             await self._write(name, status_decisions.establishing)
         except Exception as exc:  # noqa: BLE001 - one definition must not keep all others from being served
             logger.warning("updating the status of definition %s failed, retrying: %r", name, exc)

@@ -2,13 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.apiextensions import stored_definitions
-from aio_apiserver.registry.machinery.printing.columns import BY_TIME
+from aio_apiserver.registry.groups.apiextensions import crd_conditions, error_rows, stored_definitions
+from aio_apiserver.registry.machinery.printing import columns
+from aio_apiserver.registry.machinery.printing.columns import BY_TIME, CREATED_AT, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
@@ -28,6 +33,8 @@ class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
     has_generation: bool = True
     takes_long: bool = True
     allows_unconditional_update: bool = False
+    warns_of_sets: bool = True
+    """Whether sets of objects or of lists are warned of."""
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
@@ -62,10 +69,15 @@ class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
         return found + definition_rules.validate_update(new, old, context.empties)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
-        return definition_rules.format_warnings(obj, None)
+        return definition_rules.format_warnings(obj, None) + self._warn_of_sets(obj)
 
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
-        return definition_rules.format_warnings(new, old)
+        known = self._warn_of_sets(old)
+        added = [warning for warning in self._warn_of_sets(new) if warning not in known]
+        return definition_rules.format_warnings(new, old) + added
+
+    def _warn_of_sets(self, obj: Object) -> list[str]:
+        return definition_rules.list_type_warnings(obj) if self.warns_of_sets else []
 
 
 class DefinitionStatusStrategy(Strategy, frozen=True, kw_only=True):
@@ -105,6 +117,34 @@ def _put(obj: Object, name: str, value: str) -> None:
         obj[name] = value
 
 
+def _versions(crd: Object, _now: float) -> str:
+    """The served versions, with the storage version marked."""
+    shown = (
+        f"{one.get('name', '')}{'(storage)' if one.get('storage') else ''}"
+        for one in objects.get(crd, "spec.versions") or ()
+    )
+    return ",".join(shown)
+
+
+def _short_names(crd: Object, _now: float) -> str:
+    return ",".join(objects.get(crd, "spec.names.shortNames") or ())
+
+
+def _is_established(crd: Object, _now: float) -> bool:
+    return crd_conditions.is_true(crd, crd_conditions.ESTABLISHED)
+
+
+_ALL_COLUMNS = table_of(
+    NAME,
+    (Column(name="Scope"), columns.text("spec.scope")),
+    (Column(name="Versions"), _versions),
+    CREATED_AT,
+    (Column(name="Group", priority=1), columns.text("spec.group")),
+    (Column(name="Kind", priority=1), columns.text("spec.names.kind")),
+    (Column(name="ShortNames", priority=1), _short_names),
+    (Column(name="Established", type="boolean", priority=1), _is_established),
+)
+
 DEFINITIONS = Kind(
     group=GROUP,
     is_stored_as_json=True,
@@ -117,5 +157,8 @@ DEFINITIONS = Kind(
     categories=("api-extensions",),
     strategy=DefinitionStrategy(allows_any_finalizer=True),
     status_strategy=DefinitionStatusStrategy(),
-    columns=BY_TIME,
+    columns=replace(_ALL_COLUMNS, is_null_when_empty=True),
+    history=(before((1, 37), columns=BY_TIME, strategy={"warns_of_sets": False}),),
+    errors=error_rows.ERRORS,
+    warnings=error_rows.WARNINGS,
 )

@@ -40,6 +40,9 @@ from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
 from aio_apiserver.registry.machinery.schema.validation import formats
 from aio_apiserver.storage.stored_object import Object
 
+_UNSUPPORTED_SET = (
+    "x-kubernetes-list-type: set for items of type {} is not supported by server-side apply or CEL validation rules"
+)
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
@@ -88,6 +91,17 @@ def format_warnings(new: Object, old: Object | None) -> list[str]:
     """The warnings for unknown formats that the old definition does not have."""
     known = set(_unknown_formats(old)) if old is not None else set()
     return [f"unrecognized format {quote(name)}" for name in _unknown_formats(new) if name not in known]
+
+
+def list_type_warnings(new: Object) -> list[str]:
+    """The warnings for sets whose elements are objects or lists, each type once."""
+    found: set[str] = {
+        items.get("type") or ""
+        for schema in spec_view.view_of(new.get("spec") or {}).schemas()
+        for one in parts(schema)
+        if one.get("x-kubernetes-list-type") == "set" and (items := one.get("items") or {})
+    }
+    return [_UNSUPPORTED_SET.format(quote(kind)) for kind in sorted(found & {"array", "object"})]
 
 
 def _demands_of_update(old: Object) -> _Demands:

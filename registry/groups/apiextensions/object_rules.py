@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -36,6 +37,8 @@ _NOT_CHECKED = (
 )
 
 
+_WITHOUT_VALUES = frozenset({ErrorType.FORBIDDEN, ErrorType.REQUIRED})
+_TYPE_NAMES: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 Warn = Callable[[str], None]
 
 
@@ -46,12 +49,15 @@ def _ignore(_warning: str) -> None:
 class ObjectRules(Struct, frozen=True, kw_only=True):
     """`type_meta` is apiVersion and kind of the version. `scale` is the scale subresource of the definition.
 
+    shows_values: whether the errors of CEL rules show values, as since 1.35; otherwise they show types.
+
     Without `may_take_long`, validation runs in the event loop. It then raises TakesLong when it would take too long.
     """
 
     type: CustomType
     type_meta: Mapping[str, str]
     scale: Mapping[str, Any] | None = None
+    shows_values: bool = True
 
     def validate(self, obj: Object, *, may_take_long: bool) -> list[FieldError]:
         """The errors of a new object."""
@@ -107,13 +113,21 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         """The errors of the CEL rules, or one error that says why they did not run."""
         if not self.type.has_rules:
             return []
-        if any(error.type in _BLOCKING for error in found):
+        if not new["metadata"].get("name") or any(error.type in _BLOCKING for error in found):
             return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
         was = self._typed(old) if old is not None else None
         outcome = rules.outcome(self.type.schema or {}, self._typed(new), was, may_take_long=may_take_long)
         for warning in outcome.warnings:
             warn(warning)
-        return outcome.errors
+        return outcome.errors if self.shows_values else [_with_type(error) for error in outcome.errors]
+
+
+def _with_type(error: FieldError) -> FieldError:
+    """The error of a rule with the type of the value in its place. `position` tells lists from objects."""
+    if error.type in _WITHOUT_VALUES or error.position < 0:
+        return error
+    composed = "array" if error.position else "object"
+    return replace(error, value=_TYPE_NAMES.get(type(error.value), composed))
 
 
 def finalizer_warnings(new: Object, old: Object | None) -> list[str]:

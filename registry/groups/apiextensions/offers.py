@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
 from aio_apiserver.registry.generic.field_managers import custom_field_managers, replicas_path
 from aio_apiserver.registry.generic.kind import Kind, Scale
@@ -20,7 +21,7 @@ from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store.status import SubresourceREST
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook
-from aio_apiserver.registry.groups.apiextensions import columns, forms, selectable_fields, versioned_storage
+from aio_apiserver.registry.groups.apiextensions import columns, error_rows, forms, selectable_fields, versioned_storage
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
@@ -72,6 +73,10 @@ def _refuse_creation(attributes: Attributes) -> None:
         raise errors.Forbidden(attributes.resource, attributes.name, why=_TERMINATING)
 
 
+_VALUES_SINCE = (1, 35)
+"""The minor since which the errors of CEL rules show the value."""
+
+
 def offer_of(
     definition: Definition,
     types: Mapping[str, CustomType],
@@ -85,7 +90,7 @@ def offer_of(
         admission = _NothingNew(admission)
     stores = {
         version.name: Store(
-            kind=(kind := _kind(definition, version, types[version.name])),
+            kind=(kind := _kind(definition, version, types[version.name], environment.minor)),
             storage=DryRunnableStorage(storages[version.name]),
             strategy=kind.strategy,
             canonical=partial(_canonical, types[version.name]),
@@ -143,13 +148,14 @@ def _paths(store: Store) -> Mapping[str, RESTStorage]:
     return paths
 
 
-def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind:
+def _kind(definition: Definition, version: Version, of_type: CustomType, minor: Minor) -> Kind:
     accepted = definition.accepted
     type_meta = {"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]}
     rules = ObjectRules(
         type=of_type,
         type_meta=type_meta,
         scale=version.scale,
+        shows_values=minor.version >= _VALUES_SINCE,
     )
     kind = Kind(
         group=definition.group,
@@ -170,8 +176,9 @@ def _kind(definition: Definition, version: Version, of_type: CustomType) -> Kind
         status_strategy=CustomStatusStrategy(rules=rules) if version.has_status else None,
         scale=_scale(version),
         deprecation=_deprecation(definition, version),
+        errors=error_rows.ERRORS,
     )
-    return replace(kind, stored_as=replace(kind, versions=(definition.storage_version,)))
+    return replace(kind, stored_as=replace(kind, versions=(definition.storage_version,))).at(minor)
 
 
 def _scale(version: Version) -> Scale | None:

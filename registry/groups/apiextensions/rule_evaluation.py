@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field as fields
@@ -216,13 +217,19 @@ class CompiledRules:
             case "FieldValueRequired":
                 return fields.required(where, message)
             case "FieldValueDuplicate":
-                return FieldError(ErrorType.DUPLICATE, where) if is_composed else fields.duplicate(where, value)
+                if is_composed:
+                    return FieldError(ErrorType.DUPLICATE, where, position=self._type == "array")
+                return fields.duplicate(where, value)
         if is_composed:
-            return FieldError(ErrorType.INVALID, where, detail=message)
+            return FieldError(ErrorType.INVALID, where, detail=message, position=self._type == "array")
         return fields.invalid(where, value, message)
 
     def _wrong(self, where: _Where, why: str) -> FieldError:
-        return fields.invalid(where.path or values.NOWHERE, self._type, why)
+        return replace(fields.invalid(where.path or values.NOWHERE, self._type, why), position=SHOWS_TYPE)
+
+
+SHOWS_TYPE = -1
+"""The position of an error whose value is the name of a type."""
 
 
 class _Variables:

@@ -20,6 +20,11 @@ class CustomStrategy(Strategy, frozen=True, kw_only=True):
     has_generation: bool = True
     allows_unconditional_update: bool = False
 
+    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
+        super().prepare_for_create(context, obj)
+        if self.has_status:
+            self.rules.type.apply_defaults(obj)
+
     def is_changed(self, new: Object, old: Object) -> bool:
         return _without_metadata(new) != _without_metadata(old)
 

@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.validation import (
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, workload_rules
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -182,4 +182,7 @@ DAEMONSETS = Kind(
     strategy=DaemonSetStrategy(has_status=True, has_generation=True),
     status_strategy=DaemonSetStatusStrategy(),
     columns=_COLUMNS,
+    gated=pod_history.gated("spec.template.spec"),
+    history=pod_history.HISTORY,
+    errors=pod_history.ERRORS,
 )

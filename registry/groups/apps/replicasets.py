@@ -4,7 +4,7 @@ from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, workload_rules
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -64,4 +64,10 @@ REPLICASETS = Kind(
     status_strategy=workload_rules.ReplicasStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
+    gated={
+        **pod_history.gated("spec.template.spec"),
+        "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",
+    },
+    history=pod_history.HISTORY,
+    errors=pod_history.ERRORS,
 )

@@ -1,12 +1,15 @@
 """StatefulSets: pods with stable names and volumes of their own."""
 
+from typing import Any
+
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.base.validation import field, names, resource_names, status_counts
+from aio_apiserver.registry.base.timeline import Version, before
+from aio_apiserver.registry.base.validation import field, internal, names, object_meta, resource_names, status_counts
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.apps import statefulset_validation
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, workload_rules
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings, workload_rules
 from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
@@ -50,7 +53,14 @@ _LIMITS = (
 
 
 class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """The defaults and rules of stateful sets. Claims are retained by default, and claim templates have their type."""
+    """The defaults and rules of stateful sets. Claims are retained by default, and claim templates have their type.
+
+    limits_unavailable: whether a rolling update has a maxUnavailable. names_frozen_fields: whether the error about a
+    change names the field that may not change.
+    """
+
+    limits_unavailable: bool = True
+    names_frozen_fields: bool = True
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -59,6 +69,9 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         spec.setdefault("replicas", 1)
         spec.setdefault("revisionHistoryLimit", 10)
         _default_update_strategy(spec.setdefault("updateStrategy", {}))
+        steps = spec["updateStrategy"].get("rollingUpdate")
+        if self.limits_unavailable and steps is not None and spec["updateStrategy"]["type"] == _ROLLING_UPDATE:
+            steps.setdefault(_MAX_UNAVAILABLE, 1)
         retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
         retention.setdefault("whenDeleted", "Retain")
         retention.setdefault("whenScaled", "Retain")
@@ -67,10 +80,11 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
-        _drop_max_unavailable(obj)
+        if not self.limits_unavailable:
+            _drop_max_unavailable(obj)
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        if _MAX_UNAVAILABLE not in objects.get(old, _STEPS, {}):
+        if not self.limits_unavailable and _MAX_UNAVAILABLE not in objects.get(old, _STEPS, {}):
             _drop_max_unavailable(new)
         super().prepare_for_update(context, new, old)
 
@@ -81,7 +95,8 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         errors = super().validate_update(context, new, old)
         errors += statefulset_validation.validate_update(new["spec"], old["spec"], context)
         if _frozen(new["spec"]) != _frozen(old["spec"]):
-            errors.append(field.forbidden("spec", _FROZEN))
+            named = _name_frozen(new["spec"], old["spec"], self.version) if self.names_frozen_fields else []
+            errors += named or [field.forbidden("spec", _FROZEN)]
         return errors
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
@@ -105,6 +120,33 @@ def _warnings(spec: Object, suffix: str) -> list[str]:
 
 def _frozen(spec: Object) -> Object:
     return {name: value for name, value in spec.items() if name not in _CHANGEABLE}
+
+
+def _name_frozen(new: Object, old: Object, version: Version) -> list[FieldError]:
+    """An error for each changed field that may not change."""
+    return [
+        field.invalid(f"spec.{name}", show(new.get(name), version), object_meta.IMMUTABLE)
+        for name, show in _SHOWN.items()
+        if new.get(name) != old.get(name)
+    ]
+
+
+def _claims(templates: Any, version: Version) -> list[Any]:
+    return [internal.form("core.PersistentVolumeClaim", one, version) for one in templates or ()]
+
+
+def _plain(value: Any, _version: Version) -> Any:
+    return internal.meta(value)
+
+
+_SHOWN = {
+    "serviceName": _plain,
+    "selector": _plain,
+    "podManagementPolicy": _plain,
+    "volumeClaimTemplates": _claims,
+}
+"""The fields that may not change, and how an error shows each."""
+_BEFORE_1_37 = {"limits_unavailable": False, "names_frozen_fields": False}
 
 
 def _drop_max_unavailable(obj: Object) -> None:
@@ -148,4 +190,7 @@ STATEFULSETS = Kind(
     status_strategy=StatefulSetStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
+    errors=pod_history.ERRORS,
+    gated=pod_history.gated("spec.template.spec"),
+    history=(*pod_history.HISTORY, before((1, 37), strategy=_BEFORE_1_37)),
 )

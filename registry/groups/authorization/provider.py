@@ -1,6 +1,6 @@
 """Provider: the access reviews of authorization.k8s.io, which report what a user may do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,8 +8,10 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic import error_history
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.error_history import ErrorRow
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
@@ -30,10 +32,10 @@ _About = Callable[[Request, Mapping[str, Any]], UserInfo]
 """Returns the user that a review is about."""
 
 
-def _checked(validate: _Validate, request: Request, obj: Object) -> None:
+def _checked(validate: _Validate, rows: Sequence[ErrorRow], request: Request, obj: Object) -> None:
     if found := validate(obj):
         # As in kube-apiserver, the error has no kind.
-        raise invalid_of(GroupKind(GROUP, ""), "", found)
+        raise invalid_of(GroupKind(GROUP, ""), "", error_history.retold(found, rows))
 
 
 def _requesting_user(request: Request, _spec: Mapping[str, Any]) -> UserInfo:
@@ -85,11 +87,12 @@ def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, M
     about_self, about_others = (
         partial(_decide, authorizer, user_from) for user_from in (_requesting_user, _named_user)
     )
+    rows = error_history.errors_at(validation.ERRORS, given.minor.version)
     served = (
-        ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local)),
-        ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self)),
+        ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local, rows)),
+        ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self, rows)),
         ReviewREST(RULES, given, partial(_list_rules, authorizer), _has_namespace),
-        ReviewREST(SUBJECT, given, about_others, partial(_checked, validation.validate_subject)),
+        ReviewREST(SUBJECT, given, about_others, partial(_checked, validation.validate_subject, rows)),
     )
     return {"v1": {rest.kind.plural: rest for rest in served}}
 

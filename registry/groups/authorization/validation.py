@@ -1,12 +1,13 @@
 """Validation: validates access reviews. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.validation import field, label_selectors
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.internal import form
 from aio_apiserver.registry.base.validation.names import check_qualified_name
+from aio_apiserver.registry.generic.error_history import ErrorRow, since
 from aio_apiserver.storage.stored_object import Object
 
 _BOTH = "cannot be specified in combination with resourceAttributes"
@@ -15,6 +16,16 @@ _NO_SUBJECT = "at least one of user or group must be specified"
 _NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _ANY_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 _TWICE = "may not specified at the same time as requirements"
+
+ERRORS: Sequence[ErrorRow] = (
+    since(
+        (1, 37),
+        "spec\\.(nonR|r)esourceAttributes",
+        lambda error: (field.invalid("spec", error.value, _NEITHER),),
+        detail=f"{_NEITHER}|{_BOTH}",
+    ),
+)
+"""The errors that are different in some minors."""
 
 
 def validate_self(review: Object) -> list[FieldError]:

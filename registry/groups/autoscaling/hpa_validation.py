@@ -18,10 +18,13 @@ _POLICIES = ("Percent", "Pods")
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
-def validate(spec: Part, old: Part | None = None) -> list[FieldError]:
-    """The errors of a spec. `old` is the spec that an update replaces; some of its violations may stay."""
+def validate(spec: Part, old: Part | None = None, *, smallest: int) -> list[FieldError]:
+    """The errors of a spec. `old` is the spec that an update replaces; some of its violations may stay.
+
+    smallest: the smallest minReplicas.
+    """
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    bound = 0 if old is not None and old.get("minReplicas") == 0 else 1
+    bound = 0 if old is not None and old.get("minReplicas") == 0 else smallest
     errors = []
     if least is not None and least < bound:
         errors.append(field.invalid("spec.minReplicas", least, f"must be greater than or equal to {bound}"))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, internal, values
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.generic.error_history import since, unchanged
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.batch import jobs, schedules, time_zones
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import ages, formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, text, value
@@ -166,4 +167,7 @@ CRONJOBS = Kind(
     strategy=CronJobStrategy(has_status=True, has_generation=True),
     status_strategy=CronJobStatusStrategy(),
     columns=_COLUMNS,
+    gated=pod_history.gated("spec.jobTemplate.spec.template.spec"),
+    history=pod_history.HISTORY,
+    errors=(*pod_history.ERRORS, since((1, 37), r"spec\.schedule", unchanged, type=ErrorType.REQUIRED, is_last=True)),
 )

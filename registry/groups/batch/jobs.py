@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.fields import count
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import instead, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.batch import jobs_columns
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.storage.stored_object import Object
 
@@ -39,7 +41,12 @@ _ORPHANS = (
 
 
 class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
-    """The defaults and rules of jobs, and their generated selector and labels."""
+    """The defaults and rules of jobs, and their generated selector and labels.
+
+    changes_resources: whether a suspended job may change its resources, and its scheduling again after it has run.
+    """
+
+    changes_resources: bool = True
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -74,7 +81,7 @@ class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
             super().validate(context, new) + _validate(new, context, old) + super().validate_update(context, new, old)
         )
         errors += job_validation.validate(new["spec"], context, old=old["spec"])
-        return errors + job_updates.validate(new, old)
+        return errors + job_updates.validate(new, old, changes_resources=self.changes_resources, version=self.version)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         warnings = pod_warnings.warn_of_name(obj["metadata"]["name"], "Pod names and hostnames")
@@ -181,6 +188,15 @@ class JobStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         _default_labels(obj)
 
 
+_ERRORS = (
+    until(
+        (1, 36),
+        r"status\.startTime",
+        instead(field.required("status.startTime", "startTime cannot be removed for unsuspended job")),
+        detail="field is immutable for unsuspended job once set",
+    ),
+)
+
 JOBS = Kind(
     group="batch",
     plural="jobs",
@@ -191,4 +207,10 @@ JOBS = Kind(
     fields={"status.successful": count("status.succeeded")},
     unknown_field_message="field label {quoted} not supported for Job",
     columns=jobs_columns.COLUMNS,
+    gated=pod_history.gated("spec.template.spec"),
+    history=(
+        *pod_history.HISTORY,
+        before((1, 36), strategy={"changes_resources": False}),
+    ),
+    errors=(*pod_history.ERRORS, *_ERRORS),
 )

@@ -2,8 +2,9 @@
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
-from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import instead, since
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
@@ -137,6 +138,15 @@ _COLUMNS = table_of(
     (Column(name="Condition", text="Conditions applied to the request, such as approval or denial."), _condition),
 )
 
+_EXCLUSIVE = field.invalid(
+    "status.conditions",
+    '{conditions[{"type": "Approved"}], conditions[{"type": "Denied"}]}',
+    'must specify at most one of: `conditions[{"type": "Approved"}]`, `conditions[{"type": "Denied"}]`',
+)
+_ERRORS = (
+    since((1, 37), r"status\.conditions", instead(_EXCLUSIVE), detail="Approved and Denied conditions are mutually.*"),
+)
+
 CERTIFICATESIGNINGREQUESTS = Kind(
     group="certificates.k8s.io",
     plural="certificatesigningrequests",
@@ -152,5 +162,6 @@ CERTIFICATESIGNINGREQUESTS = Kind(
     status_strategy=RequestStatusStrategy(check_name=_any_name),
     fields={"spec.signerName": text("spec.signerName")},
     columns=_COLUMNS,
+    errors=_ERRORS,
 )
 APPROVAL = ApprovalStrategy(check_name=_any_name)

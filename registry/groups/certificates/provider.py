@@ -8,6 +8,8 @@ from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.status import SubresourceREST
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.certificates.certificatesigningrequests import APPROVAL, CERTIFICATESIGNINGREQUESTS
+from aio_apiserver.registry.groups.certificates.clustertrustbundles import CLUSTERTRUSTBUNDLES
+from aio_apiserver.registry.groups.certificates.podcertificaterequests import PODCERTIFICATEREQUESTS
 
 GROUP = "certificates.k8s.io"
 
@@ -17,6 +19,6 @@ def _extras(stores: Mapping[str, Store], _environment: Environment) -> Mapping[s
     return {"v1": {f"{plural}/approval": SubresourceREST(stores[plural], "approval", APPROVAL)}}
 
 
-PROVIDER = KindsProvider(
-    group=APIGroup(name=GROUP, priority=17300), kinds=(CERTIFICATESIGNINGREQUESTS,), extras=_extras
-)
+KINDS = (CERTIFICATESIGNINGREQUESTS, CLUSTERTRUSTBUNDLES, PODCERTIFICATEREQUESTS)
+
+PROVIDER = KindsProvider(group=APIGroup(name=GROUP, priority=17300), kinds=KINDS, extras=_extras)

@@ -9,9 +9,11 @@ import orjson
 from aio_apiserver.registry.base.fields import flag
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import addresses, field, internal, names, resource_names, taints
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import CONFIG_KEY
+from aio_apiserver.registry.generic.error_history import instead, since
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import nodes_columns
@@ -263,6 +265,15 @@ def _validate_source(source: Mapping[str, Any], path: str, *, is_status: bool) -
     return errors
 
 
+_ERRORS = (
+    since(
+        (1, 37),
+        r"spec\.providerID",
+        instead(field.invalid("spec.providerID", None, "field cannot be modified once set")),
+        type=field.ErrorType.FORBIDDEN,
+    ),
+)
+
 NODES = Kind(
     group="",
     plural="nodes",
@@ -274,4 +285,6 @@ NODES = Kind(
     status_strategy=NodeStatusStrategy(),
     fields={"spec.unschedulable": flag("spec.unschedulable")},
     columns=nodes_columns.COLUMNS,
+    history=(before((1, 36), columns=nodes_columns.COLUMNS_BEFORE_1_36),),
+    errors=_ERRORS,
 )

@@ -2,7 +2,7 @@
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import formats
-from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, text, value
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, table_of, text, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
 from aio_apiserver.storage.stored_object import Object
 
@@ -40,21 +40,30 @@ def _kernel(node: Object, _now: float) -> str:
     return f"{version} ({architecture})" if architecture else version
 
 
-COLUMNS = table_of(
-    NAME,
-    (Column(name="Status", text="The status of the node"), _status),
-    (Column(name="Roles", text="The roles of the node"), _roles),
-    AGE,
-    (Column(name="Version", field="core.v1.NodeSystemInfo.kubeletVersion"), value("status.nodeInfo.kubeletVersion")),
-    (Column(name="Internal-IP", field="core.v1.NodeStatus.addresses", priority=1), _address("InternalIP")),
-    (Column(name="External-IP", field="core.v1.NodeStatus.addresses", priority=1), _address("ExternalIP")),
-    (
-        Column(name="OS-Image", field="core.v1.NodeSystemInfo.osImage", priority=1),
-        text("status.nodeInfo.osImage", _UNKNOWN),
-    ),
-    (Column(name="Kernel-Version", field="core.v1.NodeSystemInfo.kernelVersion", priority=1), _kernel),
-    (
-        Column(name="Container-Runtime", field="core.v1.NodeSystemInfo.containerRuntimeVersion", priority=1),
-        text("status.nodeInfo.containerRuntimeVersion", _UNKNOWN),
-    ),
-)
+def _columns(kernel: Cell) -> Columns:
+    return table_of(
+        NAME,
+        (Column(name="Status", text="The status of the node"), _status),
+        (Column(name="Roles", text="The roles of the node"), _roles),
+        AGE,
+        (
+            Column(name="Version", field="core.v1.NodeSystemInfo.kubeletVersion"),
+            value("status.nodeInfo.kubeletVersion"),
+        ),
+        (Column(name="Internal-IP", field="core.v1.NodeStatus.addresses", priority=1), _address("InternalIP")),
+        (Column(name="External-IP", field="core.v1.NodeStatus.addresses", priority=1), _address("ExternalIP")),
+        (
+            Column(name="OS-Image", field="core.v1.NodeSystemInfo.osImage", priority=1),
+            text("status.nodeInfo.osImage", _UNKNOWN),
+        ),
+        (Column(name="Kernel-Version", field="core.v1.NodeSystemInfo.kernelVersion", priority=1), kernel),
+        (
+            Column(name="Container-Runtime", field="core.v1.NodeSystemInfo.containerRuntimeVersion", priority=1),
+            text("status.nodeInfo.containerRuntimeVersion", _UNKNOWN),
+        ),
+    )
+
+
+COLUMNS = _columns(_kernel)
+COLUMNS_BEFORE_1_36 = _columns(text("status.nodeInfo.kernelVersion", _UNKNOWN))
+"""The columns in the minors that show a kernel without its architecture."""

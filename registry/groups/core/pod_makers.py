@@ -1,5 +1,7 @@
 """Pod makers: the base strategy of kinds with a pod template, which drops fields of disabled features from it."""
 
+from collections.abc import Sequence
+
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec
 from aio_apiserver.storage.stored_object import Object
@@ -8,7 +10,11 @@ from aio_apiserver.storage.stored_object import Object
 class PodMakerStrategy(Strategy, frozen=True, kw_only=True):
     """The base strategy. managedFields still name the dropped fields, because a manager's fields come from the
     request.
+
+    closed_sources: the sources of projected volumes whose feature gates are closed.
     """
+
+    closed_sources: Sequence[str] = ()
 
     def template(self, obj: Object) -> Object | None:
         """The pod template; None where the kind allows a missing template."""
@@ -26,4 +32,4 @@ class PodMakerStrategy(Strategy, frozen=True, kw_only=True):
     def _drop_disabled(self, obj: Object) -> None:
         template = self.template(obj)
         if template is not None:
-            pod_spec.drop_disabled(template["spec"])
+            pod_spec.drop_disabled(template["spec"], self.closed_sources)

@@ -50,8 +50,11 @@ def drop_old_annotations(owner: Object) -> None:
             del annotations[key]
 
 
-def drop_disabled(spec: Object) -> None:
-    """Remove the fields of feature gates that are off by default in kube-apiserver."""
+def drop_disabled(spec: Object, closed_sources: Sequence[str]) -> None:
+    """Remove the fields of feature gates that are off by default in kube-apiserver.
+
+    closed_sources: the sources of projected volumes among them.
+    """
     spec.pop("schedulingGroup", None)
     for container in containers(spec):
         lifecycle = container.get("lifecycle")
@@ -59,8 +62,8 @@ def drop_disabled(spec: Object) -> None:
             del container["lifecycle"]
     for volume in spec.get("volumes") or ():
         for source in (volume.get("projected") or {}).get("sources") or ():
-            source.pop("clusterTrustBundle", None)
-            source.pop("podCertificate", None)
+            for name in closed_sources:
+                source.pop(name, None)
 
 
 def _default_volume(volume: Object) -> None:

@@ -1,6 +1,6 @@
 """Pods: defaults and rules of pods. A pod begins as Pending, and its deletion is graceful once it has a node."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import first_of, flag, nothing, text
@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings, pods_columns
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings, pods_columns
 from aio_apiserver.registry.groups.core.parts import app_armor, pod_resources
 from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.core.pods_validation import allowances, options, pod, updates
@@ -24,7 +24,12 @@ _GATED = {
 
 
 class PodStrategy(Strategy, frozen=True, kw_only=True):
-    """The defaults, the first status and the graceful deletion of pods."""
+    """The defaults, the first status and the graceful deletion of pods.
+
+    closed_sources: the sources of projected volumes whose feature gates are closed.
+    """
+
+    closed_sources: Sequence[str] = ()
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -42,7 +47,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         spec, given = obj["spec"], objects.get(obj, "status.qosClass")
         super().prepare_for_create(context, obj)
-        pod_spec.drop_disabled(spec)
+        pod_spec.drop_disabled(spec, self.closed_sources)
         obj["status"] = {"phase": "Pending", "qosClass": given or pod_resources.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": obj["metadata"]["creationTimestamp"]}]
@@ -52,7 +57,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         _apply_app_armor(context, obj)
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        pod_spec.drop_disabled(new["spec"])
+        pod_spec.drop_disabled(new["spec"], self.closed_sources)
         super().prepare_for_update(context, new, old)
 
     def is_changed(self, new: Object, old: Object) -> bool:
@@ -67,7 +72,7 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         options = self.options(context, old)
         errors = self.validate_changed_metadata(context, new, old)
         errors += pod.validate(new, options=options) + pod.validate_annotations(new, old, options=options)
-        return errors + updates.validate(new["spec"], old["spec"])
+        return errors + updates.validate(new["spec"], old["spec"], self.version)
 
     def validate_changed_metadata(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         """The metadata errors of a changed pod. As in kube-apiserver, the rules for new pods are applied as well."""
@@ -177,4 +182,7 @@ PODS = Kind(
     field_aliases={"spec.host": "spec.nodeName"},
     triggers=("spec.nodeName",),
     columns=pods_columns.COLUMNS,
+    gated=pod_history.gated("spec"),
+    history=pod_history.HISTORY,
+    errors=pod_history.ERRORS,
 )

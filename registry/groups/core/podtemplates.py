@@ -3,7 +3,7 @@
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.groups.core.pods_validation import templates
 from aio_apiserver.registry.machinery.printing import formats
@@ -65,4 +65,7 @@ PODTEMPLATES = Kind(
     strategy=PodTemplateStrategy(has_generation=True),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    gated=pod_history.gated("template.spec"),
+    history=pod_history.HISTORY,
+    errors=pod_history.ERRORS,
 )

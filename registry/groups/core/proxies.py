@@ -112,13 +112,13 @@ class ServiceProxyREST(ProxyREST):
         super().__init__(services, environment, subresource="proxy", options="ServiceProxyOptions")
         self._endpoints = Lookup(environment.storage_for(resource_of(ENDPOINTS)), ENDPOINTS.resource, _subsets)
         self._pods = Lookup(environment.storage_for(resource_of(PODS)), PODS.resource, _addresses)
+        self._reports_missing = environment.minor.version < (1, 37)
 
     async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
         target = _target(name, "service")
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"
-        # As in kube-apiserver, missing endpoints are reported as NotFound of the service.
-        subsets = await self._endpoints.newest(key, reported=self.kind.resource)
+        subsets = await self._newest_subsets(key)
         if not subsets:
             raise ServiceUnavailable(f"no endpoints available for service {quote(target.name)}")
         for subset in _shuffled(subsets):
@@ -127,6 +127,15 @@ class ServiceProxyREST(ProxyREST):
                     if await self._is_pod(request, address):
                         return _location(target, address["ip"], number, call)
         raise ServiceUnavailable(f"no endpoints available for service {quote(name)}")
+
+    async def _newest_subsets(self, key: str) -> Sequence[Object]:
+        """The subsets of the endpoints. Missing endpoints are NotFound of the service; since 1.37, they have none."""
+        try:
+            return await self._endpoints.newest(key, reported=self.kind.resource)
+        except errors.NotFound:
+            if self._reports_missing:
+                raise
+            return ()
 
     async def _port_name(self, request: Request, target: _Target) -> str:
         """The name of the service port. A number is looked up in the ports of the service."""

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.validation import field, names, object_meta, va
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import GarbageCollection, StrategyContext
-from aio_apiserver.registry.groups.core import pod_spec, workload_rules
+from aio_apiserver.registry.groups.core import pod_history, pod_spec, workload_rules
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
@@ -114,4 +114,7 @@ REPLICATIONCONTROLLERS = Kind(
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
     columns=_COLUMNS,
+    gated=pod_history.gated("spec.template.spec"),
+    history=pod_history.HISTORY,
+    errors=pod_history.ERRORS,
 )

@@ -1,8 +1,11 @@
 """ServiceAccounts: identities for pods. serviceaccounts_token.py issues their tokens."""
 
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.machinery.printing import columns
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
 
 _MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
@@ -40,6 +43,9 @@ def _is_limited(obj: Object) -> bool:
     return _MOUNTABLE in (obj["metadata"].get("annotations") or {})
 
 
+_WITH_SECRETS = table_of(NAME, (Column(name="Secrets"), columns.count("secrets")), AGE)
+"""The columns in the minors that show the number of secrets."""
+
 SERVICEACCOUNTS = Kind(
     group="",
     plural="serviceaccounts",
@@ -47,4 +53,5 @@ SERVICEACCOUNTS = Kind(
     short_names=("sa",),
     strategy=ServiceAccountStrategy(),
     returns_deleted_object=True,
+    history=(before((1, 35), columns=_WITH_SECRETS),),
 )

@@ -5,8 +5,10 @@ Pure. The allocation package allocates addresses and node ports.
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import warned_until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import (
@@ -107,6 +109,8 @@ class ServiceStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
         return service_warnings.of_status(new)
 
 
+_OLD_NAMES = {"check_name": names.is_dns1035_label}
+
 SERVICES = Kind(
     group="",
     plural="services",
@@ -120,4 +124,9 @@ SERVICES = Kind(
     decorate=service_read_defaults.complete,
     fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
     columns=services_columns.COLUMNS,
+    history=(before((1, 36), strategy=_OLD_NAMES, status_strategy=_OLD_NAMES),),
+    warnings=(
+        warned_until((1, 35), r"spec\.trafficDistribution: .* is deprecated"),
+        warned_until((1, 36), r"spec\.externalIPs is deprecated and may no longer be implemented.*"),
+    ),
 )

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base.validation import addresses, endpoint_ports, field, names, object_meta
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.generic.error_history import showing, since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.discovery import endpointslices_columns
@@ -216,10 +217,16 @@ def _validate_hinted(hinted: Sequence[Mapping[str, str]], path: str, check: Any)
     return errors
 
 
+_ERRORS = (
+    since((1, 37), "addressType", showing(None), detail=object_meta.IMMUTABLE),
+    since((1, 37), r"endpoints\[\d+\]\.addresses", worded(""), type=ErrorType.REQUIRED),
+)
+
 ENDPOINTSLICES = Kind(
     group="discovery.k8s.io",
     plural="endpointslices",
     kind="EndpointSlice",
     strategy=EndpointSliceStrategy(has_generation=True),
     columns=endpointslices_columns.COLUMNS,
+    errors=_ERRORS,
 )

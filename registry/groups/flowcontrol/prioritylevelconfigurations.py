@@ -6,7 +6,8 @@ from typing import Any
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, internal, values
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.generic.error_history import instead, since, unchanged, until, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.flowcontrol import mandatory
@@ -162,6 +163,11 @@ def _shares(level: Object, _now: float) -> Any:
     return NONE if limited is None else limited.get("nominalConcurrencyShares", 0)
 
 
+def _union_member(error: FieldError) -> list[FieldError]:
+    """The error about a member of the union that `type` does not select."""
+    return [field.FieldError(ErrorType.FORBIDDEN, error.path)]
+
+
 _COLUMNS = table_of(
     NAME,
     (Column(name="Type", field="flowcontrol.v1.PriorityLevelConfigurationSpec.type"), value("spec.type")),
@@ -178,6 +184,21 @@ _COLUMNS = table_of(
     AGE,
 )
 
+_TYPE = r"spec\.limited\.limitResponse\.type"
+_ERRORS = (
+    since((1, 37), r"spec\.limited|spec\.exempt", _union_member, type=ErrorType.FORBIDDEN, is_last=True),
+    since((1, 37), r"spec\.limited", worded(""), type=ErrorType.REQUIRED, is_last=True),
+    since((1, 37), _TYPE, unchanged, type=ErrorType.REQUIRED, is_last=True),
+    since((1, 37), r"spec\.limited\.limitResponse\.queuing", worded(""), type=ErrorType.FORBIDDEN),
+    until((1, 36), r"spec\.type", instead(field.not_supported("spec.type", "", _TYPES)), type=ErrorType.REQUIRED),
+    until(
+        (1, 36),
+        r"spec\.limited\.limitResponse\.type",
+        instead(field.not_supported("spec.limited.limitResponse.type", "", _RESPONSES)),
+        type=ErrorType.REQUIRED,
+    ),
+)
+
 PRIORITYLEVELCONFIGURATIONS = Kind(
     group="flowcontrol.apiserver.k8s.io",
     plural="prioritylevelconfigurations",
@@ -187,4 +208,5 @@ PRIORITYLEVELCONFIGURATIONS = Kind(
     strategy=PriorityLevelStrategy(has_status=True, has_generation=True),
     status_strategy=FlowControlStatusStrategy(),
     columns=_COLUMNS,
+    errors=_ERRORS,
 )

@@ -5,11 +5,11 @@ from typing import Any
 
 from aio_apiserver.registry.base.validation import domains, field, ports
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.base.validation.names import DNS1123_LABEL, DNS1123_SUBDOMAIN
+from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, TextFormat
 
 
-def validate(backend: Mapping[str, Any], path: str) -> list[FieldError]:
-    """The errors of a backend, which has a service or a resource, but not both."""
+def validate(backend: Mapping[str, Any], path: str, services: TextFormat) -> list[FieldError]:
+    """The errors of a backend, which has a service or a resource, but not both. services: the format of their names."""
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         return [field.invalid(path, "", "cannot set both resource and service backends")]
@@ -18,7 +18,7 @@ def validate(backend: Mapping[str, Any], path: str) -> list[FieldError]:
     if service is None:
         return [field.invalid(path, "", "resource or service backend is required")]
     name_path, name = f"{path}.service.name", service.get("name") or ""
-    errors = domains.validate_format(name, DNS1123_LABEL, name_path) if name else [field.required(name_path)]
+    errors = domains.validate_format(name, services, name_path) if name else [field.required(name_path)]
     return errors + _validate_port(service.get("port") or {}, path)
 
 

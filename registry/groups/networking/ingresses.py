@@ -5,9 +5,10 @@ from typing import Any
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import addresses, domains, field
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN, TextFormat
+from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_LABEL, DNS1123_SUBDOMAIN, TextFormat
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import service_validation, service_warnings
@@ -24,14 +25,20 @@ _BAD_ENDS = ("/..", "/.")
 class IngressStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of ingresses. An update may keep invalid secret names, and paths of wildcard hosts, of the old
     object.
+
+    service_names: the format of the names of services.
     """
 
+    service_names: TextFormat = DNS1123_LABEL
+
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        return super().validate(context, obj) + _validate_spec(_spec(obj), {}) + _validate_class(obj)
+        return (
+            super().validate(context, obj) + _validate_spec(_spec(obj), {}, self.service_names) + _validate_class(obj)
+        )
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old) + self.validate_metadata_again(new)
-        return errors + super().validate(context, new) + _validate_spec(_spec(new), _spec(old))
+        return errors + super().validate(context, new) + _validate_spec(_spec(new), _spec(old), self.service_names)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         is_set = CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {})
@@ -75,16 +82,18 @@ def _validate_class(obj: Object) -> list[FieldError]:
     return [field.invalid(f"annotations.{CLASS_ANNOTATION}", annotation, why)]
 
 
-def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+def _validate_spec(spec: Mapping[str, Any], old: Mapping[str, Any], services: TextFormat) -> list[FieldError]:
     errors, rules, default = [], spec.get("rules") or (), spec.get("defaultBackend")
     if not rules and default is None:
         why = "either `defaultBackend` or `rules` must be specified"
         errors.append(field.invalid("spec", spec.get("rules"), why))
     if default is not None:
-        errors += backends.validate(default, "spec.defaultBackend")
-    allows_wildcards = any("*" in (one.get("host") or "") and _validate_http(one, "") for one in old.get("rules") or ())
+        errors += backends.validate(default, "spec.defaultBackend", services)
+    allows_wildcards = any(
+        "*" in (one.get("host") or "") and _validate_http(one, "", services) for one in old.get("rules") or ()
+    )
     for index, rule in enumerate(rules):
-        errors += _validate_rule(rule, f"spec.rules[{index}]", allows_wildcards=allows_wildcards)
+        errors += _validate_rule(rule, f"spec.rules[{index}]", services, allows_wildcards=allows_wildcards)
     allows_names = any(_check_secret(one) for one in old.get("tls") or ())
     for index, tls in enumerate(spec.get("tls") or ()):
         errors += _validate_tls(tls, f"spec.tls[{index}]", allows_names=allows_names)
@@ -111,27 +120,31 @@ def _host_format(host: str) -> TextFormat:
     return domains.WILDCARD if "*" in host else DNS1123_SUBDOMAIN
 
 
-def _validate_rule(rule: Mapping[str, Any], path: str, *, allows_wildcards: bool) -> list[FieldError]:
+def _validate_rule(
+    rule: Mapping[str, Any], path: str, services: TextFormat, *, allows_wildcards: bool
+) -> list[FieldError]:
     errors, host = [], rule.get("host") or ""
     if host:
         if addresses.parse(host) is not None:
             errors.append(field.invalid(f"{path}.host", host, "must be a DNS name, not an IP address"))
         errors += domains.validate_format(host, _host_format(host), f"{path}.host")
-    return errors if "*" in host and allows_wildcards else errors + _validate_http(rule, path)
+    return errors if "*" in host and allows_wildcards else errors + _validate_http(rule, path, services)
 
 
-def _validate_http(rule: Mapping[str, Any], path: str) -> list[FieldError]:
+def _validate_http(rule: Mapping[str, Any], path: str, services: TextFormat) -> list[FieldError]:
     http = rule.get("http")
     if http is None:
         return []
     paths = http.get("paths") or ()
     errors = [] if paths else [field.required(f"{path}.http.paths")]
     return errors + [
-        error for index, one in enumerate(paths) for error in _validate_path(one, f"{path}.http.paths[{index}]")
+        error
+        for index, one in enumerate(paths)
+        for error in _validate_path(one, f"{path}.http.paths[{index}]", services)
     ]
 
 
-def _validate_path(entry: Mapping[str, Any], path: str) -> list[FieldError]:
+def _validate_path(entry: Mapping[str, Any], path: str, services: TextFormat) -> list[FieldError]:
     kind, text = entry.get("pathType"), entry.get("path") or ""
     if kind is None:
         return [field.required(f"{path}.pathType", "pathType must be specified")]
@@ -141,7 +154,7 @@ def _validate_path(entry: Mapping[str, Any], path: str) -> list[FieldError]:
         errors = _validate_absolute(text, f"{path}.path") if text else []
     else:
         errors = _validate_absolute(text, f"{path}.path") + _validate_plain(text, f"{path}.path")
-    return errors + backends.validate(entry.get("backend") or {}, f"{path}.backend")
+    return errors + backends.validate(entry.get("backend") or {}, f"{path}.backend", services)
 
 
 def _validate_absolute(text: str, path: str) -> list[FieldError]:
@@ -163,4 +176,5 @@ INGRESSES = Kind(
     strategy=IngressStrategy(has_status=True, has_generation=True),
     status_strategy=IngressStatusStrategy(),
     columns=ingresses_columns.COLUMNS,
+    history=(before((1, 36), strategy={"service_names": DNS1035_LABEL}),),
 )

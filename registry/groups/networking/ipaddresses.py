@@ -9,6 +9,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import addresses, domains, field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
+from aio_apiserver.registry.generic.error_history import showing, since
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, Columns, table_of
@@ -75,6 +76,8 @@ _ADDRESSES = table_of(
 _COLUMNS = Columns(_ADDRESSES.columns[:2], _ADDRESSES.cells)
 """The columns of IPAddresses. As in kube-apiserver, the age has a cell but no column."""
 
+_ERRORS = (since((1, 37), r"spec\.parentRef", showing(None), detail=object_meta.IMMUTABLE),)
+
 IPADDRESSES = Kind(
     group="networking.k8s.io",
     plural="ipaddresses",
@@ -84,4 +87,5 @@ IPADDRESSES = Kind(
     short_names=("ip",),
     strategy=IPAddressStrategy(check_name=_is_address),
     columns=_COLUMNS,
+    errors=_ERRORS,
 )

@@ -3,8 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from aio_apiserver.registry.base.validation import addresses, field, label_selectors, ports
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import since
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing import formats
@@ -96,8 +99,9 @@ def _validate_end(first: int, last: int | None, path: str) -> list[FieldError]:
         return []
     errors = []
     if last < first:
-        # As in kube-apiserver, the error shows the value of `port`.
-        errors.append(field.invalid(f"{path}.endPort", first, "must be greater than or equal to `port`"))
+        # As in kube-apiserver, the error shows the value of `port`; since 1.37 it shows the other one.
+        error = field.invalid(f"{path}.endPort", first, "must be greater than or equal to `port`")
+        errors.append(replace(error, position=last))
     return errors + ports.validate(last, f"{path}.endPort")
 
 
@@ -147,6 +151,12 @@ _COLUMNS = table_of(
     AGE,
 )
 
+_ERRORS = (
+    since(
+        (1, 37), ".*endPort", lambda error: (replace(error, value=error.position),), detail="must be greater than or.*"
+    ),
+)
+
 NETWORKPOLICIES = Kind(
     group="networking.k8s.io",
     plural="networkpolicies",
@@ -154,4 +164,5 @@ NETWORKPOLICIES = Kind(
     short_names=("netpol",),
     strategy=NetworkPolicyStrategy(has_generation=True, counts_empties=True),
     columns=_COLUMNS,
+    errors=_ERRORS,
 )

@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from aio_apiserver.registry.base.validation import domains, field, internal, node_labels, object_meta
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
+from aio_apiserver.registry.generic.error_history import showing, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import options, resources, scheduling
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
 
+_REQUIRED = ErrorType.REQUIRED
 _TOLERATION_KEYS = ("key", "operator", "value", "effect")
 
 
@@ -60,7 +64,18 @@ def _validate_tolerations(tolerations: Sequence[Mapping[str, Any]], path: str) -
     return errors
 
 
+def _below_itself(error: FieldError) -> list[FieldError]:
+    """The error with the field's name twice in its path."""
+    return [replace(error, path=error.path.replace("tolerations[", "tolerations.tolerations[", 1))]
+
+
 _COLUMNS = table_of(NAME, (Column(name="Handler"), value("handler")), AGE)
+
+_ERRORS = (
+    until((1, 35), r"scheduling\.tolerations\[\d+\].*", _below_itself),
+    since((1, 37), "handler", showing(None), detail=object_meta.IMMUTABLE),
+    until((1, 36), "handler", lambda _: domains.validate_format("", DNS1123_LABEL, "handler"), type=_REQUIRED),
+)
 
 RUNTIMECLASSES = Kind(
     group="node.k8s.io",
@@ -71,4 +86,5 @@ RUNTIMECLASSES = Kind(
         allows_create_on_update=True, allows_unconditional_update=False, allows_any_finalizer=True
     ),
     columns=_COLUMNS,
+    errors=_ERRORS,
 )

@@ -34,6 +34,7 @@ ROLEBINDINGS = Kind(
         allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("Role", "ClusterRole")
     ),
     columns=bindings_columns.ROLE_BINDINGS,
+    errors=validation.BINDING_ERRORS,
 )
 
 CLUSTERROLEBINDINGS = Kind(
@@ -45,4 +46,5 @@ CLUSTERROLEBINDINGS = Kind(
         allows_create_on_update=True, check_name=names.is_path_segment, role_kinds=("ClusterRole",)
     ),
     columns=bindings_columns.CLUSTER_ROLE_BINDINGS,
+    errors=validation.BINDING_ERRORS,
 )

@@ -49,4 +49,5 @@ CLUSTERROLES = Kind(
     is_namespaced=False,
     strategy=ClusterRoleStrategy(allows_create_on_update=True, check_name=names.is_path_segment),
     columns=BY_TIME,
+    errors=validation.ROLE_ERRORS,
 )

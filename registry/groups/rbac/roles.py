@@ -25,4 +25,5 @@ ROLES = Kind(
     kind="Role",
     strategy=RoleStrategy(allows_create_on_update=True, check_name=names.is_path_segment),
     columns=BY_TIME,
+    errors=validation.ROLE_ERRORS,
 )

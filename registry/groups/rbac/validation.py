@@ -6,6 +6,7 @@ from typing import Any
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.internal import form
+from aio_apiserver.registry.generic.error_history import ErrorRow, since, unchanged, worded
 from aio_apiserver.storage.stored_object import Object
 
 GROUP = "rbac.authorization.k8s.io"
@@ -95,3 +96,13 @@ def _validate_subject(subject: Mapping[str, Any], path: str, *, has_namespace: b
 def _validate_group(reference: Mapping[str, Any], path: str, wanted: str) -> list[FieldError]:
     given = reference.get("apiGroup", "")
     return [] if given == wanted else [field.not_supported(f"{path}.apiGroup", given, (wanted,))]
+
+
+ROLE_ERRORS: Sequence[ErrorRow] = (
+    since((1, 37), r"rules\[\d+\]\.verbs", worded(""), type=field.ErrorType.REQUIRED, is_last=True),
+)
+BINDING_ERRORS: Sequence[ErrorRow] = (
+    since((1, 37), "roleRef", worded("field is immutable"), detail="cannot change roleRef"),
+    since((1, 37), r"subjects\[\d+\]\.name", unchanged, type=field.ErrorType.REQUIRED, is_last=True),
+)
+"""The errors that are different in some minors."""

@@ -1,7 +1,10 @@
 """DeviceClasses: named selections of devices, with configuration for their drivers."""
 
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic import common_history
+from aio_apiserver.registry.generic.error_history import since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.resource import device_parts, lists
@@ -38,12 +41,37 @@ def _validate_spec(obj: Object, old: Object | None) -> list[FieldError]:
     return errors
 
 
+def _as_validated(error: FieldError) -> list[FieldError]:
+    """The error about an extended resource's name, by what is wrong with it."""
+    name = str(error.value)
+    if "/" not in name:
+        why = "a name must be a domain-prefixed path, such as 'example.com/my-prop'"
+    elif "kubernetes.io/" in name:
+        why = 'must not have "kubernetes.io/" domain'
+    else:
+        why = error.detail
+    return [field.invalid(error.path, name, why)]
+
+
+_ERRORS = (
+    since((1, 37), r"spec\.extendedResourceName", _as_validated, type=field.ErrorType.INVALID),
+    since(
+        (1, 37),
+        r"spec\.config\[\d+\]\.opaque\.driver",
+        worded(common_history.DRIVER_NAME),
+        detail="a lowercase RFC 1123 .*",
+    ),
+)
+
 DEVICECLASSES = Kind(
     group="resource.k8s.io",
     plural="deviceclasses",
     kind="DeviceClass",
     beta_versions=("v1beta2",),
+    history=(before((1, 34), versions=()),),
     is_namespaced=False,
     strategy=DeviceClassStrategy(has_generation=True),
     returns_deleted_object=True,
+    gated={_EXTENDED: "DRAExtendedResource"},
+    errors=_ERRORS,
 )

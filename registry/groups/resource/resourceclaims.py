@@ -1,11 +1,13 @@
 """ResourceClaims: request devices for pods, and record the allocated ones."""
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import below, instead, showing, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.resource import claim_status, device_requests
+from aio_apiserver.registry.groups.resource import claim_status, device_requests, gates
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
@@ -62,14 +64,41 @@ _COLUMNS = table_of(
     AGE,
 )
 
+_SET_ONCE = "field cannot be modified once set"
+_ERRORS = (
+    until((1, 35), r"status\.reservedFor\[\d+\]", below("uid"), type=field.ErrorType.DUPLICATE),
+    until(
+        (1, 35),
+        r"spec\.devices\.requests\[\d+\](\.firstAvailable\[\d+\])?",
+        below("name"),
+        type=field.ErrorType.DUPLICATE,
+    ),
+    since((1, 37), "spec", showing(None), detail=object_meta.IMMUTABLE),
+    since(
+        (1, 37),
+        r"status\.allocation",
+        instead(field.invalid("status.allocation", None, _SET_ONCE)),
+        detail=object_meta.IMMUTABLE,
+    ),
+    until(
+        (1, 36),
+        r"spec\.devices\.constraints\[\d+\]",
+        lambda error: (field.required(f"{error.path}.matchAttribute"),),
+        type=field.ErrorType.REQUIRED,
+    ),
+)
+
 RESOURCECLAIMS = Kind(
     group="resource.k8s.io",
     plural="resourceclaims",
     kind="ResourceClaim",
     resets={"status": WITH_METADATA},
     beta_versions=("v1beta2",),
+    history=(before((1, 34), versions=()),),
     strategy=ResourceClaimStrategy(has_status=True),
     status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    gated=gates.of_claims("spec"),
+    errors=_ERRORS,
 )

@@ -1,12 +1,13 @@
 """ResourceClaimTemplates: each pod that names a template gets its own ResourceClaim."""
 
 from aio_apiserver.registry.base import empties
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import claims
-from aio_apiserver.registry.groups.resource import device_requests
+from aio_apiserver.registry.groups.resource import device_requests, gates
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -26,7 +27,8 @@ class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new) + super().validate_update(context, new, old)
         shown, before = (
-            internal.form("resource.ResourceClaimTemplateSpec", one.get("spec") or {}) for one in (new, old)
+            internal.form("resource.ResourceClaimTemplateSpec", one.get("spec") or {}, self.version)
+            for one in (new, old)
         )
         if shown != before:
             errors.append(field.invalid("spec", shown, object_meta.IMMUTABLE))
@@ -38,6 +40,8 @@ RESOURCECLAIMTEMPLATES = Kind(
     plural="resourceclaimtemplates",
     kind="ResourceClaimTemplate",
     beta_versions=("v1beta2",),
+    history=(before((1, 34), versions=()),),
     strategy=ResourceClaimTemplateStrategy(),
     returns_deleted_object=True,
+    gated=gates.of_claims("spec.spec"),
 )

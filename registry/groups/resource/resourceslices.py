@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from aio_apiserver.registry.base import empties
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.generic.common_history import with_empty_name
+from aio_apiserver.registry.generic.error_history import below, required_too, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
@@ -21,6 +26,16 @@ _MOST_SPECIAL_DEVICES = 64
 _MOST_COUNTER_SETS = 8
 _UNKNOWN_HERE = ("nodeAllocatableResourceMappings",)
 _ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+_VALUES = {
+    "IntValue": "int",
+    "BoolValue": "bool",
+    "StringValue": "string",
+    "VersionValue": "version",
+    "IntValues": "ints",
+    "BoolValues": "bools",
+    "StringValues": "strings",
+    "VersionValues": "versions",
+}
 _FLAGS = ("allNodes", "perDeviceNodeSelection")
 _TRUE_OR_NOTHING = "must be either unset or set to true"
 
@@ -166,6 +181,23 @@ def _validate_counters(spec: Mapping[str, Any]) -> list[FieldError]:
     )
 
 
+def _without_lists(error: FieldError) -> list[FieldError]:
+    """The error about an attribute as it was before attributes could be lists."""
+    value = error.value
+    if isinstance(value, dict):
+        value = {name: one for name, one in value.items() if not name.endswith("Values")}
+    return [replace(error, value=value)]
+
+
+def _as_union(error: FieldError) -> list[FieldError]:
+    """The error about an attribute with no value, or with several."""
+    listed = ", ".join(f"`{name}`" for name in _VALUES.values())
+    if not isinstance(error.value, dict):
+        return [field.invalid(error.path, "", f"must specify one of: {listed}")]
+    given = ", ".join(_VALUES[name] for name, one in error.value.items() if one is not None)
+    return [field.invalid(error.path, f"{{{given}}}", f"must specify exactly one of: {listed}")]
+
+
 _COLUMNS = table_of(
     NAME,
     (Column(name="Node", field="resource.v1.ResourceSliceSpec.nodeName"), value("spec.nodeName")),
@@ -173,6 +205,46 @@ _COLUMNS = table_of(
     (Column(name="Pool", field="resource.v1.ResourcePool.name"), value("spec.pool.name")),
     AGE,
 )
+
+_GATED = {
+    "spec.sharedCounters": "DRAPartitionableDevices",
+    "spec.perDeviceNodeSelection": "DRAPartitionableDevices",
+    "spec.devices[].consumesCounters": "DRAPartitionableDevices",
+    "spec.devices[].nodeName": "DRAPartitionableDevices",
+    "spec.devices[].nodeSelector": "DRAPartitionableDevices",
+    "spec.devices[].allNodes": "DRAPartitionableDevices",
+    "spec.devices[].taints": "DRADeviceTaints",
+    "spec.devices[].allowMultipleAllocations": "DRAConsumableCapacity",
+    "spec.devices[].capacity{}.requestPolicy": "DRAConsumableCapacity",
+    "spec.devices[].bindsToNode": "DRADeviceBindingConditions",
+    "spec.devices[].bindingConditions": "DRADeviceBindingConditions",
+    "spec.devices[].bindingFailureConditions": "DRADeviceBindingConditions",
+    "spec.partitionTypeAttribute": "DRAPartitionableDevicesType",
+    "spec.skipNodeOperations": "DRAOptionalNodeOperations",
+    "spec.devices[].consumesCounters[].compatibilityGroups": "DRADeviceCompatibilityGroups",
+}
+
+_ERRORS = (
+    until((1, 35), r"spec\.devices\[\d+\]", below("name"), type=ErrorType.DUPLICATE),
+    until((1, 35), r"spec\.driver", with_empty_name, type=ErrorType.REQUIRED),
+    until(
+        (1, 35), r"spec\.devices\[\d+\]\.attributes\[.*\]", required_too, detail="exactly one value must.*", value=""
+    ),
+    since(
+        (1, 37),
+        r"spec\.devices\[\d+\]\.attributes\[.*\]",
+        _as_union,
+        detail="exactly one value must be specified",
+    ),
+    until((1, 36), r"spec\.devices\[\d+\]\.attributes\[.*\]", _without_lists, type=ErrorType.INVALID),
+    until(
+        (1, 36),
+        r"spec\.devices\[\d+\]\.attributes",
+        lambda error: (replace(error, path=f"{error.path}[{error.value}]"),),
+    ),
+)
+
+_FIELDS = {"spec.nodeName": text("spec.nodeName"), "spec.driver": text("spec.driver")}
 
 RESOURCESLICES = Kind(
     group="resource.k8s.io",
@@ -182,8 +254,11 @@ RESOURCESLICES = Kind(
     is_namespaced=False,
     strategy=ResourceSliceStrategy(has_generation=True),
     returns_deleted_object=True,
-    fields={"spec.nodeName": text("spec.nodeName"), "spec.driver": text("spec.driver")},
+    fields={**_FIELDS, "spec.pool.name": text("spec.pool.name")},
     unknown_field_message="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}",
     triggers=("spec.nodeName",),
     columns=_COLUMNS,
+    gated=_GATED,
+    history=(before((1, 37), fields=_FIELDS), before((1, 34), versions=())),
+    errors=_ERRORS,
 )

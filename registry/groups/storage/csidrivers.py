@@ -1,11 +1,14 @@
 """CSIDrivers: describe CSI storage drivers to Kubernetes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import warned_until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
@@ -28,8 +31,7 @@ _REQUIRED = {
 """The required flags, and their names in errors."""
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
-_OF_GATES = ("preventPodSchedulingIfMissing",)
-"""The fields of disabled feature gates. Stored values stay; they cannot be set."""
+_PREVENTS = "preventPodSchedulingIfMissing"
 _MIN_TOKEN_SECONDS, _MAX_TOKEN_SECONDS = 600, 2**32
 _MIN_UPDATE_SECONDS = 10
 _TOKENS_IN_LOGS = (
@@ -39,25 +41,25 @@ _TOKENS_IN_LOGS = (
 
 
 class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
-    """The defaults and rules of CSI drivers."""
+    """The defaults and rules of CSI drivers.
+
+    prevents_scheduling: whether the driver of a pod's volumes can be required on its node.
+    """
+
+    prevents_scheduling: bool = True
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
         for name, default in _DEFAULTS.items():
             if spec.get(name) is None:
                 spec[name] = default
+        if self.prevents_scheduling and spec.get(_PREVENTS) is None:
+            spec[_PREVENTS] = False
         if not spec.get("volumeLifecycleModes"):
             spec["volumeLifecycleModes"] = ["Persistent"]
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        for name in _OF_GATES:
-            obj["spec"].pop(name, None)
-
-    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        for name in _OF_GATES:
-            if old["spec"].get(name) is None:
-                new["spec"].pop(name, None)
-        super().prepare_for_update(context, new, old)
+        """A new driver keeps the generation that the client sent."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_spec(obj["spec"])
@@ -153,4 +155,10 @@ CSIDRIVERS = Kind(
     strategy=CSIDriverStrategy(has_generation=True, allows_unconditional_update=False),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    gated={
+        f"spec.{_PREVENTS}": "VolumeLimitScaling",
+        "spec.nodeAllocatableUpdatePeriodSeconds": "MutableCSINodeAllocatableCount",
+    },
+    warnings=(warned_until((1, 35), re.escape(_TOKENS_IN_LOGS)),),
+    history=(before((1, 37), strategy={"prevents_scheduling": False}),),
 )

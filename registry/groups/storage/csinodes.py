@@ -1,13 +1,15 @@
 """CSINodes: the CSI drivers that run on a node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of
 from aio_apiserver.storage.stored_object import Object
 
@@ -16,7 +18,12 @@ _MAX_NODE_ID = 256
 
 
 class CSINodeStrategy(Strategy, frozen=True, kw_only=True):
-    """The rules of CSI nodes. Drivers may come and go; of a driver that stays, `allocatable` can change."""
+    """The rules of CSI nodes. Drivers may come and go.
+
+    mutable: the members of a driver that stays which can change.
+    """
+
+    mutable: Collection[str] = ("allocatable",)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)
@@ -27,22 +34,21 @@ class CSINodeStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_again(context, new)
-        for before in _drivers(old):
+        for present in _drivers(old):
             for driver in _drivers(new):
-                is_same = before.get("name") == driver.get("name")
-                if is_same and _without_count(before) != _without_count(driver):
-                    shown = internal.form("storage.CSINodeDriver", {**driver, "allocatable": None})
+                is_same = present.get("name") == driver.get("name")
+                if is_same and self._fixed(present) != self._fixed(driver):
+                    shown = internal.form("storage.CSINodeDriver", driver | dict.fromkeys(self.mutable))
                     errors.append(field.invalid(_PATH, shown, object_meta.IMMUTABLE))
         return errors
 
+    def _fixed(self, driver: Object) -> Object:
+        return {name: value for name, value in driver.items() if name not in self.mutable and value}
 
-def _drivers(obj: Object) -> Sequence[Mapping[str, Any]]:
-    drivers: Sequence[Mapping[str, Any]] = (obj.get("spec") or {}).get("drivers") or ()
+
+def _drivers(obj: Object) -> Sequence[Object]:
+    drivers: Sequence[Object] = (obj.get("spec") or {}).get("drivers") or ()
     return drivers
-
-
-def _without_count(driver: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in driver.items() if name != "allocatable" and value}
 
 
 def _validate_driver(driver: Mapping[str, Any], path: str, seen: set[str]) -> list[FieldError]:
@@ -93,4 +99,8 @@ CSINODES = Kind(
     strategy=CSINodeStrategy(allows_unconditional_update=False),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    resets={"status": WITH_METADATA},
+    status_strategy=StatusStrategy(keeps_metadata=True, allows_unconditional_update=False),
+    gated={"status.storageHealth": "CSIVolumeHealth"},
+    history=(before((1, 35), strategy={"mutable": ()}), before((1, 37), status_strategy=None, resets={})),
 )

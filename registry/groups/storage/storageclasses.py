@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from aio_apiserver.registry.base.validation import field, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.error_history import showing, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
@@ -146,6 +147,18 @@ _COLUMNS = table_of(
     AGE,
 )
 
+_ERRORS = (
+    since(
+        (1, 37), "parameters|provisioner|reclaimPolicy|volumeBindingMode", showing(None), detail=object_meta.IMMUTABLE
+    ),
+    until(
+        (1, 36),
+        "parameters|provisioner|reclaimPolicy",
+        lambda error: (field.forbidden(error.path, f"updates to {error.path} are forbidden."),),
+        detail=object_meta.IMMUTABLE,
+    ),
+)
+
 STORAGECLASSES = Kind(
     group="storage.k8s.io",
     plural="storageclasses",
@@ -155,4 +168,5 @@ STORAGECLASSES = Kind(
     strategy=StorageClassStrategy(),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    errors=_ERRORS,
 )

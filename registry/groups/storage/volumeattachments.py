@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
+from aio_apiserver.registry.generic import common_history
+from aio_apiserver.registry.generic.error_history import showing, since, twice, unchanged, until, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import volume_specs
@@ -111,6 +113,14 @@ _COLUMNS = table_of(
     AGE,
 )
 
+_ERRORS = (
+    until((1, 35), r"spec\.attacher", common_history.with_empty_name, type=ErrorType.REQUIRED),
+    until((1, 36), r"spec\.attacher", twice, type=ErrorType.REQUIRED),
+    since((1, 37), "spec", showing(None), detail=object_meta.IMMUTABLE),
+    since((1, 37), r"spec\.attacher", worded(common_history.DRIVER_NAME), detail="a lowercase RFC 1123 subdomain.*"),
+    since((1, 37), r"spec\.attacher", unchanged, type=ErrorType.REQUIRED, is_last=True),
+)
+
 VOLUMEATTACHMENTS = Kind(
     group="storage.k8s.io",
     plural="volumeattachments",
@@ -121,4 +131,5 @@ VOLUMEATTACHMENTS = Kind(
     status_strategy=VolumeAttachmentStatusStrategy(),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    errors=_ERRORS,
 )

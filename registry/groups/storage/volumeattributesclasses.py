@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
@@ -40,6 +41,7 @@ VOLUMEATTRIBUTESCLASSES = Kind(
     plural="volumeattributesclasses",
     kind="VolumeAttributesClass",
     beta_versions=("v1beta1",),
+    history=(before((1, 34), versions=()),),
     is_namespaced=False,
     short_names=("vac",),
     strategy=VolumeAttributesClassStrategy(),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from aio_apiserver.registry.machinery import media_types
+from aio_apiserver.registry.machinery.openapi import parameters
 from aio_apiserver.registry.machinery.openapi.builtin_routes import DocumentedResource, routes_of
 from aio_apiserver.registry.machinery.openapi.routes import META, DocumentInfo, OwnSchemas, Route, answers
 
@@ -40,7 +41,7 @@ class GroupVersion(Struct, frozen=True, eq=False):
         routes = [discovery_route(f"/{self.path}/", "getAPIResources", "get available resources", "APIResourceList")]
         for resource in self.resources:
             routes += routes_of(f"/{self.path}", self.group, resource)
-        return routes
+        return parameters.at(routes, self.minor)
 
     def schemas(self) -> OwnSchemas:
         return OwnSchemas()

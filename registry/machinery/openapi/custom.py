@@ -54,6 +54,7 @@ class CustomGroupVersion(Struct, frozen=True, eq=False):
 
     group: str
     version: str
+    minor: str
     resources: Sequence[CustomResource]
 
     @property
@@ -74,7 +75,8 @@ class CustomGroupVersion(Struct, frozen=True, eq=False):
 
     def routes(self) -> Sequence[Route]:
         """The routes of all resources."""
-        return [route for resource in self.resources for route in _Writer(self, resource).routes()]
+        routes = [route for resource in self.resources for route in _Writer(self, resource).routes()]
+        return parameters.at(routes, self.minor)
 
     def schemas(self) -> OwnSchemas:
         """The definitions of all resources and lists."""

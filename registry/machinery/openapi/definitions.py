@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.registry.base import type_facts
+from aio_apiserver.registry.base.timeline import DEFAULT, Version, text_of
 from aio_apiserver.registry.machinery.openapi.routes import DELETE_OPTIONS, WATCH_EVENT
 from aio_apiserver.registry.machinery.schema import definitions, presence
 from aio_apiserver.registry.machinery.schema.definitions import Schema
@@ -27,13 +28,20 @@ _QUANTITY_WORDS = "Quantity is a fixed-point representation of a number, written
 _INT_OR_STRING_WORDS = "IntOrString is a type that can hold an int32 or a string."
 _ZEROES: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 _NO_DEFAULT = object()
+_SCOPES_SINCE = (1, 36)
+"""The minor since which DeleteOptions and WatchEvent list the kinds of a document's own group version alone."""
+_NO_ELEMENT_DEFAULTS_SINCE = (1, 37)
+"""The minor since which the elements of lists and maps have no defaults."""
 
 
 class PublishedDefinitions:
     """The definitions of one minor version."""
 
-    def __init__(self, published: Mapping[str, Schema]) -> None:
+    def __init__(self, published: Mapping[str, Schema], version: Version = DEFAULT) -> None:
         self._published = published
+        self._minor = text_of(version)
+        self._has_scopes = version >= _SCOPES_SINCE
+        self._has_element_defaults = version < _NO_ELEMENT_DEFAULTS_SINCE
         self._version3: dict[str, Schema] = {}
         self._references: dict[str, frozenset[str]] = {}
 
@@ -47,7 +55,7 @@ class PublishedDefinitions:
         With a scope they list those of that group version; without, those that client-go registers.
         """
         found = {name: self._converted3(name) for name in self._closure(names)}
-        for name in _CROSS_REGISTERED:
+        for name in _CROSS_REGISTERED if self._has_scopes or scope is None else ():
             if name in found:
                 found[name] = {**found[name], _KINDS: _within(found[name][_KINDS], scope)}
         return found
@@ -75,7 +83,7 @@ class PublishedDefinitions:
             return {"description": _INT_OR_STRING_WORDS, "format": "int-or-string", "type": "string"}
         schema = dict(definitions.cleaned(self._published[name]))
         if "properties" in schema:
-            enums = type_facts.of_type(name).enums
+            enums = type_facts.of_type(name, self._minor).enums
             schema["properties"] = {
                 field: _rooted(_with_enum(one, enums.get(field)), _VERSION2_ROOT)
                 for field, one in schema["properties"].items()
@@ -101,7 +109,7 @@ class PublishedDefinitions:
 
     def _property(self, owner: str, schema: Schema, field: str) -> Schema:
         """A property with its default and those of its elements. A reference with other members is wrapped."""
-        facts = type_facts.of_type(owner)
+        facts = type_facts.of_type(owner, self._minor)
         one = _with_enum(schema["properties"][field], facts.enums.get(field))
         default = facts.openapi_defaults.get(field, _NO_DEFAULT)
         if default is _NO_DEFAULT:
@@ -114,7 +122,7 @@ class PublishedDefinitions:
         if elements is None:
             return schema
         one = schema[elements]
-        default = self._default(one, is_pointer=False, is_there=True)
+        default = self._default(one, is_pointer=False, is_there=True) if self._has_element_defaults else None
         return {**schema, elements: _wrapped(self._with_elements(one), default)}
 
     def _default(self, schema: Schema, *, is_pointer: bool, is_there: bool) -> Any:

@@ -3,13 +3,16 @@
 The names of shared parameters are hashes of these descriptions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 
 import orjson
+from msgspec.structs import replace
 
-from aio_apiserver.registry.machinery.openapi.routes import Parameter
+from aio_apiserver.registry.base import timeline
+from aio_apiserver.registry.base.timeline import Version
+from aio_apiserver.registry.machinery.openapi.routes import Parameter, Route
 
 _FILE = Path(__file__).with_name("parameters.json")
 
@@ -22,6 +25,9 @@ PRETTY = Parameter(
     "a browser or command-line HTTP tool (curl and wget).",
 )
 
+_SINCE: Mapping[str, Version] = {"shardSelector": (1, 36)}
+"""The first minors of the parameters that older ones do not have."""
+
 
 def name_of(kind: str) -> Parameter:
     """The path parameter `name`."""
@@ -33,6 +39,17 @@ def options(taker: str, *, without: Sequence[str] = ()) -> tuple[Parameter, ...]
     return tuple(
         Parameter(name, kind, description) for name, (kind, description) in _all()[taker].items() if name not in without
     )
+
+
+def at(routes: Iterable[Route], minor: str) -> list[Route]:
+    """The routes with the parameters that a minor has."""
+    absent = {name for name, since in _SINCE.items() if timeline.version_of(minor) < since}
+    return [_without(route, absent) for route in routes] if absent else list(routes)
+
+
+def _without(route: Route, absent: Set[str]) -> Route:
+    kept = tuple(one for one in route.parameters if one.name not in absent)
+    return route if len(kept) == len(route.parameters) else replace(route, parameters=kept)
 
 
 @cache

@@ -56,8 +56,9 @@ _GO_SCALARS = {"boolean": "bool", "number": "float64"}
 class BuiltinTypes:
     """The types of one Kubernetes minor version, compiled at their first use."""
 
-    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+    def __init__(self, schemas: Mapping[str, Schema], minor: str) -> None:
         self._schemas = schemas
+        self._minor = minor
         self._structures: dict[str, Structure] = {}
 
     def node(self, definition: str) -> SchemaNode:
@@ -82,7 +83,9 @@ class BuiltinTypes:
                 self._member(definition, place.name, properties[place.name]),
                 is_required=place.name in required,
                 is_pointer=presence.is_pointer(definition, place.name),
-                is_printed=presence.is_printed(definition, place.name, is_required=place.name in required),
+                is_printed=presence.is_printed(
+                    definition, place.name, is_required=place.name in required, minor=self._minor
+                ),
                 keeps_empty=presence.keeps_empty(definition, place.name),
                 keeps_sent_empty=place.name in type_facts.of_type(definition).kept_when_sent_empty,
                 hides_zero=presence.hides_zero_struct(definition, place.name),

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.registry.base import timeline
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError, UnknownKind
 from aio_apiserver.registry.machinery.schema import convert, definitions, field_paths, strict
@@ -121,6 +122,7 @@ class Catalog:
     def __init__(self, minor: str = definitions.DEFAULT_MINOR) -> None:
         definitions.check(minor)
         self.minor = minor
+        self.version = timeline.version_of(minor)
         self._compilers = _Compilers()
         self._object_types: dict[str, ObjectType] = {}
 
@@ -156,7 +158,7 @@ class Catalog:
 
     @cached_property
     def _types(self) -> BuiltinTypes:
-        return BuiltinTypes(self.definitions)
+        return BuiltinTypes(self.definitions, self.minor)
 
     @cached_property
     def _by_type(self) -> Mapping[TypeMeta, str]:

@@ -17,9 +17,9 @@ def is_pointer(definition: str, field: str) -> bool:
     return type_facts.of_type(definition).pointers.get(field, field in _POINTERS)
 
 
-def is_printed(definition: str, field: str, *, is_required: bool) -> bool:
+def is_printed(definition: str, field: str, *, is_required: bool, minor: str = "") -> bool:
     """Whether the field is printed when it is empty: JSON without `omitempty`."""
-    return type_facts.of_type(definition).printed.get(field, is_required)
+    return type_facts.of_type(definition, minor).printed.get(field, is_required)
 
 
 def hides_zero_struct(definition: str, field: str) -> bool:
@@ -55,17 +55,18 @@ _POINTERS = _words(
     appProtocol applyConfiguration assigned attachError attachRequired automountServiceAccountToken availableDevices
     averageUtilization averageValue awsElasticBlockStore azureDisk azureFile backoffLimit backoffLimitPerIndex basic
     beginRefreshAt behavior bindsToNode blockOwnerDeletion bool borrowingLimitPercent boundObjectRef cachingMode
-    capabilities capacity capacityKey cel cephfs cinder claimRef clientIP clusterTrustBundle collisionCount
-    commonEncodingVersion completionMode completionTime completions config configMap configMapKeyRef configMapRef
-    configSource containerResource controllerExpandSecretRef controllerPublishSecretRef controllerRef conversion csi
-    currentCPUUtilizationPercentage currentVolumeAttributesClassName data dataSource dataSourceRef default
-    defaultBackend defaultMode deleteOptions deletionGracePeriodSeconds deletionTimestamp deprecationWarning
-    detachError details deviceSelector disruptionMode distinctAttribute distinguisherMethod dnsConfig downwardAPI
-    emptyDir enableServiceLinks endPort endpointsNamespace ephemeral errorCode exactly example exec exempt exitCodes
+    capabilities capacity capacityKey capacityMultiplier cel cephfs cinder claimRef clientIP clusterTrustBundle
+    collisionCount commonEncodingVersion completionMode completionTime completions config configMap configMapKeyRef
+    configMapRef configSource containerResource controllerExpandSecretRef controllerPublishSecretRef controllerRef
+    conversion csi currentCPUUtilizationPercentage currentVolumeAttributesClassName data dataSource dataSourceRef
+    default defaultBackend defaultMode defaultPartitionTypeAttribute defaultUser deleteOptions
+    deletionGracePeriodSeconds deletionTimestamp deprecationWarning detachError details deviceMultiplier
+    deviceSelector disruptionMode distinctAttribute distinguisherMethod dnsConfig downwardAPI emptyDir
+    enableServiceLinks endPort endpointsNamespace ephemeral errorCode exactly example exec exempt exitCodes
     expirationSeconds extendedResourceClaimStatus extendedResourceName external externalDocs failedIndexes
     failedJobsHistoryLimit failurePolicy fc features fieldRef fieldSelector fieldsV1 fileKeyRef flexVolume flocker
     fsGroup fsGroupChangePolicy fsGroupPolicy gang gcePersistentDisk gitRepo glusterfs gmsaCredentialSpec
-    gmsaCredentialSpecName gracePeriodSeconds grpc hints holderIdentity hostPath hostProcess hostUsers
+    gmsaCredentialSpecName gracePeriodSeconds grpc healthStatus hints holderIdentity hostPath hostProcess hostUsers
     hostnameOverride http httpGet ignoreStoreReadErrorWithClusterBreakingPotential immutable ingressClassName
     initiatorName inlineVolumeSpec int internalTrafficPolicy ipBlock ipFamilyPolicy ipMode iscsi items jsonPatch
     labelSelector labelSelectorPath lastKnownGood lastPhaseTransitionTime lastScaleTime lastScheduleTime
@@ -78,28 +79,29 @@ _POINTERS = _words(
     nodePublishSecretRef nodeSelector nodeStageSecretRef nodeTaintsPolicy nodeTopology nominalConcurrencyShares
     nonResourceAttributes not notAfter notBefore object objectSelector onExitCodes opaque openAPIV3Schema optional
     optionalOldSelf ordinals orphanDependents os overhead parallelism paramKind paramRef parameterNotFoundAction
-    parentRef pathType perDeviceNodeSelection persistentVolumeClaim persistentVolumeClaimRetentionPolicy
-    persistentVolumeName photonPersistentDisk pingTime podAffinity podAntiAffinity podCertificate podFailurePolicy
-    podGroupName podGroupTemplateRef podInfoOnMount podReplacementPolicy pods poolCount portworxVolume postStart
-    preStop preconditions preemptionPolicy preferredHolder preventPodSchedulingIfMissing priority privileged
-    procMount progressDeadlineSeconds projected propagationPolicy queuing quobyte rbd readOnlyRootFilesystem
+    parentCompositePodGroupName parentRef partitionTypeAttribute pathType perContainer perDeviceNodeSelection perPod
+    persistentVolumeClaim persistentVolumeClaimRetentionPolicy persistentVolumeName photonPersistentDisk pingTime
+    podAffinity podAntiAffinity podCertificate podFailurePolicy podGroupName podGroupTemplateRef podInfoOnMount
+    podPreemptionPolicy podReplacementPolicy pods poolCount portworxVolume postStart preStop preconditions
+    preemptionPolicy preferredHolder preventPodSchedulingIfMissing priority privileged procMount
+    progressDeadlineSeconds projected propagationPolicy quantity queuing quobyte rbd readOnlyRootFilesystem
     readinessProbe ready reclaimPolicy recursiveReadOnly recursiveReadOnlyMounts related remainingItemCount
     renewTime requestPolicy required requiredDuringSchedulingIgnoredDuringExecution requiresRepublish
-    resourceAttributes resourceClaimName resourceClaimTemplateName resourceFieldRef responseKind revisionHistoryLimit
-    rollingUpdate runAsGroup runAsNonRoot runAsUser runAsUserName running runtimeClassName scale scaleDown scaleIO
-    scaleUp scheduling schedulingConstraints schedulingGroup schema scope scopeSelector seLinuxChangePolicy
-    seLinuxMount seLinuxOptions seccompProfile secret secretKeyRef secretNamespace secretRef securityContext
-    selectPolicy selector series service serviceAccountToken serviceAccountTokenInSecrets serving
-    sessionAffinityConfig setHostnameAsFQDN shardInfo shareID shareProcessNamespace sideEffects sizeLimit sleep
-    stabilizationWindowSeconds startTime started startingDeadlineSeconds startupProbe step stopSignal
-    storageCapacity storageos string subresources succeededCount succeededIndexes successPolicy
-    successfulJobsHistoryLimit supplementalGroupsPolicy suspend swap targetCPUUtilizationPercentage targetRef
-    tcpSocket terminated terminating terminatingReplicas terminationGracePeriodSeconds timeAdded timeZone
-    timeoutSeconds tolerance tolerationSeconds totalDevices trafficDistribution ttlSecondsAfterFinished typeChecking
-    unavailableDevices uncountedTerminatedPods unhealthyPodEvictionPolicy url userNamespaces validRange
-    validationError valueFrom volumeAttributesClassName volumeBindingMode volumeClaimTemplate volumeMode
-    volumeStatus vsphereVolume waiting webhook windowsOptions workload x-kubernetes-list-type x-kubernetes-map-type
-    x-kubernetes-preserve-unknown-fields zone
+    resourceAttributes resourceClaimName resourceClaimTemplateName resourceFieldRef responseKind
+    revisionHistoryLimit rollingUpdate runAsGroup runAsNonRoot runAsUser runAsUserName running
+    runningInUserNamespace runtimeClassName scale scaleDown scaleIO scaleUp scheduling schedulingConstraints
+    schedulingGroup schedulingPolicy schema scope scopeSelector seLinuxChangePolicy seLinuxMount seLinuxOptions
+    seccompProfile secret secretKeyRef secretNamespace secretRef securityContext selectPolicy selector series
+    service serviceAccountToken serviceAccountTokenInSecrets serving sessionAffinityConfig setHostnameAsFQDN
+    shardInfo shareID shareProcessNamespace shareableSummary sideEffects sizeLimit sleep stabilizationWindowSeconds
+    startTime started startingDeadlineSeconds startupProbe step stopSignal storageCapacity storageos string
+    subresources succeededCount succeededIndexes successPolicy successfulJobsHistoryLimit supplementalGroupsPolicy
+    suspend swap targetCPUUtilizationPercentage targetRef tcpSocket terminated terminating terminatingReplicas
+    terminationGracePeriodSeconds timeAdded timeZone timeoutSeconds tolerance tolerationSeconds totalDevices
+    trafficDistribution ttlSecondsAfterFinished typeChecking unavailableDevices uncountedTerminatedPods
+    unhealthyPodEvictionPolicy url userNamespaces validRange validationError valueFrom volumeAttributesClassName
+    volumeBindingMode volumeClaimTemplate volumeMode volumeStatus vsphereVolume waiting webhook windowsOptions
+    workload workloadRef x-kubernetes-list-type x-kubernetes-map-type x-kubernetes-preserve-unknown-fields zone
     """
 )
 """Fields that are pointers in most of the types that have them."""

@@ -22,7 +22,8 @@ class AuthorizationMetrics:
 
     def link(self, authorizer: Authorizer, mode: str, name: str) -> Link:
         """An authorizer whose decisions are counted."""
-        return Link(authorizer, *(self.decisions.of(mode, name, decision) for decision in ("allowed", "denied")))
+        allowed, denied = (self.decisions.of(mode, name, decision) for decision in ("allowed", "denied"))
+        return Link(authorizer, allowed, denied)
 
     def webhook(self, name: str) -> "WebhookCalls":
         """The recorder of one webhook."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -19,6 +20,8 @@ Run = Callable[[Clock], Coroutine[Any, Any, None]]
 """Background work that runs until it is cancelled."""
 
 
+_NAMES_SINCE = (1, 37)
+"""The minor since which a reason begins with the name of its authorizer."""
 Settle = Callable[[], Awaitable[None]]
 
 
@@ -54,7 +57,9 @@ def own(mode: str, storage_for: ReaderFor, name: str = "") -> Modes:
             raise ValueError(f"{mode} needs a configuration")
 
 
-def in_order(modes: Sequence[Modes], metrics: AuthorizationMetrics) -> Sequence[Link]:
+def in_order(modes: Sequence[Modes], metrics: AuthorizationMetrics, version: Version) -> Sequence[Link]:
     """The authorizers in order. The first one allows system:masters everything, without metrics."""
     links = [metrics.link(mode.authorizer, mode.type, mode.name) for mode in modes]
+    if version >= _NAMES_SINCE:
+        links = [link._replace(name=mode.name) for link, mode in zip(links, modes, strict=True)]
     return [Link(PrivilegedGroup(), Counter(), Counter()), *links]

@@ -10,6 +10,7 @@ from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
 from aio_apiserver.apiserver.routing import Routes
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.base.timeline import DEFAULT
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.kv.interface import Health
 from tests.apiserver.serving import Answer, ask, listening
@@ -46,7 +47,7 @@ class Checked:
         self.metrics = HealthMetrics()
 
     async def ask(self, target: str, method: str = "GET") -> Answer:
-        checks = health.handlers(self.health, self.start_up, self.draining, self.metrics)
+        checks = health.handlers(self.health, self.start_up, self.draining, self.metrics, DEFAULT)
         routes = Routes(exact=checks, prefixes={})
         async with listening(routes.dispatch, with_request_info, clock=self.clock) as listener:
             return await ask(listener.port, target, method=method)
@@ -247,7 +248,7 @@ async def test_a_failure_is_logged_with_address_and_flag_at_most_every_ten_secon
     caplog.set_level("INFO", logger=health.__name__)
     checked = Checked()
     checked.storage.answers["etcd"] = STRANGER
-    handlers = health.handlers(checked.health, checked.start_up, checked.draining, checked.metrics)
+    handlers = health.handlers(checked.health, checked.start_up, checked.draining, checked.metrics, DEFAULT)
     routes = Routes(exact=handlers, prefixes={})
 
     async with listening(routes.dispatch, with_request_info, clock=checked.clock) as listener:

@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.apiserver.endpoints import version
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.base.timeline import DEFAULT
 from tests.apiserver.serving import ask, bearer, running, trusting
 
 
@@ -42,7 +44,7 @@ async def test_there_is_nothing_below_it(tmp_path: Path) -> None:
 
 
 def test_the_fields_stand_in_kubernetes_order() -> None:
-    assert list(version.info()) == [
+    assert list(version.info(Minor(), DEFAULT)) == [
         "major",
         "minor",
         "emulationMajor",

@@ -1,7 +1,8 @@
 """All API groups together."""
 
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
-from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.controlplane.providers import providers_of
 from tests.registry.foundations import foundation
 
 
@@ -10,7 +11,7 @@ async def test_every_group_opens_and_every_kind_has_a_type() -> None:
     async with foundation() as given:
         groups = assemble(environment_of(given))
 
-        assert list(groups) == [provider.group.name for provider in PROVIDERS]
+        assert list(groups) == [provider.group.name for provider in providers_of(Minor())]
         for versions in groups.values():
             for version, paths in versions.items():
                 for storage in (one for one in paths.values() if not hasattr(one, "connect")):

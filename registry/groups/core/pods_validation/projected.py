@@ -1,6 +1,6 @@
 """Projected: validates projected volumes and downward API volumes. Pure.
 
-Sources of disabled feature gates (trust bundles, pod certificates) are dropped before validation.
+Sources of disabled feature gates are dropped before validation.
 """
 
 from aio_apiserver.registry.base.validation import field
@@ -13,7 +13,8 @@ _LONGEST = 2**32
 _DUPLICATE = "conflicting duplicate paths"
 _DOWNWARD = "downwardAPI"
 _TOKEN = "serviceAccountToken"  # noqa: S105 - the name of a field
-_KINDS = ("secret", "configMap", _DOWNWARD, _TOKEN)
+_TRUST = "clusterTrustBundle"
+_KINDS = ("secret", "configMap", _DOWNWARD, _TOKEN, _TRUST)
 
 
 def validate_projected(source: Obj, path: str, *, options: PodOptions) -> Errors:
@@ -26,6 +27,8 @@ def validate_projected(source: Obj, path: str, *, options: PodOptions) -> Errors
         for kind in kinds:
             if kind == _TOKEN:
                 errors += _validate_token(one[kind], f"{here}.{kind}", path=path, options=options)
+            elif kind == _TRUST:
+                errors += _validate_trust(one[kind], f"{here}.{kind}")
             else:
                 errors += _validate_files(kind, one[kind], here=f"{here}.{kind}", path=path, seen=seen)
         if len(kinds) > 1:
@@ -47,6 +50,24 @@ def _validate_files(kind: str, source: Obj, *, here: str, path: str, seen: set[s
             errors.append(field.invalid(path, name if is_downward else source.get("name", ""), _DUPLICATE))
         seen.add(name)
     return errors
+
+
+def _validate_trust(source: Obj, here: str) -> Errors:
+    """The errors of a trust bundle, which is selected by its name or by its signer."""
+    name, signer = source.get("name"), source.get("signerName")
+    errors: Errors = []
+    if name is not None and signer is not None:
+        errors.append(field.invalid(here, dict(source), "only one of name and signerName may be used"))
+    elif name is not None:
+        errors += rules.required(source, here, "name")
+        if source.get("labelSelector") is not None:
+            why = "labelSelector must be unset if name is specified"
+            errors.append(field.invalid(f"{here}.labelSelector", source["labelSelector"], why))
+    elif signer is not None:
+        errors += rules.required(source, here, "signerName")
+    else:
+        errors.append(field.required(here, "either name or signerName must be specified"))
+    return errors + rules.required(source, here, "path") + rules.local_path(source.get("path", ""), f"{here}.path")
 
 
 def _validate_token(source: Obj, here: str, *, path: str, options: PodOptions) -> Errors:

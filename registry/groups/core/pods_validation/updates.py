@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from aio_apiserver.registry.base.golang import quantity
+from aio_apiserver.registry.base.timeline import DEFAULT, Version
 from aio_apiserver.registry.base.validation import differences, field, internal
 from aio_apiserver.registry.groups.core.pods_validation import affinity, containers, rules, scheduling
 from aio_apiserver.registry.groups.core.pods_validation.rules import Errors, Obj
@@ -25,7 +26,7 @@ _MAX_INT32 = 2**31 - 1
 _NODE = "nodeAffinity"
 
 
-def validate(new: Obj, old: Obj) -> Errors:
+def validate(new: Obj, old: Obj, version: Version = DEFAULT) -> Errors:
     """The errors of a changed spec."""
     errors: Errors = []
     for name in _CONTAINERS:
@@ -39,7 +40,7 @@ def validate(new: Obj, old: Obj) -> Errors:
         return errors
     errors += _validate_tolerations(new.get("tolerations") or (), old.get("tolerations") or (), "spec.tolerations")
     errors += _validate_gates(new.get("schedulingGates") or (), old.get("schedulingGates") or ())
-    return errors if new == old else errors + _validate_rest(new, old)
+    return errors if new == old else errors + _validate_rest(new, old, version)
 
 
 def _validate_containers(new: Sequence[Obj], old: Sequence[Obj], path: str) -> tuple[Errors, bool]:
@@ -89,7 +90,7 @@ def _validate_gates(new: Sequence[Obj], old: Sequence[Obj]) -> Errors:
     ]
 
 
-def _validate_rest(new: Obj, old: Obj) -> Errors:
+def _validate_rest(new: Obj, old: Obj, version: Version) -> Errors:
     """The error for any other change. A gated pod may tighten its node selector and node affinity."""
     settled = _with_open_fields_of(new, old)
     errors: Errors = []
@@ -98,7 +99,7 @@ def _validate_rest(new: Obj, old: Obj) -> Errors:
         errors += _validate_node_affinity(new.get("affinity"), old.get("affinity"))
         _take_over_node_demands(settled, old)
     if not is_same_spec(settled, old):
-        errors.append(field.forbidden("spec", f"{_FROZEN}\n{difference('core.PodSpec', old, settled)}"))
+        errors.append(field.forbidden("spec", f"{_FROZEN}\n{difference('core.PodSpec', old, settled, version)}"))
     return errors
 
 
@@ -197,6 +198,6 @@ def _settled(value: Any, name: str = "") -> Any:
     return value
 
 
-def difference(struct: str, old: Any, new: Any) -> str:
-    """The difference between two values, as a unified diff."""
-    return differences.unified(internal.form(struct, old), internal.form(struct, new))
+def difference(struct: str, old: Any, new: Any, version: Version = DEFAULT) -> str:
+    """The difference between two values, as a unified diff of the forms that they have in a minor."""
+    return differences.unified(internal.form(struct, old, version), internal.form(struct, new, version))

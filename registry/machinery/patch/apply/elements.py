@@ -158,4 +158,6 @@ def _value_text(value: Any) -> str:
         return "".join(f"{name}={_value_text(one)}" for name, one in value.items())
     if isinstance(value, list):
         return f"[{','.join(map(_value_text, value))}]"
-    return gotext.float_text(value) if isinstance(value, float) else orjson.dumps(value).decode()
+    if isinstance(value, float) or (isinstance(value, int) and value > gotext.MOST_INT64):
+        return gotext.float_text(float(value))
+    return orjson.dumps(value).decode()

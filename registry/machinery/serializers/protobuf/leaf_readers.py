@@ -31,6 +31,11 @@ Read = Callable[[bytes], Any]
 text = bytes.decode
 
 
+_SECONDS = "%Y-%m-%dT%H:%M:%S"
+_TIME_LENGTH, _MICRO_TIME_LENGTH = len("2006-01-02T15:04:05Z"), len("2006-01-02T15:04:05.000000Z")
+"""On some systems %Y has no leading zeros, and a year before 1000 is shorter than it has to be."""
+
+
 def blob(content: bytes) -> str:
     """Bytes, which are Base64 in JSON."""
     return base64.b64encode(content).decode()
@@ -46,12 +51,12 @@ def double(content: bytes) -> int | float:
 @lru_cache(maxsize=4096)
 def time(content: bytes) -> str | None:
     when = _moment(content)
-    return when.strftime("%Y-%m-%dT%H:%M:%SZ") if when else None
+    return f"{when:{_SECONDS}}Z".zfill(_TIME_LENGTH) if when else None
 
 
 def micro_time(content: bytes) -> str | None:
     when = _moment(content)
-    return when.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if when else None
+    return f"{when:{_SECONDS}.%f}Z".zfill(_MICRO_TIME_LENGTH) if when else None
 
 
 def first(content: bytes) -> str:

@@ -49,7 +49,7 @@ class WebhookResponse(Struct, frozen=True, kw_only=True):
 
 def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool) -> WebhookResponse:
     """The checked response of a webhook. Raises UndecodableReview, InvalidReview."""
-    _check_kind(value, version)
+    _check_kind(value, version, types)
     response = _member(value, "AdmissionReview", "response", _is_object, "v1.AdmissionResponse")
     if response is None:
         raise InvalidReview("webhook response was absent")
@@ -69,7 +69,7 @@ def read(value: Object, version: str, uid: str, types: Catalog, *, mutates: bool
     )
 
 
-def _check_kind(value: Object, version: str) -> None:
+def _check_kind(value: Object, version: str, types: Catalog) -> None:
     """Check apiVersion and kind. A response without them passes here. Raises UndecodableReview."""
     wanted = reviews.api_version(version)
     api_version, kind = (
@@ -83,7 +83,7 @@ def _check_kind(value: Object, version: str) -> None:
         raise UndecodableReview(f"converting (v1.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
     if is_here and kind == reviews.KIND:
         raise UndecodableReview(f"converting ({given}.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
-    raise UndecodableReview(schemes.not_registered(kind, api_version, schemes.WEBHOOK_RESPONSES))
+    raise UndecodableReview(schemes.not_registered(kind, api_version, schemes.WEBHOOK_RESPONSES.at(types.version)))
 
 
 def _text(value: Object, name: str) -> str:

@@ -27,3 +27,8 @@ from aio_apiserver.registry.base.golang import text as gotext
 )
 def test_floats_have_an_exponent_from_a_million_on(value: float, text: str) -> None:
     assert gotext.float_text(value) == text
+
+
+def test_a_whole_number_beyond_64_bits_is_shown_as_a_float() -> None:
+    assert gotext.value_text(2**63) == "9.223372036854776e+18"
+    assert gotext.value_text(2**63 - 1) == "9223372036854775807"

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.timeline import DEFAULT
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap import namespaces, rbac
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
@@ -25,7 +26,7 @@ async def client() -> AsyncIterator[OwnClient]:
     async with foundation() as given:
         client = OwnClient(assemble(environment_of(given)), given)
         await namespaces.ensure(client)
-        await rbac.ensure(client)
+        await rbac.ensure(client, DEFAULT)
         yield client
 
 
@@ -41,7 +42,7 @@ async def changed(client: OwnClient, place: ResourcePath, name: str, change: Cal
         return True
 
     await client.change(place, name, apply)
-    await rbac.ensure(client)
+    await rbac.ensure(client, DEFAULT)
     return await one(client, place, name)
 
 
@@ -64,7 +65,7 @@ async def test_they_are_those_of_kube_apiserver(client: OwnClient, plural: str) 
 async def test_a_second_start_writes_nothing(client: OwnClient) -> None:
     before = [await client.all(ResourcePath(GROUP, "v1", plural)) for plural in KINDS]
 
-    await rbac.ensure(client)
+    await rbac.ensure(client, DEFAULT)
 
     assert [await client.all(ResourcePath(GROUP, "v1", plural)) for plural in KINDS] == before
 
@@ -102,6 +103,6 @@ async def test_a_binding_to_another_role_is_made_anew(client: OwnClient) -> None
     other = {"apiGroup": GROUP, "kind": "ClusterRole", "name": "view"}
     await client.create_missing(BINDINGS, {"metadata": {"name": "system:discovery"}, "roleRef": other})
 
-    await rbac.ensure(client)
+    await rbac.ensure(client, DEFAULT)
 
     assert (await one(client, BINDINGS, "system:discovery"))["roleRef"]["name"] == "system:discovery"

@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.apps import statefulsets
 from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.groups.apps.replicasets import REPLICASETS
-from aio_apiserver.registry.groups.apps.statefulsets import STATEFULSETS
 from tests.registry.defaulted import CONTEXT, created, updated
+
+STATEFULSETS = statefulsets.STATEFULSETS.at(Minor())
 
 MISMATCH = "`selector` does not match template `labels`"
 

@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.groups.apps import statefulsets
 from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
 from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.groups.apps.replicasets import REPLICASETS
-from aio_apiserver.registry.groups.apps.statefulsets import STATEFULSETS
 from aio_apiserver.registry.machinery.schema import DecodeError
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
+
+STATEFULSETS = statefulsets.STATEFULSETS.at(Minor())
 
 COUNT = "deprecated.daemonset.template.generation"
 
@@ -126,3 +129,11 @@ def test_a_rollback_annotation_is_an_integer() -> None:
     assert new["metadata"]["annotations"] == {rollback: "5"}
     with pytest.raises(DecodeError, match="failed to parse annotation"):
         defaulted(DEPLOYMENTS, {"metadata": {"annotations": {rollback: "last"}}})
+
+
+def test_stateful_sets_of_a_newer_minor_have_a_limit_of_unavailable_pods() -> None:
+    newer = statefulsets.STATEFULSETS.at(Minor((1, 37)))
+
+    new = created(newer, workload(updateStrategy={"type": "RollingUpdate", "rollingUpdate": {}}))
+
+    assert new["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 0, "maxUnavailable": 1}

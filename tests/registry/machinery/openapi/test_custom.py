@@ -38,7 +38,7 @@ def gizmos(schema: dict[str, Any] | None = SCHEMA, *, digest: str = "1") -> Cust
         has_status=True,
         has_scale=True,
     )
-    return CustomGroupVersion("example.com", "v1", [resource])
+    return CustomGroupVersion("example.com", "v1", "1.36", [resource])
 
 
 def test_a_definition_is_named_by_its_group_backwards() -> None:

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
@@ -208,7 +209,7 @@ class _Deleter:
 
 
 async def test_who_blocks_the_deletion_of_an_owner_may_finalize_it(kept: Storage) -> None:
-    plugin = OwnerReferencesPermissionEnforcement(_Deleter(), KindMapping(kept))
+    plugin = OwnerReferencesPermissionEnforcement(_Deleter(), KindMapping(kept, Minor()))
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u"}
     old, free = {"metadata": {"name": "p"}}, {"metadata": {"name": "p", "ownerReferences": [owner]}}
     blocking = {"metadata": {"name": "p", "ownerReferences": [{**owner, "blockOwnerDeletion": True}]}}
@@ -219,7 +220,7 @@ async def test_who_blocks_the_deletion_of_an_owner_may_finalize_it(kept: Storage
 
 
 async def test_an_owner_of_an_unknown_kind_is_told(kept: Storage) -> None:
-    plugin = OwnerReferencesPermissionEnforcement(_Deleter(), KindMapping(kept))
+    plugin = OwnerReferencesPermissionEnforcement(_Deleter(), KindMapping(kept, Minor()))
     owner = {"apiVersion": "x/v1", "kind": "Odd", "name": "r", "uid": "u", "blockOwnerDeletion": True}
     new = write({"metadata": {"name": "p", "ownerReferences": [owner]}})
 

@@ -6,6 +6,7 @@ from copy import deepcopy
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
@@ -37,7 +38,7 @@ async def given() -> AsyncIterator[Foundation]:
     async with foundation() as opened:
         definitions = opened.storage_for(resource_of(DEFINITIONS))
         await opened.writable_storage_for(resource_of(DEFINITIONS)).create("widgets.example.com", deepcopy(DEFINITION))
-        yield replace(opened, kinds=KindMapping(definitions))
+        yield replace(opened, kinds=KindMapping(definitions, Minor()))
 
 
 async def test_a_builtin_parameter_is_read_from_the_storage_of_its_kind(given: Foundation) -> None:

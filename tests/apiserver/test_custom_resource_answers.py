@@ -1,0 +1,93 @@
+"""What a server answers about custom resources, as kube-apiserver does: defaults of the status, rules, conditions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aio_apiserver.apiserver.testing.client import BlockingClient
+from aio_apiserver.testing import Server
+
+THINGS = "/apis/example.com/v1/namespaces/default/things"
+STATUS = {
+    "type": "object",
+    "default": {"state": "new"},
+    "properties": {"state": {"type": "string"}, "tries": {"type": "integer", "default": 3}},
+}
+SPEC = {
+    "type": "object",
+    "properties": {"size": {"type": "string"}},
+    "x-kubernetes-validations": [{"rule": "self.size == 'small'"}],
+}
+
+
+def definition(group: str, plural: str, **annotations: str) -> dict[str, Any]:
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": SPEC, "status": STATUS}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema, "subresources": {"status": {}}}
+    names = {"plural": plural, "singular": plural[:-1], "kind": plural[:-1].capitalize()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}", "annotations": annotations},
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+def thing(size: str, **metadata: str) -> dict[str, Any]:
+    return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": metadata, "spec": {"size": size}}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[BlockingClient]:
+    approved = {"api-approved.kubernetes.io": "https://example.com/1"}
+    manifests = [definition("example.com", "things"), definition("test.k8s.io", "parts", **approved)]
+    with Server(manifests=manifests) as server, server.client() as client:
+        yield client
+
+
+def test_the_answer_to_a_creation_has_the_defaults_of_the_status(client: BlockingClient) -> None:
+    made = client.request("POST", THINGS, {**thing("small", name="one"), "status": {"tries": 7}})
+
+    assert made["status"] == {"state": "new", "tries": 3}
+    assert client.request("GET", f"{THINGS}/one")["status"] == made["status"]
+
+
+def test_rules_are_not_checked_without_a_name(client: BlockingClient) -> None:
+    refused = client.exchange("POST", THINGS, thing("large"))
+
+    assert refused.status == 422
+    assert "some validation rules were not checked" in refused.message
+    assert "failed rule" not in refused.message
+
+
+def test_the_approval_stands_before_the_accepted_names(client: BlockingClient) -> None:
+    crd = client.request("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/parts.test.k8s.io")
+
+    assert [one["type"] for one in crd["status"]["conditions"]][:2] == [
+        "KubernetesAPIApprovalPolicyConformant",
+        "NamesAccepted",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ({"a": 2**63}, ".data.a: expected string, got &value.valueUnstructured{Value:9.223372036854776e+18}"),
+        (2**63, ".data: expected map, got &{9.223372036854776e+18}"),
+    ],
+)
+def test_an_apply_shows_numbers_beyond_64_bits_as_floats(client: BlockingClient, data: Any, found: str) -> None:
+    path = "/api/v1/namespaces/default/configmaps/m?fieldManager=m"
+    applied = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": data}
+
+    refused = client.exchange("PATCH", path, applied, content_type="application/apply-patch+yaml")
+
+    assert refused.message.endswith(found)
+
+
+def test_the_value_of_an_enum_is_shown_as_json(client: BlockingClient) -> None:
+    service = {"metadata": {"name": "s"}, "spec": {"type": "x\0", "ports": [{"port": 80}]}}
+
+    refused = client.exchange("POST", "/api/v1/namespaces/default/services", service)
+
+    assert 'spec.type: Unsupported value: "x\\u0000"' in refused.message

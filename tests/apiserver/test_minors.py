@@ -1,0 +1,128 @@
+"""Servers of several minors of Kubernetes: in one process, on one store after each other, and beside each other."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.testing.client import BlockingClient
+from aio_apiserver.testing import Server
+from tests.storage.kv.etcd_server import Member
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
+AUTOSCALERS = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+PODS = "/api/v1/namespaces/default/pods"
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+SETS = "/apis/apps/v1/namespaces/default/statefulsets"
+
+AUTOSCALER = {
+    "metadata": {"name": "web"},
+    "spec": {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 3},
+}
+POD: dict[str, Any] = {
+    "metadata": {"name": "old"},
+    "spec": {"containers": [{"name": "c", "image": "i"}], "hostAliases": []},
+}
+ALIAS = {"ip": "010.1.2.3", "hostnames": ["a"]}
+
+
+def stateful_set(name: str) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    return {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+
+
+@contextmanager
+def client_of(minor: str, **settings: Any) -> Iterator[BlockingClient]:
+    with Server(kubernetes_version=minor, **settings) as server, server.client() as client:
+        yield client
+
+
+def test_two_minors_in_one_process_answer_as_themselves() -> None:
+    with client_of("1.35") as old, client_of("1.37") as new:
+        versions = [one.request("GET", "/version")["minor"] for one in (old, new)]
+        policies = [one.exchange("GET", POLICIES).status for one in (old, new)]
+        made = [one.request("POST", AUTOSCALERS, AUTOSCALER)["metadata"] for one in (old, new)]
+
+    assert versions == ["35", "37"]
+    assert policies == [404, 200]
+    assert ["generation" in one for one in made] == [False, True]
+
+
+def test_an_older_minor_takes_what_a_newer_one_refuses() -> None:
+    pod = {**POD, "spec": {**POD["spec"], "hostAliases": [ALIAS]}}
+    with client_of("1.35") as old, client_of("1.36") as new:
+        taken, refused = (one.exchange("POST", PODS, pod) for one in (old, new))
+
+    assert (taken.status, len(taken.warnings)) == (201, 1)
+    assert (refused.status, "must not have leading 0s" in refused.message) == (422, True)
+
+
+@pytest.mark.parametrize("minor", ["1.33", "1.34", "1.35", "1.36", "1.37"])
+def test_every_minor_starts_with_the_roles_and_groups_of_its_time(minor: str) -> None:
+    with client_of(minor) as client:
+        groups = {one["name"] for one in client.request("GET", "/apis")["groups"]}
+        roles = {one["metadata"]["name"] for one in client.request("GET", ROLES)["items"]}
+
+    assert ("storagemigration.k8s.io" in groups) is (minor == "1.37")
+    assert ("resource.k8s.io" in groups) is (minor != "1.33")
+    assert ("system:controller:storage-version-migrator-controller" in roles) is (minor == "1.37")
+
+
+def test_an_unknown_minor_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"this server cannot be Kubernetes \"1.20\": it can be 1.33, 1.34,"):
+        Settings.model_validate({"kubernetes_version": "1.20"})
+
+
+def test_a_newer_server_takes_over_the_store_of_an_older_one(tmp_path: Path) -> None:
+    store = {"storage_backend": "sqlite", "data_dir": tmp_path}
+    with client_of("1.35", **store) as old:
+        old.request("POST", SETS, stateful_set("before"))
+        old.request("POST", PODS, POD)
+
+    with client_of("1.37", **store) as new:
+        kept = new.request("GET", f"{SETS}/before")
+        patch = {"metadata": {"labels": {"a": "b"}}}
+        written = new.request("PATCH", f"{SETS}/before", patch, content_type="application/merge-patch+json")
+        services = new.exchange("GET", "/apis/apiregistration.k8s.io/v1/apiservices/v1.storagemigration.k8s.io")
+    with client_of("1.35", **store) as old:
+        gone = old.exchange("GET", "/apis/apiregistration.k8s.io/v1/apiservices/v1.storagemigration.k8s.io")
+
+    assert "maxUnavailable" not in kept["spec"]["updateStrategy"]["rollingUpdate"]
+    assert written["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] == 1
+    assert (services.status, gone.status) == (200, 404)
+
+
+def test_a_policy_of_a_beta_version_is_served_as_v1_after_the_upgrade(tmp_path: Path) -> None:
+    store = {"storage_backend": "sqlite", "data_dir": tmp_path}
+    beta = "/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    mutation = {
+        "patchType": "JSONPatch",
+        "jsonPatch": {"expression": "[JSONPatch{op: 'add', path: '/data/x', value: 'y'}]"},
+    }
+    spec = {"matchConstraints": {"resourceRules": [rule]}, "mutations": [mutation], "reinvocationPolicy": "Never"}
+    with client_of("1.35", **store, runtime_config="admissionregistration.k8s.io/v1beta1=true") as old:
+        old.request("POST", beta, {"metadata": {"name": "old"}, "spec": spec})
+
+    with client_of("1.36", **store) as new:
+        found = new.request("GET", f"{POLICIES}/old")
+
+    assert found["apiVersion"] == "admissionregistration.k8s.io/v1"
+    assert found["spec"]["mutations"] == [mutation]
+
+
+def test_replicas_of_two_minors_share_one_etcd_during_an_upgrade(tmp_path: Path) -> None:
+    with Member() as etcd:
+        shared = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,)}
+        with client_of("1.36", **shared) as old:
+            with client_of("1.37", **shared) as new:
+                old.request("POST", SETS, stateful_set("by-old"))
+                new.request("POST", SETS, stateful_set("by-new"))
+                seen = [{one["metadata"]["name"] for one in by.request("GET", SETS)["items"]} for by in (old, new)]
+            after = old.request("POST", SETS, stateful_set("again"))
+
+    assert seen == [{"by-old", "by-new"}] * 2
+    assert after["metadata"]["name"] == "again"
