@@ -73,6 +73,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """The key prefix after the server's prefix, where it is not the plural."""
     stored_version: str = ""
     """The version in which kube-apiserver stores it, where it is not the first one. It has the hub's shape."""
+    stored_conversions: Mapping[str, Callable[[Object], Object]] = field(default_factory=dict)
+    """By another version in which kube-apiserver may have stored it: makes the hub object of such a value."""
     is_stored_as_json: bool = False
     """Whether kube-apiserver stores it as JSON though it has a protobuf message."""
     is_cached: bool = True

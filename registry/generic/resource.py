@@ -32,17 +32,19 @@ def resource_of(kind: Kind) -> Resource:
         is_json=kind.is_stored_as_json,
         default=kind.strategy.default,
         is_cached=kind.is_cached,
-        restore=_decorated(kind.decorate) if kind.decorate is not None else None,
+        restore=_restored(kind) if kind.decorate is not None or kind.stored_conversions else None,
     )
 
 
-def _decorated(decorate: Callable[[Object], None]) -> Callable[[Object], Object]:
-    """Completes a stored value before readers and watchers see it. It runs once, when the value is decoded."""
+def _restored(kind: Kind) -> Callable[[Object], Object]:
+    """Converts and completes a stored value before readers and watchers see it. It runs once, when it is decoded."""
 
     def restore(value: Object) -> Object:
-        for member in ("kind", "apiVersion"):
-            value.pop(member, None)
-        decorate(value)
-        return value
+        value.pop("kind", None)
+        convert = kind.stored_conversions.get(value.pop("apiVersion", "").rpartition("/")[2])
+        hub = convert(value) if convert is not None else value
+        if kind.decorate is not None:
+            kind.decorate(hub)
+        return hub
 
     return restore

@@ -13,7 +13,7 @@ import os
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import msgspec
 from msgspec import Struct
@@ -254,8 +254,8 @@ def _frames(path: Path) -> Iterator[tuple[ArchiveFrame, bytes]]:
             raise BrokenArchive(f"{path}: it is damaged or cut off: {exc}") from exc
 
 
-def _exactly(file: IO[bytes], size: int, *, or_none: bool = False) -> bytes:
-    data: Any = file.read(size)
+def _exactly(file: gzip.GzipFile, size: int, *, or_none: bool = False) -> bytes:
+    data = file.read(size)
     if len(data) != size and not (or_none and not data):
         raise EOFError(f"{size - len(data)} bytes are missing")
-    return bytes(data)
+    return data

@@ -7,6 +7,7 @@ from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
+from aio_apiserver.registry.groups.apiextensions import stored_definitions
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME
 from aio_apiserver.storage.stored_object import Object
 
@@ -107,6 +108,7 @@ def _put(obj: Object, name: str, value: str) -> None:
 DEFINITIONS = Kind(
     group=GROUP,
     is_stored_as_json=True,
+    stored_conversions={"v1beta1": stored_definitions.from_v1beta1},
     plural="customresourcedefinitions",
     kind="CustomResourceDefinition",
     stored_under="apiextensions.k8s.io/customresourcedefinitions",
