@@ -30,5 +30,5 @@ VOLUME /data
 EXPOSE 6443
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --start-interval=1s \
-    CMD ["apiserver", "healthcheck", "--path=/livez"]
+    CMD ["apiserver", "healthcheck", "--data-dir=/data", "--path=/livez"]
 ENTRYPOINT ["apiserver", "--data-dir=/data"]

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from aio_apiserver.apiserver import import_tuning
+from aio_apiserver.apiserver.process import import_tuning
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,8 +13,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver import loops, server, short_collections, start_errors
+from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.process import loops, short_collections, start_errors
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
 from aio_apiserver.registry.base.deferred import Deferred
@@ -22,10 +23,10 @@ from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import StorageError
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver import heap
+    from aio_apiserver.apiserver.process import heap
     from aio_apiserver.apiserver.workers.slots import WorkerSlot
 else:
-    heap = Deferred("aio_apiserver.apiserver.heap")
+    heap = Deferred("aio_apiserver.apiserver.process.heap")
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from aio_apiserver.apiserver import import_tuning
+from aio_apiserver.apiserver.process import import_tuning
 from aio_apiserver.apiserver.workers.slots import CANNOT_START, WorkerSlot
 
 

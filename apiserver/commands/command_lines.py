@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver import loops
 from aio_apiserver.apiserver.config import command_line, flag_grammar, storage_config
 from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError, Value
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.apiserver.process import loops
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
 

@@ -11,10 +11,11 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from typing import Any, TypeVar
 
-from aio_apiserver.apiserver import loops, server
+from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.bench import garbage_collection
 from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.process import loops
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.storage.kv.snapshot import Snapshot
 

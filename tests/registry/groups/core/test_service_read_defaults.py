@@ -90,3 +90,12 @@ def test_a_complete_service_is_not_changed(spec: dict[str, Any]) -> None:
     service_read_defaults.complete(service)
 
     assert service["spec"] == spec
+
+
+def test_the_internal_traffic_policy_of_an_external_name_is_not_shown() -> None:
+    spec = {"type": "ExternalName", "externalName": "a.b", "internalTrafficPolicy": "Cluster"}
+    service: Object = {"metadata": {"name": "s"}, "spec": spec}
+
+    service_read_defaults.complete(service)
+
+    assert service["spec"] == {"type": "ExternalName", "externalName": "a.b"}

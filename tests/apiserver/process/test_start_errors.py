@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver import start_errors
 from aio_apiserver.apiserver.config import command_line, flag_grammar
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.process import start_errors
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.testing import Server
 

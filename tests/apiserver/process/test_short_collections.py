@@ -4,7 +4,7 @@ from weakref import ref
 
 import pytest
 
-from aio_apiserver.apiserver.short_collections import ShortCollections
+from aio_apiserver.apiserver.process.short_collections import ShortCollections
 
 
 class Node:
