@@ -165,7 +165,9 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(
             impersonation.with_impersonation,
             impersonator=Impersonator(
-                parts.access.authorizer, is_constrained=settings.minor.is_open("ConstrainedImpersonation")
+                parts.access.authorizer,
+                is_constrained=settings.minor.is_open("ConstrainedImpersonation"),
+                fails_nameless=settings.minor.version < (1, 35),
             ),
             metrics=parts.monitoring.access,
             clock=patience,

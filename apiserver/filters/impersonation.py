@@ -46,7 +46,7 @@ def with_impersonation(
         try:
             wanted = _requested_user(request, impersonator)
         except errors.BadRequest as mistake:
-            if impersonator.is_constrained:
+            if not impersonator.fails_nameless:
                 return _refused(request, context, mistake)
             why = f"Internal Server Error: {quote(request.raw_path)}: {mistake.message}\n"
             return responses.text(context, html.escape(why, quote=False), status=500)

@@ -93,17 +93,22 @@ class Impersonated(NamedTuple):
 
 
 class Impersonator:
-    """Decides for one server. is_constrained: whether its minor has the constrained modes."""
+    """Decides for one server.
 
-    def __init__(self, authorizer: Authorizer, *, is_constrained: bool = True) -> None:
+    is_constrained: whether its minor has the constrained modes. fails_nameless: a request for a user without a name is
+    an internal error in its minor.
+    """
+
+    def __init__(self, authorizer: Authorizer, *, is_constrained: bool = True, fails_nameless: bool = False) -> None:
         self._authorizer = authorizer
-        self.is_constrained = is_constrained
+        self._is_constrained = is_constrained
+        self.fails_nameless = fails_nameless
         self._remembered: dict[str, _Mode] = {}
 
     def nameless(self, wanted: UserInfo) -> str:
         """The message for groups, a uid or extra values without a name."""
         texts = impersonation_texts
-        return texts.nameless(wanted) if self.is_constrained else texts.nameless_before(wanted)
+        return texts.nameless(wanted) if self._is_constrained else texts.nameless_before(wanted)
 
     async def impersonate(self, wanted: UserInfo, attributes: Attributes) -> Impersonated:
         """The user to impersonate. Raises Forbidden with the right that the first mode lacked."""
@@ -123,7 +128,7 @@ class Impersonator:
 
     def _modes_for(self, requestor: UserInfo) -> Sequence[_Mode]:
         """The modes in the order of trial. Members of system:masters gain nothing from constrained modes."""
-        if not self.is_constrained:
+        if not self._is_constrained:
             return (_OLD,)
         last = self._remembered.get(requestor.name) or (_OLD if MASTERS in requestor.groups else None)
         return _MODES if last is None else (last, *(mode for mode in _MODES if mode is not last))
@@ -141,11 +146,11 @@ class Impersonator:
         if mode.name:
             await self._authorize(attributes._replace(verb=f"impersonate-on:{mode.name}:{attributes.verb}"))
         await self._authorize(_name_question(mode, wanted, attributes.user))
-        if self.is_constrained:
+        if self._is_constrained:
             await self._check_uid(mode, wanted, attributes.user)
         await self._check_groups(mode, wanted, attributes.user)
         await self._check_extra(mode, wanted, attributes.user)
-        if not self.is_constrained:
+        if not self._is_constrained:
             await self._check_uid(mode, wanted, attributes.user)
         return _with_groups(mode, wanted)
 

@@ -6,16 +6,21 @@ from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.schema import builtin
 from tests.registry.machinery.printing.rows import COLUMNS
 
+_NEWEST = "1.37"
+"""The minor that has all kinds."""
+_UNDESCRIBED = {"Handler", "Scope", "Versions", "Group", "Kind", "ShortNames", "Established"}
+"""The column of runtime classes, and those of definitions of custom resources since 1.37."""
+
 
 @pytest.fixture(params=COLUMNS, ids=str)
 def columns(request: pytest.FixtureRequest) -> Columns:
     return COLUMNS[request.param]
 
 
-def test_every_column_but_the_handler_is_described(columns: Columns) -> None:
-    definitions = columns.definitions(builtin().definitions)
+def test_every_column_but_a_few_is_described(columns: Columns) -> None:
+    definitions = columns.definitions(builtin(_NEWEST).definitions)
 
-    assert all(definition["description"] for definition in definitions if definition["name"] != "Handler")
+    assert all(definition["description"] for definition in definitions if definition["name"] not in _UNDESCRIBED)
 
 
 def test_an_object_without_anything_has_a_row(columns: Columns) -> None:
