@@ -27,7 +27,7 @@ from aiohttp.web_protocol import RequestPayloadError
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
 from aio_apiserver.apiserver.wire import framing, responses, route_errors
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
-from aio_apiserver.apiserver.wire.paced_writing import SHORT, Frame, PacedWriter, PacedWriters
+from aio_apiserver.apiserver.wire.paced_writing import LONG, SHORT, Frame, PacedWriter, PacedWriters
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
 from aio_apiserver.storage.clock import SystemClock
 
@@ -89,6 +89,7 @@ class PacedStreamWriter(StreamWriter):
     def _pace(self, chunk: Frame) -> None:
         if self._paced is None:
             self._paced = self._connection.paced()
+            self._paced.longest_piece = LONG
         self.buffer_size += len(chunk)
         self.output_size += len(chunk)
         self._paced.write(chunk)

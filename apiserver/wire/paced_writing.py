@@ -30,7 +30,9 @@ LAST_SECONDS = 5.0
 """The time limit in which a client has to read the rest of an ended watch."""
 
 SHORT = 8 * 1024
-"""The size of a piece. TLS keeps a buffer as large as the largest write while the connection lives."""
+"""The size of a piece of a watch. TLS keeps a buffer as large as the largest write while the connection lives."""
+LONG = 64 * 1024
+"""The largest piece of a response. Pieces grow while the client takes them, because each costs some calls."""
 _TURN_BYTES = 8 * 1024 * 1024
 """Frames are written at once, up to this sum in a turn of the event loop: TLS encrypts it in some ten milliseconds."""
 _AT_ONCE = 64 * 1024
@@ -203,6 +205,7 @@ class PacedWriter:
         """The bytes that were written since the kernel took all earlier ones."""
         self._is_stalled = self._is_busy = False
         """Busy: frames wait, or the connection takes no bytes."""
+        self.longest_piece = self._piece = SHORT
         self._stalls = 0
         self.on_stalled: Callable[[], None] | None = None
         """Called once, when the connection has taken no bytes for STALLED_SECONDS."""
@@ -224,7 +227,7 @@ class PacedWriter:
         writers = self._writers
         if self._is_busy or size > writers.allowance or size > _AT_ONCE:
             self._wait(frame)
-        elif self._given < SHORT or self._can_give():
+        elif self._given < self._piece or self._can_give():
             writers.use(size)
             self._give(frame)
         else:
@@ -234,7 +237,7 @@ class PacedWriter:
     def write_some(self, size: int) -> None:
         """Write pieces of the frames that wait, as far as the kernel takes them."""
         while size > 0 and self._frames:
-            if self._given >= SHORT and not self._can_give():
+            if self._given >= self._piece and not self._can_give():
                 self._stall()
                 return
             size -= self._write_piece()
@@ -242,7 +245,7 @@ class PacedWriter:
 
     def _write_piece(self) -> int:
         frame = self._frames[0]
-        end = len(frame) if self._is_whole else min(self._written + SHORT, len(frame))
+        end = len(frame) if self._is_whole else min(self._written + self._piece, len(frame))
         piece = memoryview(frame)[self._written : end]
         self._written = end
         self._waiting -= len(piece)
@@ -312,6 +315,7 @@ class PacedWriter:
 
     def _stall(self) -> None:
         self._is_stalled = self._is_busy = True
+        self._piece = SHORT
         self._stalls += 1
         self._writers.stalled(self)
         if self.on_stalled is not None:
@@ -331,6 +335,7 @@ class PacedWriter:
         if not poll.poll(0):
             return False
         self._given = 0
+        self._piece = min(2 * self._piece, self.longest_piece)
         return True
 
     def _give(self, data: Frame) -> None:
@@ -338,9 +343,10 @@ class PacedWriter:
         if self.is_closed:
             return
         self._given += len(data)
-        if len(data) <= SHORT:
+        piece = self._piece
+        if len(data) <= piece:
             self._transport.write(data)
             return
         whole = memoryview(data)  # pieces, for TLS and its buffer
-        for start in range(0, len(whole), SHORT):
-            self._transport.write(whole[start : start + SHORT])
+        for start in range(0, len(whole), piece):
+            self._transport.write(whole[start : start + piece])
