@@ -14,6 +14,7 @@ from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.admission_plugins import names_at
 from aio_apiserver.registry.controlplane.providers import providers_of
 from aio_apiserver.registry.generic import enablement
+from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.machinery import schema
 
@@ -55,11 +56,7 @@ def facts_of(minor: Minor) -> MinorFacts:
     """What a minor has."""
     gates = {gate.name: gate.is_open for gate in minor.gates.all()}
     kinds = [kind for one in providers_of(minor) if isinstance(one, KindsProvider) for kind in one.kinds]
-    names = {
-        (f"{kind.plural}.{kind.group}/{version}" if kind.group else f"{kind.plural}/{version}"): version
-        for kind in kinds
-        for version in (*kind.versions, *kind.beta_versions)
-    }
+    names = {name: version for kind in kinds for name, version in _versions_of(kind)}
     return MinorFacts(
         resources=frozenset(name for name, version in names.items() if enablement.is_stable(version)),
         optional=frozenset(name for name, version in names.items() if not enablement.is_stable(version)),
@@ -69,6 +66,13 @@ def facts_of(minor: Minor) -> MinorFacts:
         gates=frozenset(gates),
         plugins=frozenset(names_at(minor.version)),
     )
+
+
+def _versions_of(kind: Kind) -> Iterator[tuple[str, str]]:
+    """Each version of a kind with its full name: `deployments.apps/v1`."""
+    resource = f"{kind.plural}.{kind.group}" if kind.group else kind.plural
+    for version in (*kind.versions, *kind.beta_versions):
+        yield f"{resource}/{version}", version
 
 
 def _fields_of(minor: Minor, versions: Iterable[tuple[str, str]]) -> Iterator[str]:

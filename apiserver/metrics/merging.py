@@ -58,6 +58,9 @@ SMALLEST = frozenset(
 )
 SUMMED = frozenset(
     {
+        "aio_apiserver_connections",
+        "aio_apiserver_watch_held_bytes",
+        "aio_apiserver_watches_stalled",
         "apiserver_current_inflight_requests",
         "apiserver_current_inqueue_requests",
         *(

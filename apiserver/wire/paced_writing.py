@@ -61,7 +61,9 @@ class PacedWriters:
         """The number of writers that hold a frame, by the identity of the frame."""
         self._frame_bytes = 0
         self._dropped = 0
-        self._is_scheduled = self._is_counting = False
+        self._is_scheduled = False
+        self.is_used = False
+        """Whether something was written in this turn of the event loop. Then the allowance is renewed after it."""
         self.allowance = _TURN_BYTES
         """The bytes that may be written at once in this turn of the event loop; none while too many are held."""
 
@@ -80,12 +82,10 @@ class PacedWriters:
             self._selector.close()
             self._selector = None
 
-    def use(self, size: int) -> None:
-        """Take from the allowance."""
-        self.allowance -= size
-        if not self._is_counting:
-            self._is_counting = True
-            asyncio.get_running_loop().call_soon(self._renew)
+    def renew_soon(self) -> None:
+        """Renew the allowance in the next turn of the event loop."""
+        self.is_used = True
+        asyncio.get_running_loop().call_soon(self._renew)
 
     def hold(self, frame: Frame) -> None:
         """Count one more holder of a frame."""
@@ -141,7 +141,7 @@ class PacedWriters:
             writer.resume()
 
     def _renew(self) -> None:
-        self._is_counting = False
+        self.is_used = False
         self.allowance = 0 if self._is_full() else _TURN_BYTES
 
     def _is_full(self) -> bool:
@@ -222,14 +222,20 @@ class PacedWriter:
         return self._transport.is_closing()
 
     def write(self, frame: Frame) -> None:
-        """Write a frame behind the earlier ones."""
+        """Write a frame behind the earlier ones. Each event for each watcher comes here."""
         size = len(frame)
         writers = self._writers
         if self._is_busy or size > writers.allowance or size > _AT_ONCE:
             self._wait(frame)
         elif self._given < self._piece or self._can_give():
-            writers.use(size)
-            self._give(frame)
+            writers.allowance -= size
+            if not writers.is_used:
+                writers.renew_soon()
+            if size > self._piece:
+                self._give(frame)
+            elif not self._transport.is_closing():
+                self._given += size
+                self._transport.write(frame)
         else:
             self._wait(frame)
             self._stall()

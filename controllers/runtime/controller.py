@@ -15,9 +15,9 @@ from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.controllers.runtime.recorder import Recorder
-from aio_apiserver.controllers.runtime.root_certificates import RootCertificates
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.rest import timestamp

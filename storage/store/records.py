@@ -83,7 +83,7 @@ class Records:
     async def read_state(self, record: Record, revision: int) -> StoredObject:
         """The same under another revision: the last state of an object, under the revision of its deletion."""
         data = record.value
-        own = self.own.take(record.key, data)
+        own = self.own.take(record.key, data) if self._transformer.is_identity else None
         if own is not None:
             return own.at(revision)
         is_large = len(data) >= LONG
@@ -132,11 +132,11 @@ class Records:
         """A write of an object, whose watch event will get the same StoredObject.
 
         Objects of which parts are not stored are read back. Those that are completed when they are read are read by the
-        event.
+        event. So are encrypted ones, since their keys may have changed.
         """
         known = shown if self._reduced is None else None
         own = OwnWrite(key, obj, self._reader, shown=known, plain=plain, value=value)
-        if not self._is_restored:
+        if not self._is_restored and self._transformer.is_identity:
             self.own.add(self.key_of(key), own)
         return own
 

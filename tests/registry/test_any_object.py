@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.registry.controlplane.providers import PROVIDERS
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.controlplane.providers import providers_of
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.config import Config
@@ -22,7 +23,13 @@ from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
 from aio_apiserver.storage.stored_object import Object
 from tests.registry import any_objects
 
-KINDS = [kind for provider in PROVIDERS if isinstance(provider, KindsProvider) for kind in provider.kinds]
+KINDS = [
+    kind
+    for provider in providers_of(Minor())
+    if isinstance(provider, KindsProvider)
+    for kind in provider.kinds
+    if kind.versions
+]
 NOW = 1_900_000_000.0
 
 any_chance = st.integers(0, 2**32).map(Random)
