@@ -4,6 +4,8 @@ import logging
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, usage
@@ -22,6 +24,9 @@ else:
 
 logger = logging.getLogger(__name__)
 
+DISTRIBUTION = "aio-apiserver"
+"""The name of this program in Python's package index."""
+
 _SHARED_LIMITS = ("max_requests_inflight", "max_mutating_requests_inflight")
 """The limits of a server that are divided among its workers."""
 
@@ -37,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
             return 0
         chosen = command_line.settings_of(parsed)
         if parsed.version:
-            sys.stdout.write(f"Kubernetes {chosen.minor.git_version}\n")
+            sys.stdout.write(_versions(chosen))
             return 0
     except UsageError as exc:
         sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
@@ -46,6 +51,14 @@ def run(arguments: Sequence[str]) -> int:
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
     return _serve(chosen) if chosen.workers == 1 else _supervise(chosen, arguments)
+
+
+def _versions(settings: Settings) -> str:
+    """The line of kube-apiserver, which programs read. The program says its own version below, except by that name."""
+    line = f"Kubernetes {settings.minor.git_version}\n"
+    if Path(sys.argv[0]).name == "kube-apiserver":
+        return line
+    return f"{line}{DISTRIBUTION} {metadata.version(DISTRIBUTION)}\n"
 
 
 def _supervise(settings: Settings, arguments: Sequence[str]) -> int:

@@ -1,4 +1,5 @@
 import asyncio
+from importlib import metadata
 from pathlib import Path
 from signal import SIGINT, SIGTERM, Signals
 
@@ -135,4 +136,7 @@ async def test_help_and_version_are_exit_0() -> None:
     helped, version = await asyncio.gather(program.run("--help"), program.run("--version"))
 
     assert (helped.code, helped.out) == (0, usage.help_text())
-    assert (version.code, version.out) == (0, "Kubernetes v1.36.4\n")
+    assert (version.code, version.out) == (
+        0,
+        f"Kubernetes v1.36.4\naio-apiserver {metadata.version('aio-apiserver')}\n",
+    )
