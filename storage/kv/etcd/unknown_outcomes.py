@@ -6,10 +6,12 @@ compare-and-set on mod_revision E that was sent when the store's revision was at
 
 - The key had another mod_revision than E (E > 0) at S already. The comparison cannot hold now or later,
   because mod_revisions do not come back. The write is lost.
-- The first change of the key after S is ours: same value and lease for a put, a deletion for a deletion. The write
-  has taken effect, in that revision. Another writer's write of the same bytes on the same E looks the same. If that
-  writer uses this engine, the engine knows the write and concludes nothing. If it is another process, the
-  state is the one that both requested. Objects with a uid or their writer's name differ anyway.
+- The first change of the key after S is a put of our value and lease. The write has taken effect, in that revision.
+  Another writer's write of the same bytes on the same E looks the same. If that writer uses this engine, the engine
+  knows the write and concludes nothing. If it is another process, the state is the one that both requested. Objects
+  with a uid or their writer's name differ anyway.
+- The first change after S is a deletion, and ours is one: nothing follows, since all deletions look the same. Another
+  process may have deleted the object, and one object is deleted by one client.
 - The first change after S is another one, and E > 0: the write is lost, as above.
 - The first change after S is another one, and E is 0: nothing follows. Once the key is deleted, a create that
   is still under way would be applied. Finding our own creation decides.
@@ -111,9 +113,8 @@ class UnknownOutcomes:
 
     async def _find_out(self, write: Write) -> WriteResult | None:
         since = max(write.seen, write.expected_mod_revision)
-        before = None
         if write.expected_mod_revision:
-            before = (await self._read(write.key, since))[0]
+            before, _ = await self._read(write.key, since)
             if before is None or before.mod_revision != write.expected_mod_revision:
                 return await self._lost(write)
         event = await self._first_decisive_change(write, since + 1)
@@ -121,9 +122,9 @@ class UnknownOutcomes:
             return None
         if not write.explains(event):
             return await self._lost(write)
-        if write.has_twin:
+        if write.has_twin or write.value is None:
             return None
-        return WriteResult(True, event.record.mod_revision, before if write.value is None else event.record)
+        return WriteResult(True, event.record.mod_revision, event.record)
 
     async def _first_decisive_change(self, write: Write, revision: int) -> Event | None:
         """The change of the key that decides the outcome; None when there is none."""

@@ -17,7 +17,7 @@ from tests.storage.kv.etcd_server import Member
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 ENDPOINTS = "/api/v1/namespaces/default/endpoints/kubernetes"
-DELAY = 1.0
+DELAY = 2.0
 GRACE = 0.5
 CLIENTS = 8
 WATCHES = 20
