@@ -45,7 +45,7 @@ class Balancer:
     async def _is_ready(server: Server) -> bool:
         try:
             return (await ask(server.secure.port, "/readyz", tls=as_admin(server))).status == 200
-        except OSError:
+        except (OSError, EOFError):  # it is just closing its connections
             return False
 
 
