@@ -49,7 +49,10 @@ class DeploymentController(PodOwner):
         new = await self._make(deployment, old) if new is None else await self._mark(deployment, new, old)
         if new is None:
             return None
-        deployment = await self.client.get(DEPLOYMENTS, _key(deployment)) or deployment
+        present = await self._unchanged(deployment)
+        if present is None:
+            return None
+        deployment = present
         sizes = rollouts.roll(deployment, new, old)
         await self._resize(deployment, [new, *old], sizes)
         progress = self._progress(deployment, new, old)
@@ -162,10 +165,18 @@ class DeploymentController(PodOwner):
     def _progress(self, deployment: Object, new: Object | None, old: Sequence[Object]) -> RolloutProgress:
         return RolloutProgress(deployment, new, old, self.desk.clock.now(), self.desk.now())
 
+    async def _unchanged(self, deployment: Object) -> Object | None:
+        """The newest state of the deployment; None when its spec has changed, which the next sync will see.
+
+        Otherwise the status would claim that the new spec was observed, with the replica sets of the old one.
+        """
+        present = await self.client.get(DEPLOYMENTS, _key(deployment))
+        return present if present is not None and _generation(present) == _generation(deployment) else None
+
     async def _report(
         self, deployment: Object, new: Object | None, old: Sequence[Object], *, is_observing: bool
     ) -> float | None:
-        present = await self.client.get(DEPLOYMENTS, _key(deployment))
+        present = await self._unchanged(deployment)
         if present is None:
             return None
         progress = self._progress(present, new, old)
@@ -175,6 +186,11 @@ class DeploymentController(PodOwner):
         if progress.deadline is None or condition is None or condition.get("reason") == "NewReplicaSetAvailable":
             return None
         return max(1.0, progress.seconds_left(condition) + 1) if condition["status"] == "True" else None
+
+
+def _generation(obj: Object) -> int:
+    generation: int = obj["metadata"].get("generation", 0)
+    return generation
 
 
 def _key(obj: Object) -> str:

@@ -1,6 +1,7 @@
 """Replicas that restart one after the other behind a balancer: no request fails, and no watch has to list again."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,16 +36,22 @@ class Balancer:
     def __init__(self, servers: Sequence[Server]) -> None:
         self.servers = list(servers)
         self.ready = list(servers)
+        self._contexts: dict[int, ssl.SSLContext] = {}
 
     async def probe(self) -> None:
         while True:
             found = [server for server in self.servers if await self._is_ready(server)]
             self.ready = found or self.ready
 
-    @staticmethod
-    async def _is_ready(server: Server) -> bool:
+    def tls_of(self, server: Server) -> ssl.SSLContext:
+        """The TLS of the clients of a replica, who have read its files once."""
+        if id(server) not in self._contexts:
+            self._contexts[id(server)] = as_admin(server)
+        return self._contexts[id(server)]
+
+    async def _is_ready(self, server: Server) -> bool:
         try:
-            return (await ask(server.secure.port, "/readyz", tls=as_admin(server))).status == 200
+            return (await ask(server.secure.port, "/readyz", tls=self.tls_of(server))).status == 200
         except (OSError, EOFError):  # it is just closing its connections
             return False
 
@@ -72,7 +79,7 @@ class Client:
         headers = {"Content-Type": "application/json"}
         try:
             answer = await ask(
-                server.secure.port, path, method=method, body=body, headers=headers, tls=as_admin(server)
+                server.secure.port, path, method=method, body=body, headers=headers, tls=self._balancer.tls_of(server)
             )
         except (OSError, EOFError) as exc:
             self.failures.append(f"{method}: {exc!r}")
