@@ -52,7 +52,7 @@ class SPDYStreams:
 
     @classmethod
     async def accept(cls, request: web.BaseRequest, protocols: tuple[str, ...], named: ChannelOf) -> "SPDYStreams":
-        """Upgrade the connection. Raises ValueError when the client knows none of the protocols."""
+        """Upgrade the connection. Raises ValueError when the client offers no known protocol."""
         offered = [one.strip() for text in request.headers.getall(_VERSION_HEADER, ()) for one in text.split(",")]
         chosen = next((one for one in protocols if one in offered), None)
         if chosen is None:

@@ -29,7 +29,7 @@ class RouteMethodNotAllowed(StatusError):
 
 
 class RouteNotAcceptable(StatusError):
-    """The path supports none of the media types in the Accept header."""
+    """The Accept header has no media type that the path supports."""
 
     code = 406
     reason = "NotAcceptable"

@@ -1,6 +1,6 @@
 """metric_sets: the metrics that the registry counts for one server, by the class that declares them.
 
-A plugin or an API group gets its own set by that class, so that this floor imports none of them. The server publishes
+A plugin or an API group gets its own set by that class, so that this floor does not import them. The server publishes
 them under names (apiserver/metrics). Must hold: a server has one set of each class, made at its first use.
 """
 

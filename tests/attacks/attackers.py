@@ -26,7 +26,7 @@ _LONG = 120_000
 
 
 async def watchers(target: Target, count: int, seconds: float) -> str:
-    """Watches that nobody reads, and then objects of 300 KB and 900 KB."""
+    """Watches whose clients do not read, and then objects of 300 KB and 900 KB."""
     head = target.head("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=0")
     wires = await many(count, lambda _: target.open(head, limit=1))
     await asyncio.sleep(1)
@@ -50,7 +50,7 @@ async def selections(target: Target, count: int, seconds: float) -> str:
 
 
 async def starts(target: Target, count: int, seconds: float) -> str:
-    """Watches that begin with the whole state, which nobody reads."""
+    """Watches that begin with the whole state, which their clients do not read."""
     head = target.head("GET", f"{CONFIG_MAPS}?watch=1")
     for number in range(20):
         await _write(target, {"metadata": {"name": f"large-{number}"}, "data": {"text": "x" * 900_000}})
@@ -91,7 +91,7 @@ async def slow(target: Target, count: int, seconds: float) -> str:
 
 
 async def lists(target: Target, count: int, seconds: float) -> str:
-    """Long lists that nobody reads."""
+    """Long lists whose clients do not read."""
     for number in range(20):
         await _write(target, {"metadata": {"name": f"large-{number}"}, "data": {"text": "x" * 900_000}})
     wires = await many(count, lambda _: target.open(target.head("GET", CONFIG_MAPS), limit=1))
