@@ -124,7 +124,7 @@ def _is_newer(content: Content, since: str) -> bool:
 
 
 def _range(request: web.BaseRequest, content: Content) -> range | None:
-    """The requested bytes: an empty range when they lie behind the content, None for the whole content."""
+    """The requested bytes: an empty range when the content lacks them, None for the whole content."""
     found = _RANGE.fullmatch(request.headers.get(hdrs.RANGE, ""))
     condition = request.headers.get(hdrs.IF_RANGE)
     if found is None or (condition is not None and not _names(condition, content, is_strong=True)):
