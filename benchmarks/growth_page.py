@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib.figure import Figure as Canvas
-
-from benchmarks import performance_page
+from benchmarks import origin, plots
+from benchmarks.plots import Panel
 
 _PAGE = Path(__file__).parents[1] / "docs" / "growth.md"
-_PLOTS = _PAGE.with_name("plots")
 _HEAD = """\
 # How it grows
 
@@ -36,14 +33,9 @@ def text(curves: Sequence[Curve]) -> str:
 
 def write(curves: Sequence[Curve]) -> None:
     """Write the page and its plots."""
-    _PLOTS.mkdir(exist_ok=True)
-    parts = [
-        _HEAD.format(
-            date=f"{datetime.now(UTC):%Y-%m-%d}", commit=performance_page.commit(), machine=performance_page.machine()
-        )
-    ]
+    parts = [_HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=origin.commit(), machine=origin.machine())]
     for curve in curves:
-        _plot(_PLOTS / f"growth-{curve.name}.svg", curve)
+        _plot(curve)
         parts += [
             f"## With more {curve.name}\n",
             _table(curve),
@@ -64,14 +56,12 @@ def _shown(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
 
 
-def _plot(path: Path, curve: Curve) -> None:
+def _plot(curve: Curve) -> None:
     figures = list(next(iter(curve.points.values())))
-    mpl.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none", "font.size": 9})
-    canvas = Canvas(figsize=(9, 2.4), layout="constrained")
-    for axes, figure in zip(canvas.subplots(1, len(figures)), figures, strict=True):
-        axes.plot(list(curve.points), [found[figure] for found in curve.points.values()], marker="o")
-        axes.set_title(figure, fontsize=9)
-        axes.set_xscale("log")
-        axes.set_ylim(bottom=0)
-        axes.grid(alpha=0.3)
-    canvas.savefig(path, metadata={"Date": None})
+    panels = [
+        Panel(
+            figure, {figure: [(size, found[figure]) for size, found in curve.points.items()]}, is_log=True, marker="o"
+        )
+        for figure in figures
+    ]
+    plots.curves(f"growth-{curve.name}", panels)

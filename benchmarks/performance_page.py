@@ -3,21 +3,15 @@
 Must hold: the page names date, commit and machine, and each ratio is to the first server of the same run.
 """
 
-import os
-import platform
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib.figure import Figure as Canvas
-
+from benchmarks import origin, plots
 from benchmarks.load import Sample
 
 _PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
-_PLOTS = _PAGE.with_name("plots")
 _HEAD = """\
 # Performance
 
@@ -61,11 +55,12 @@ def latencies(rows: Sequence[Row]) -> str:
 
 def write(rows: Sequence[Row], scale: str) -> None:
     """Write the page and its plots."""
-    _PLOTS.mkdir(exist_ok=True)
     timed = [row for row in rows if row.unit == "/s"]
-    _bars(_PLOTS / "ratios.svg", "times the rate of the first server", timed, lambda one, first: one.rate / first.rate)
-    _bars(_PLOTS / "cpu.svg", "CPU time a request, in µs", timed, lambda one, _: one.cpu * 1e6, is_log=True)
-    head = _HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=commit(), machine=machine(), scale=scale)
+    _bars("ratios", "times the rate of the first server", timed, lambda one, first: one.rate / first.rate)
+    _bars("cpu", "CPU time a request, in µs", timed, lambda one, _: one.cpu * 1e6, is_log=True)
+    head = _HEAD.format(
+        date=f"{datetime.now(UTC):%Y-%m-%d}", commit=origin.commit(), machine=origin.machine(), scale=scale
+    )
     parts = [
         head,
         table(rows),
@@ -87,32 +82,7 @@ def _latency(one: Sample) -> str:
     return f"{one.p50 * 1e3:.1f} / {one.p99 * 1e3:.1f}, {one.cpu * 1e6:,.0f}"
 
 
-def _bars(path: Path, title: str, rows: Sequence[Row], value: Value, *, is_log: bool = False) -> None:
+def _bars(name: str, title: str, rows: Sequence[Row], value: Value, *, is_log: bool = False) -> None:
     servers = list(rows[0].by_server)
-    mpl.rcParams.update({"svg.hashsalt": "performance", "svg.fonttype": "none", "font.size": 9})
-    canvas = Canvas(figsize=(9, 0.25 * len(rows) * len(servers) + 1.2), layout="constrained")
-    axes = canvas.subplots()
-    height = 0.8 / len(servers)
-    for number, server in enumerate(servers):
-        places = [place + (number - (len(servers) - 1) / 2) * height for place in range(len(rows))]
-        axes.barh(
-            places, [value(row.by_server[server], row.by_server[servers[0]]) for row in rows], height, label=server
-        )
-    axes.set_yticks(range(len(rows)), [row.name for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel(title)
-    if is_log:
-        axes.set_xscale("log")
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend(loc="lower right")
-    canvas.savefig(path, metadata={"Date": None})
-
-
-def commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    return told.stdout.strip() or "unknown"
-
-
-def machine() -> str:
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
+    groups = {server: [value(row.by_server[server], row.by_server[servers[0]]) for row in rows] for server in servers}
+    plots.bars(name, title, groups, [row.name for row in rows], is_log=is_log)

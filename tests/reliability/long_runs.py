@@ -7,7 +7,6 @@ import argparse
 import asyncio
 import random
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
 from tests.reliability import histories, storms, watches
 from tests.reliability.histories import Histories, replica_of
-from tests.reliability.linearizability import Answer
+from tests.reliability.outcomes import Outcome, sum_of
+from tests.reliability.tally import Tally
 from tests.reliability.watches import Scale
 from tests.storage.kv import etcd_cluster
 from tests.storage.kv.etcd_cluster import PeerNetwork
@@ -27,16 +27,16 @@ WATCHERS = Scale(watchers=200, writes=1_000, names=40, cuts=0.005)
 _TROUBLE_SECONDS = (0.3, 1.5)
 
 
-async def on_one_server(arguments: argparse.Namespace) -> str:
+async def on_one_server(arguments: argparse.Namespace) -> Outcome:
     """One server on SQLite."""
     found = Tally()
     async with Server(storage_backend="sqlite") as server:
         for seed in _seeds(arguments):
             found.add(await _collect([server], seed))
-    return str(found)
+    return found.outcome()
 
 
-async def on_replicas(arguments: argparse.Namespace) -> str:
+async def on_replicas(arguments: argparse.Namespace) -> Outcome:
     """Two servers on one etcd."""
     found = Tally()
     with Member(binary=_newest()) as member:
@@ -44,10 +44,10 @@ async def on_replicas(arguments: argparse.Namespace) -> str:
         async with Server(**settings) as one, Server(**settings) as other:
             for seed in _seeds(arguments):
                 found.add(await _collect([one, other], seed))
-    return str(found)
+    return found.outcome()
 
 
-async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> str:
+async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> Outcome:
     """Two servers on three etcd members, one of which is killed, frozen or cut off, again and again."""
     found = Tally()
     async with etcd_cluster.peer_network(_newest()) as network:
@@ -61,16 +61,16 @@ async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> str:
                     trouble.cancel()
                     await asyncio.wait([trouble])
                     found.troubles += 1
-    return str(found)
+    return found.outcome()
 
 
-async def watches_on_one_server(arguments: argparse.Namespace) -> str:
+async def watches_on_one_server(arguments: argparse.Namespace) -> Outcome:
     """200 watchers of one server on SQLite that compacts its history all the time."""
     async with Server(storage_backend="sqlite", etcd_compaction_interval="500ms") as server:
         return await _watch([server], arguments)
 
 
-async def watches_on_replicas(arguments: argparse.Namespace) -> str:
+async def watches_on_replicas(arguments: argparse.Namespace) -> Outcome:
     """200 watchers of two servers on one etcd."""
     with Member(binary=_newest()) as member:
         settings = ServerSettings(
@@ -80,42 +80,24 @@ async def watches_on_replicas(arguments: argparse.Namespace) -> str:
             return await _watch([one, other], arguments)
 
 
-async def _watch(servers: Sequence[Server], arguments: argparse.Namespace) -> str:
+async def _watch(servers: Sequence[Server], arguments: argparse.Namespace) -> Outcome:
     replicas = list(map(replica_of, servers))
-    told = [
-        await watches.run(replicas, scale=WATCHERS, seed=arguments.seed + one) for one in range(arguments.watch_runs)
-    ]
-    return f"{len(told)} runs, the last: {told[-1]}"
+    return sum_of(
+        [await watches.run(replicas, scale=WATCHERS, seed=arguments.seed + one) for one in range(arguments.watch_runs)]
+    )
 
 
-async def storm(_arguments: argparse.Namespace) -> str:
+async def storm(_arguments: argparse.Namespace) -> Outcome:
     """500 informers of 50,000 objects, after a kill."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         found = await storms.run(Path(folder), STORM)
     assert found.synced <= 15, found
     assert found.peak <= 2 * found.memory, found
-    return str(found)
-
-
-class Tally:
-    """What the runs have seen."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-        self.troubles = 0
-        self._answers: Counter[Answer] = Counter()
-
-    def add(self, found: Histories) -> None:
-        """Count a run. Raises AssertionError when a history is not linearizable."""
-        wrong = histories.contradictions(found)
-        assert not wrong, "\n".join(f"{name}: {one}" for name, history in wrong.items() for one in history)
-        self.runs += 1
-        self._answers.update(one.answer for history in found.values() for one in history)
-
-    def __str__(self) -> str:
-        answers = ", ".join(f"{count:,} {answer.value}" for answer, count in self._answers.most_common())
-        trouble = f", {self.troubles} under trouble" if self.troubles else ""
-        return f"{self.runs} runs{trouble}, {self._answers.total():,} operations ({answers}): all linearizable"
+    most = {
+        "seconds until all are synced": found.synced,
+        "memory at most, of that in the end": found.peak / found.memory,
+    }
+    return Outcome({"informers": STORM.informers, "objects": STORM.objects}, most)
 
 
 async def _collect(servers: Sequence[Server], seed: int) -> Histories:

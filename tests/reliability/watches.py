@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from tests.reliability import histories
 from tests.reliability.histories import MAPS, Replica
+from tests.reliability.outcomes import Outcome
 
 _COLOURS = ("red", "blue")
 _GONE = 410
@@ -75,7 +76,7 @@ class Watcher:
         self.events.append(Event(kind, obj["metadata"]["name"], version, data["content"], data["colour"]))
 
 
-async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> str:
+async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> Outcome:
     """One run. Raises AssertionError with what a watcher has seen wrong."""
     chance = random.Random(seed)
     async with AsyncExitStack() as stack:
@@ -101,7 +102,9 @@ async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> str:
     for watcher in watchers:
         check(watcher, reference)
     resumed = sum(watcher.resumed for watcher in watchers)
-    return f"{len(reference.events)} events to {len(watchers)} watchers, {resumed} resumed"
+    seen = sum(len(watcher.events) for watcher in watchers)
+    counts = {"runs": 1, "writes": len(reference.events), "watchers": len(watchers), "events": seen}
+    return Outcome({**counts, "watches resumed": resumed, "watchers with a violation": 0})
 
 
 def _watcher(number: int, begin: int) -> Watcher:

@@ -19,12 +19,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import make, names
+from tests.reliability.outcomes import Outcome
 
 _MANY = 200
 """The number of cycles that makes memory worth checking. In the first cycles a process grows."""
@@ -99,18 +101,25 @@ def run(count: int, folder: Path, *, seed: int) -> str:
     return told
 
 
-def interrupt(count: int, folder: Path, *, seed: int) -> str:
+def interrupt(count: int, folder: Path, *, seed: int, at_once: int = 16) -> Outcome:
     """Interrupt programs that use servers, at random moments. Raises AssertionError."""
-    dice = random.Random(seed)
-    temporary, data = folder / "temporary", folder / "data"
+    with ThreadPoolExecutor(at_once) as threads:
+        for _ in threads.map(lambda place: _interrupt_in_turn(place, count, at_once, folder, seed), range(at_once)):
+            pass
+    half_written = [path for path in folder.rglob(".*") if path.name != ".lock"]
+    assert not half_written, f"half-written files are left: {half_written}"
+    return Outcome({"programs interrupted": count, "programs that left something": 0})
+
+
+def _interrupt_in_turn(place: int, count: int, at_once: int, folder: Path, seed: int) -> None:
+    """One of several series of programs at the same time, each series in folders of its own."""
+    dice = random.Random(f"{seed} {place}")
+    temporary, data = folder / f"temporary-{place}", folder / f"data-{place}"
     for path in (temporary, data):
         path.mkdir()
     commands = (_USING, ("-c", _SERVING, "--secure-port=0", f"--data-dir={data}"))
-    for number in range(count):
-        _interrupt_one(commands[number % len(commands)], temporary, dice)
-    half_written = [path for path in data.rglob(".*") if path.name != ".lock"]
-    assert not half_written, f"half-written files are left: {half_written}"
-    return f"{count} programs interrupted"
+    for number in range(place, count, at_once):
+        _interrupt_one(commands[number // at_once % len(commands)], temporary, dice)
 
 
 def _use() -> None:

@@ -15,6 +15,8 @@ from typing import Any
 from tests import program
 from tests.apiserver.workers.running import CONFIG_MAPS, Address, Connection
 from tests.reliability import histories
+from tests.reliability.outcomes import Outcome
+from tests.reliability.tally import Tally
 
 _MOST_BEFORE, _AFTER = 60, 40
 """Acknowledged writes before and after a kill."""
@@ -52,8 +54,8 @@ class Writer:
                 self.failures += 1
 
 
-async def run(directory: Path, *, rounds: int, seed: int) -> str:
-    """Run the rounds on one server. Returns a summary."""
+async def run(directory: Path, *, rounds: int, seed: int) -> Outcome:
+    """Run the rounds on one server."""
     chance = random.Random(seed)
     writes = failures = 0
     with program.running(directory, *_FLAGS) as started:
@@ -63,12 +65,12 @@ async def run(directory: Path, *, rounds: int, seed: int) -> str:
             await _round(address, writers, killed=chance.randrange(2), before=chance.randrange(1, _MOST_BEFORE))
             writes += sum(len(writer.acknowledged) for writer in writers)
             failures += sum(writer.failures for writer in writers)
-    return f"{rounds} kills: {writes} acknowledged writes, none lost; {failures} failed"
+    return Outcome({"kills": rounds, "acknowledged writes": writes, "failed writes": failures, "lost writes": 0})
 
 
-async def collect_histories(directory: Path, *, runs: int, seed: int) -> str:
-    """Histories of many clients while the workers are killed. Returns a summary."""
-    operations = 0
+async def collect_histories(directory: Path, *, runs: int, seed: int) -> Outcome:
+    """Histories of many clients while the workers are killed."""
+    tally = Tally()
     with program.running(directory, *_FLAGS) as started:
         address = _address_of(started, directory)
         for run_seed in range(seed, seed + runs):
@@ -78,10 +80,8 @@ async def collect_histories(directory: Path, *, runs: int, seed: int) -> str:
             finally:
                 killing.cancel()
                 await asyncio.wait([killing])
-            wrong = histories.contradictions(found)
-            assert not wrong, "\n".join(f"{name}: {one}" for name, history in wrong.items() for one in history)
-            operations += sum(map(len, found.values()))
-    return f"{runs} runs under kills, {operations} operations: all linearizable"
+            tally.add(found)
+    return tally.outcome()
 
 
 async def _kill_for_ever(address: Address, chance: random.Random) -> None:
