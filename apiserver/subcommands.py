@@ -1,4 +1,4 @@
-"""subcommands: the table of subcommands: `apiserver NAME ...`. Each is a module with a function `run`.
+"""subcommands: the table of subcommands: `apiserver NAME ...`. Each is a module with a `MANUAL` and a function `run`.
 
 `run` takes the arguments after the name and returns the exit code. It raises UsageError. Must hold: a module is loaded
 when its subcommand runs, so that a server starts without it.
@@ -6,8 +6,12 @@ when its subcommand runs, so that a server starts without it.
 
 import importlib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.config.manuals import CommandManual
 
 _PACKAGE = "aio_apiserver.apiserver"
 
@@ -20,8 +24,17 @@ class Subcommand(Struct, frozen=True):
 
     def run(self, arguments: Sequence[str]) -> int:
         """Run it. Returns the exit code. Raises UsageError."""
-        code: int = importlib.import_module(f"{_PACKAGE}.{self.module}").run(arguments)
+        code: int = self._loaded.run(arguments)
         return code
+
+    @property
+    def manual(self) -> "CommandManual":
+        manual: CommandManual = self._loaded.MANUAL
+        return manual
+
+    @property
+    def _loaded(self) -> Any:
+        return importlib.import_module(f"{_PACKAGE}.{self.module}")
 
 
 SUBCOMMANDS: Mapping[str, Subcommand] = {
@@ -33,6 +46,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = {
     "healthcheck": Subcommand("commands.healthcheck", "Ask the server of this machine whether it is ready."),
     "help": Subcommand("commands.help", "List the commands, or explain one."),
     "inspect": Subcommand("commands.inspect", "Show the objects of a data directory, an etcd or a backup."),
+    "kubeconfig": Subcommand("commands.kubeconfig", "Print a kubeconfig for the administrator or another user."),
     "migrate": Subcommand("commands.migrate", "Copy a store to another one: embedded to etcd, and back."),
     "restore": Subcommand("commands.restore", "Make a store from a backup."),
     "rotate": Subcommand("replicas.rotation", "Replace a key that all servers on one etcd share."),

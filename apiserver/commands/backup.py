@@ -11,24 +11,29 @@ from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_flag
 from aio_apiserver.apiserver.commands.progress import progress
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.transfer import archive, opening
 from aio_apiserver.storage.transfer.archive import BrokenArchive
 from aio_apiserver.storage.transfer.contents import contents_of
 
 _OWN = (text_flag("since", "An earlier backup: the new one holds what has changed since, and is restored after it."),)
-_USAGE = """\
-Writes all objects of a store to a file, at one revision. The servers of the store may run. The file holds Secrets as
-they are stored: keep it as safe as the store.
-
-Usage:
-  apiserver backup FILE [--since EARLIER] [--data-dir=... | --etcd-servers=...]
-"""
+MANUAL = CommandManual(
+    about="Writes all objects of a store to a file, at one revision, compressed and verified. The servers of the store "
+    "may run. The file holds Secrets as they are stored: keep it as safe as the store.",
+    usage=("backup FILE [--since EARLIER] [--data-dir=... | --etcd-servers=...]",),
+    flags=_OWN,
+    examples=(
+        CommandExample("backup monday.backup --data-dir=data", "all objects of a data directory, beside its server"),
+        CommandExample("backup tuesday.backup --since monday.backup --data-dir=data", "what has changed since monday"),
+        CommandExample("backup etcd.backup --etcd-servers=http://127.0.0.1:2379", "all objects of an etcd"),
+    ),
+)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Write the file. Returns the exit code. Raises UsageError."""
-    if command_lines.wants_help(arguments, _USAGE, _OWN):
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
     if len(line.words) != 1:

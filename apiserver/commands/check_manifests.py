@@ -5,50 +5,68 @@ compares what the servers answer. Must hold: the exit code is 1 when a manifest 
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
+from aio_apiserver.apiserver.commands import command_lines, output
+from aio_apiserver.apiserver.commands.command_lines import text_flag
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.testing import manifest_checks
-from aio_apiserver.apiserver.testing.manifest_checks import ManifestFinding
 from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.minors import Minor
 
-_USAGE = """\
-Shows which manifests another minor of Kubernetes refuses, warns of or changes, as a table. The exit code is 1 when
-there are any.
-
-Usage:
-  apiserver check-manifests --from MINOR --to MINOR PATH ...
-
-PATH is a file or a folder with YAML or JSON. All minors from --from to --to are tried.
-"""
+_OWN = (
+    text_flag("from", "The minor of Kubernetes that the manifests are for."),
+    text_flag("to", "The minor that they are checked with; all minors between both are tried."),
+    output.flag(),
+)
+MANUAL = CommandManual(
+    about="Shows which manifests another minor of Kubernetes refuses, warns of or changes. PATH is a file or a folder "
+    "with YAML or JSON.",
+    usage=("check-manifests --from MINOR --to MINOR [-o table|yaml|json] PATH ...",),
+    flags=_OWN,
+    finding="a manifest would be refused, warned of or changed",
+    examples=(CommandExample("check-manifests --from 1.34 --to 1.36 manifests/", "before an upgrade of two minors"),),
+)
+_FLAGS = {"--from": "--from", "--to": "--to", "--output": "--output", "-o": "--output"}
 _HEAD = ("MANIFEST", "MINOR", "EFFECT", "DETAIL")
 
 
 def run(arguments: Sequence[str]) -> int:
     """Print the table. Returns the exit code. Raises UsageError."""
-    if {"-h", "--help"} & set(arguments):
-        sys.stdout.write(_USAGE)
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
     options, paths = _parsed(arguments)
+    form = output.checked(options.pop("--output", "table"))
     try:
-        found = manifest_checks.check(_between(options), [Path(path) for path in paths])
+        tried = _between({name: _minor(name, text) for name, text in options.items()})
+        found = manifest_checks.check(tried, [Path(path) for path in paths])
     except (OSError, ValueError) as exc:
         raise UsageError(f"check-manifests: {exc}") from exc
-    sys.stdout.write("".join(_table(found)) if found else "No manifest is refused, warned of or changed.\n")
+    if found or form != "table":
+        output.show(
+            form,
+            head=_HEAD,
+            rows=[(one.manifest, one.minor, one.effect, one.detail) for one in found],
+            document=lambda: [msgspec.to_builtins(one) for one in found],
+        )
+    else:
+        sys.stdout.write("No manifest is refused, warned of or changed.\n")
     return 1 if any(one.effect != manifest_checks.ACCEPTED for one in found) else 0
 
 
-def _parsed(arguments: Sequence[str]) -> tuple[Mapping[str, Minor], Sequence[str]]:
-    """The minors of --from and --to, and the paths. Raises UsageError."""
-    options: dict[str, Minor] = {}
+def _parsed(arguments: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
+    """The flags, and the paths. Raises UsageError."""
+    options: dict[str, str] = {}
     paths: list[str] = []
     left = iter(arguments)
     for argument in left:
         name, has_value, value = argument.partition("=")
-        if name in ("--from", "--to"):
-            options[name] = _minor(name, value if has_value else next(left, ""))
+        if name in _FLAGS:
+            options[_FLAGS[name]] = value if has_value else next(left, "")
         elif argument.startswith("-"):
             raise UsageError(f"check-manifests: unknown flag {argument}")
         else:
@@ -73,10 +91,3 @@ def _between(options: Mapping[str, Minor]) -> Sequence[Minor]:
     low, high = sorted((first, last))
     found = [minor for minor in minors.KNOWN.values() if low <= minor.version <= high]
     return found if first <= last else found[::-1]
-
-
-def _table(findings: Iterable[ManifestFinding]) -> Iterator[str]:
-    rows = [_HEAD, *((one.manifest, one.minor, one.effect, one.detail) for one in findings)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD) - 1)]
-    for row in rows:
-        yield "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) + "\n"

@@ -13,15 +13,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.config import command_line, flag_grammar, storage_config
+from aio_apiserver.apiserver.config import command_line, flag_grammar, manuals, storage_config
 from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError, Value
+from aio_apiserver.apiserver.config.manuals import CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.process import loops
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
 
-FAILED = 1
 _OWN = "Command"
 
 
@@ -50,36 +50,32 @@ class CommandLine(Struct, frozen=True):
         return replace(storage_config.config_of(self.settings), compaction_interval=0.0)
 
 
-def text_flag(name: str, help_text: str, default: str = "") -> Flag:
-    return Flag(name, FlagType.STRING, _OWN, help_text, default)
+def text_flag(name: str, help_text: str, default: str = "", *, short: str = "") -> Flag:
+    return Flag(name, FlagType.STRING, _OWN, help_text, default, short)
 
 
-def list_flag(name: str, help_text: str) -> Flag:
-    return Flag(name, FlagType.LIST, _OWN, help_text)
+def list_flag(name: str, help_text: str, *, short: str = "") -> Flag:
+    return Flag(name, FlagType.LIST, _OWN, help_text, "", short)
 
 
 def switch(name: str, help_text: str) -> Flag:
     return Flag(name, FlagType.BOOL, _OWN, help_text)
 
 
-def parse(arguments: Sequence[str], own: Sequence[Flag], *, shorthands: Mapping[str, str] | None = None) -> CommandLine:
-    """The words before the first flag, and the flags. `shorthands`: -o for --output. Raises UsageError."""
+def parse(arguments: Sequence[str], own: Sequence[Flag]) -> CommandLine:
+    """The words before the first flag, and the flags. Raises UsageError."""
     count = next((at for at, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
-    short = shorthands or {}
-    flags = [*command_line.flags(), *own]
     named = {flag.name for flag in own}
-    parsed = flag_grammar.parse([_long(one, short) for one in arguments[count:]], flags, UNUSED)
+    parsed = flag_grammar.parse(arguments[count:], [*command_line.flags(), *own], UNUSED)
     values = {name: parsed.values.pop(name) for name in list(parsed.values) if name in named}
     return CommandLine(arguments[:count], command_line.settings_of(parsed), values)
 
 
-def wants_help(arguments: Sequence[str], usage: str, own: Sequence[Flag] = ()) -> bool:
+def wants_help(arguments: Sequence[str], manual: CommandManual) -> bool:
     """Whether help is wanted; it is printed then."""
     if not {"-h", "--help"} & set(arguments):
         return False
-    width = max((len(flag.name) for flag in own), default=0)
-    lines = [f"  --{flag.name.ljust(width)}  {flag.help}\n" for flag in own]
-    sys.stdout.write(usage + ("\nFlags, beside those of the server:\n" + "".join(lines) if lines else ""))
+    sys.stdout.write(manuals.help_text(manual))
     return True
 
 
@@ -97,7 +93,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
 def failed(message: str) -> int:
     """Print an error. Returns the exit code of a failure."""
     sys.stderr.write(f"Error: {message}\n")
-    return FAILED
+    return manuals.FAILURE
 
 
 def reason(failure: Exception) -> str:
@@ -105,12 +101,3 @@ def reason(failure: Exception) -> str:
     if isinstance(failure, OSError) and failure.errno is not None and failure.filename is not None:
         return f"{failure.filename}: {os.strerror(failure.errno)}"
     return str(failure)
-
-
-def _long(argument: str, shorthands: Mapping[str, str]) -> str:
-    """An argument with its flag's long name: -o=json and -ojson are --output=json."""
-    name = shorthands.get(argument[1:2]) if argument[:1] == "-" and argument[:2] != "--" else None
-    if name is None:
-        return argument
-    value = argument[2:].removeprefix("=")
-    return f"--{name}={value}" if value else f"--{name}"

@@ -1,30 +1,37 @@
 """Completion: `apiserver completion SHELL`, a script for bash, zsh or fish with the commands and flags.
 
-The script asks nothing of the program when a key is pressed. Must hold: it names every command and every flag.
+The script asks nothing of the program when a key is pressed. Must hold: it names
+every command and every flag, those of the commands included.
 """
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.config import command_line
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.subcommands import SUBCOMMANDS
 
-_USAGE = """\
-Prints the completion of commands and flags.
-
-Usage:
-  apiserver completion {bash|zsh|fish}
-
-  bash: source <(apiserver completion bash)
-  zsh:  source <(apiserver completion zsh)
-  fish: apiserver completion fish | source
-"""
+MANUAL = CommandManual(
+    about="Prints the completion of commands and flags for a shell. The script does not start the program when a "
+    "key is pressed.",
+    usage=("completion {bash|zsh|fish}",),
+    examples=(
+        CommandExample("completion bash > ~/.local/share/bash-completion/completions/apiserver", "for bash"),
+        CommandExample("completion zsh > ~/.apiserver-completion; source ~/.apiserver-completion", "for zsh"),
+        CommandExample("completion fish | source", "for fish"),
+    ),
+)
 _BASH = """\
 _apiserver() {{
     local current=${{COMP_WORDS[COMP_CWORD]}}
+    local own=
+    case ${{COMP_WORDS[1]}} in
+{own}
+    esac
     case $current in
-        -*) COMPREPLY=($(compgen -W "{flags}" -- "$current")) ;;
+        -*) COMPREPLY=($(compgen -W "$own {flags}" -- "$current")) ;;
         *)  if [ "$COMP_CWORD" = 1 ]; then COMPREPLY=($(compgen -W "{commands}" -- "$current"))
             else COMPREPLY=($(compgen -f -- "$current")); fi ;;
     esac
@@ -38,8 +45,7 @@ autoload -U +X bashcompinit && bashcompinit
 
 def run(arguments: Sequence[str]) -> int:
     """Print the script. Returns the exit code. Raises UsageError."""
-    if {"-h", "--help"} & set(arguments):
-        sys.stdout.write(_USAGE)
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
     if len(arguments) != 1 or arguments[0] not in _SCRIPTS:
         raise UsageError(f"completion needs one of {', '.join(_SCRIPTS)}")
@@ -48,8 +54,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _bash() -> str:
-    flags = " ".join(f"--{flag.name}" for flag in command_line.flags())
-    return _BASH.format(flags=flags, commands=" ".join(SUBCOMMANDS))
+    flags = _names(command_line.flags())
+    own = "\n".join(f'        {name}) own="{_names(command.manual.flags)}" ;;' for name, command in SUBCOMMANDS.items())
+    return _BASH.format(flags=flags, commands=" ".join(SUBCOMMANDS), own=own)
 
 
 def _zsh() -> str:
@@ -61,8 +68,15 @@ def _fish() -> str:
         f"complete -c apiserver -n __fish_use_subcommand -f -a {name} -d '{_quoted(command.text)}'"
         for name, command in SUBCOMMANDS.items()
     ]
+    for name, command in SUBCOMMANDS.items():
+        used = f"complete -c apiserver -n '__fish_seen_subcommand_from {name}'"
+        lines += [f"{used} -l {flag.name} -d '{_quoted(flag.help)}'" for flag in command.manual.flags]
     lines += [f"complete -c apiserver -l {flag.name} -d '{_quoted(flag.help)}'" for flag in command_line.flags()]
     return "\n".join(lines) + "\n"
+
+
+def _names(flags: Sequence[Flag]) -> str:
+    return " ".join(f"--{flag.name}" for flag in flags)
 
 
 def _quoted(text: str) -> str:

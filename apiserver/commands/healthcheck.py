@@ -11,21 +11,27 @@ from http.client import HTTPException, HTTPSConnection
 from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.commands.command_lines import text_flag
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.tls import contexts
 
 _SECONDS = 3.0
 FLAGS = (text_flag("path", "The path to ask: /readyz, /livez or one check of them.", "/readyz"),)
-_USAGE = """\
-Asks the server of this machine whether it is ready. The exit code is 0 when it is.
-
-Usage:
-  apiserver healthcheck [--secure-port=6443] [--bind-address=...] [--path=/readyz]
-"""
+MANUAL = CommandManual(
+    about="Asks the server of this machine whether it is ready, without credentials and with any certificate. For "
+    "containers and units.",
+    usage=("healthcheck [--secure-port=6443] [--bind-address=...] [--path=/readyz]",),
+    flags=FLAGS,
+    finding="the server is not ready",
+    examples=(
+        CommandExample("healthcheck", "whether the server on port 6443 is ready"),
+        CommandExample("healthcheck --secure-port=7443 --path=/livez", "whether another one is alive"),
+    ),
+)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Ask the server. Returns the exit code. Raises UsageError."""
-    if command_lines.wants_help(arguments, _USAGE, FLAGS):
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, FLAGS)
     if line.words:

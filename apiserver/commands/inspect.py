@@ -9,60 +9,64 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-import orjson
-
-from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands import command_lines, output, stored_values
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, text_flag
 from aio_apiserver.apiserver.commands.stored_values import StoredValue, ValueReader
+from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.transfer import archive, opening
 from aio_apiserver.storage.transfer.contents import contents_of, directory_of
-from aio_apiserver.storage.transformer import TransformerFor, identity_for
 
 _OWN = (
-    text_flag("output", "One of table, yaml, json (short: -o).", "table"),
-    text_flag("namespace", "The objects of this namespace (short: -n)."),
+    output.flag(),
+    text_flag("namespace", "The objects of this namespace.", short="n"),
     list_flag("backup", "A backup and its increments, in place of a store."),
 )
-_SHORT = {"o": "output", "n": "namespace"}
-_USAGE = """\
-Shows the objects of a data directory, an etcd or a backup. The servers of the store may run. Values of kube-apiserver
-are read, too, and encrypted ones with --encryption-provider-config. The exit code is 1 when a value cannot be read.
-
-Usage:
-  apiserver inspect [RESOURCE[.GROUP] [NAME]] [-n NAMESPACE] [-o table|yaml|json]
-                    [--backup FILE,... | --data-dir=... | --etcd-servers=...]
-"""
+MANUAL = CommandManual(
+    about="Shows the objects of a data directory, an etcd or a backup. The servers of the store may run. Values of "
+    "kube-apiserver are read, too, and encrypted ones with --encryption-provider-config.",
+    usage=(
+        "inspect [RESOURCE[.GROUP] [NAME]] [-n NAMESPACE] [-o table|yaml|json] "
+        "[--backup FILE,... | --data-dir=... | --etcd-servers=...]",
+    ),
+    flags=_OWN,
+    finding="a value cannot be read",
+    examples=(
+        CommandExample("inspect --data-dir=data", "all objects of a data directory, as a table"),
+        CommandExample("inspect deployments.apps -n default -o yaml --backup monday.backup", "from a backup"),
+        CommandExample(
+            "inspect secrets -o yaml --data-dir=data --encryption-provider-config=encryption.yaml", "encrypted ones"
+        ),
+    ),
+)
 _HEAD = ("RESOURCE", "NAMESPACE", "NAME", "APIVERSION", "REVISION", "BYTES", "FORM")
 
 
 def run(arguments: Sequence[str]) -> int:
     """Print the objects. Returns the exit code. Raises UsageError."""
-    if command_lines.wants_help(arguments, _USAGE, _OWN):
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN, shorthands=_SHORT)
-    if line.text("output", "table") not in _PRINTERS:
-        raise UsageError(f"inspect: --output is one of {', '.join(_PRINTERS)}")
+    line = command_lines.parse(arguments, _OWN)
+    form = output.form_of(line)
     if len(line.words) > 2:
         raise UsageError("inspect takes a resource and a name, before its flags")
-    return command_lines.run(lambda: _inspect(line))
+    return command_lines.run(lambda: _inspect(line, form))
 
 
-async def _inspect(line: CommandLine) -> int:
+async def _inspect(line: CommandLine, form: str) -> int:
     async with AsyncExitStack() as stack:
-        transformer_for = await _transformers(line, stack)
+        transformer_for = await stored_values.transformers(line, stack)
         reader = ValueReader(directory_of(line.settings.etcd_prefix), transformer_for)
         read = [await reader.read(record) async for record in _records(line, stack)]
     found = [value for value in read if value is not None and _is_wanted(value, line)]
-    _PRINTERS[line.text("output", "table")](found)
+    _PRINTERS[form](found)
     for value in found:
         if value.problem:
             sys.stderr.write(f"Error: {value.problem}\n")
-    return command_lines.FAILED if any(value.problem for value in found) else 0
+    return manuals.FAILURE if any(value.problem for value in found) else 0
 
 
 async def _records(line: CommandLine, stack: AsyncExitStack) -> AsyncIterator[Record]:
@@ -73,14 +77,6 @@ async def _records(line: CommandLine, stack: AsyncExitStack) -> AsyncIterator[Re
     source = await stack.enter_async_context(opening.reading(line.store))
     async for record in (await contents_of(source, line.settings.etcd_prefix)).records():
         yield record
-
-
-async def _transformers(line: CommandLine, stack: AsyncExitStack) -> TransformerFor:
-    if line.store.encryption_config is None:
-        return identity_for
-    encryption = await Encryption.start(line.store.encryption_config, clock=SystemClock())
-    stack.push_async_callback(encryption.close)
-    return encryption.transformer
 
 
 def _is_wanted(value: StoredValue, line: CommandLine) -> bool:
@@ -94,11 +90,7 @@ def _is_wanted(value: StoredValue, line: CommandLine) -> bool:
 
 
 def _print_table(found: Sequence[StoredValue]) -> None:
-    rows = [_HEAD, *map(_row, found)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    for row in rows:
-        text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        sys.stdout.write(f"{text.rstrip()}\n")
+    output.table(_HEAD, [_row(value) for value in found])
 
 
 def _row(value: StoredValue) -> Sequence[str]:
@@ -125,7 +117,7 @@ def _print_yaml(found: Iterable[StoredValue]) -> None:
 def _print_json(found: Iterable[StoredValue]) -> None:
     items = [value.content for value in found if not value.problem]
     listed = {"apiVersion": "v1", "kind": "List", "items": items}
-    sys.stdout.write(orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(output.text_of("json", listed))
 
 
 _PRINTERS: Mapping[str, Callable[[Sequence[StoredValue]], None]] = {

@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, text_flag
 from aio_apiserver.apiserver.commands.progress import progress
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.storage_config import config_of
 from aio_apiserver.storage.factory.factory import StorageConfig
@@ -30,18 +31,24 @@ _OWN = (
     text_flag("to-etcd-certfile", "As --etcd-certfile, for the etcd to write."),
     text_flag("to-etcd-keyfile", "As --etcd-keyfile, for the etcd to write."),
 )
-_USAGE = """\
-Copies a store to another one, and compares both at the end. Stop the servers of both first. After an interruption, run
-the same command again.
-
-Usage:
-  apiserver migrate {--data-dir=... | --etcd-servers=...} {--to-data-dir=... | --to-etcd-servers=...}
-"""
+MANUAL = CommandManual(
+    about="Copies a store to another one, and compares all keys and values of both at the end. Stop the servers of "
+    "both first. After an interruption, run the same command again.",
+    usage=("migrate {--data-dir=... | --etcd-servers=...} {--to-data-dir=... | --to-etcd-servers=...}",),
+    flags=_OWN,
+    examples=(
+        CommandExample("migrate --data-dir=data --to-etcd-servers=http://127.0.0.1:2379", "embedded to etcd"),
+        CommandExample(
+            "migrate --etcd-servers=http://127.0.0.1:2379 --to-data-dir=data",
+            "the etcd of a kube-apiserver, or of this server, to an embedded store",
+        ),
+    ),
+)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Copy and compare. Returns the exit code. Raises UsageError."""
-    if command_lines.wants_help(arguments, _USAGE, _OWN):
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
     if line.words or bool(line.text("to-data-dir")) == bool(line.texts("to-etcd-servers")):

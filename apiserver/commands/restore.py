@@ -13,23 +13,28 @@ from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, switch
 from aio_apiserver.apiserver.commands.progress import progress
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.storage.kv.sqlite import loading
 from aio_apiserver.storage.transfer import applying, archive, opening
 from aio_apiserver.storage.transfer.archive import BrokenArchive, Restorable
 from aio_apiserver.storage.transfer.contents import directory_of
 
 _OWN = (switch("replace", "Replace the objects of a store that has some already."),)
-_USAGE = """\
-Makes a store from a backup. With an incremental backup, name the full one first, then the increments in order.
-
-Usage:
-  apiserver restore FILE [INCREMENT ...] [--replace] [--data-dir=... | --etcd-servers=...]
-"""
+MANUAL = CommandManual(
+    about="Makes a store from a backup. With an incremental backup, name the full one first, then the increments in "
+    "order. Stop the servers of the store first.",
+    usage=("restore FILE [INCREMENT ...] [--replace] [--data-dir=... | --etcd-servers=...]",),
+    flags=_OWN,
+    examples=(
+        CommandExample("restore monday.backup tuesday.backup --data-dir=new", "a new data directory"),
+        CommandExample("restore monday.backup --replace --data-dir=data", "replace the objects of a store"),
+    ),
+)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Restore. Returns the exit code. Raises UsageError."""
-    if command_lines.wants_help(arguments, _USAGE, _OWN):
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
     if not line.words:

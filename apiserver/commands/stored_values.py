@@ -5,10 +5,12 @@ cannot read is shown with the reason, and does not end the command.
 """
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.apiserver.commands.command_lines import CommandLine
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.kind import Kind
@@ -16,9 +18,11 @@ from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage import codec
+from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Record
-from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, TransformerFor
+from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, TransformerFor, identity_for
 
 _OWN = "_"
 
@@ -85,6 +89,15 @@ class ValueReader:
             return {}, str(exc), form.strip()
         value["metadata"]["resourceVersion"] = str(record.mod_revision)
         return {"apiVersion": value.pop("apiVersion", ""), "kind": value.pop("kind", ""), **value}, "", form
+
+
+async def transformers(line: CommandLine, stack: AsyncExitStack) -> TransformerFor:
+    """The transformers of --encryption-provider-config. The stack closes them."""
+    if line.store.encryption_config is None:
+        return identity_for
+    encryption = await Encryption.start(line.store.encryption_config, clock=SystemClock())
+    stack.push_async_callback(encryption.close)
+    return encryption.transformer
 
 
 def _kinds() -> list[Kind]:

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.apiserver.commands import command_lines, output
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.admission_plugins import names_at
@@ -18,13 +20,15 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.machinery import schema
 
-_USAGE = """\
-Lists the minors of Kubernetes that the server can be (--kubernetes-version), and what is new, deprecated and removed in
-each.
-
-Usage:
-  apiserver versions [MINOR ...]
-"""
+_FORMS = ("text", "yaml", "json")
+_OWN = (output.flag("text", _FORMS),)
+MANUAL = CommandManual(
+    about="Lists the minors of Kubernetes that the server can be (--kubernetes-version), and what is new, deprecated "
+    "and removed in each.",
+    usage=("versions [MINOR ...] [-o text|yaml|json]",),
+    flags=_OWN,
+    examples=(CommandExample("versions 1.36", "what Kubernetes 1.36 changes"),),
+)
 _WIDTH = 116
 
 
@@ -40,15 +44,26 @@ class MinorFacts(Struct, frozen=True):
     plugins: frozenset[str]
 
 
+class ListedMinor(Struct, frozen=True):
+    """A minor, and what is different from the one before, by title."""
+
+    name: str
+    minor: Minor
+    changes: Mapping[str, frozenset[str]]
+
+
 def run(arguments: Sequence[str]) -> int:
     """Print the list. Returns the exit code. Raises UsageError."""
-    if {"-h", "--help"} & set(arguments):
-        sys.stdout.write(_USAGE)
+    if command_lines.wants_help(arguments, MANUAL):
         return 0
-    for name in arguments:
+    line = command_lines.parse(arguments, _OWN)
+    form = output.form_of(line, _FORMS)
+    for name in line.words:
         if name.removeprefix("v") not in minors.KNOWN:
             raise UsageError(f"versions: unknown minor {name}; the minors are {', '.join(minors.KNOWN)}")
-    sys.stdout.write("".join(_listed({name.removeprefix("v") for name in arguments} or set(minors.KNOWN))))
+    wanted = {name.removeprefix("v") for name in line.words} or set(minors.KNOWN)
+    found = [one for one in _listed() if one.name in wanted]
+    sys.stdout.write("".join(map(_text, found)) if form == "text" else output.text_of(form, _document(found)))
     return 0
 
 
@@ -88,17 +103,31 @@ def _fields_of(minor: Minor, versions: Iterable[tuple[str, str]]) -> Iterator[st
                 yield f"{shown[package]} {kind}.{field}"
 
 
-def _listed(wanted: set[str]) -> Iterator[str]:
+def _listed() -> Iterator[ListedMinor]:
     before: MinorFacts | None = None
     for name, minor in minors.KNOWN.items():
         facts = facts_of(minor)
-        if name in wanted:
-            mark = " (default)" if minor == Minor() else ""
-            yield f"{name}  {minor.git_version}{mark}\n"
-            for title, items in changes(before, facts).items():
-                yield from _wrapped(title, sorted(items))
-            yield "\n"
+        yield ListedMinor(name, minor, changes(before, facts))
         before = facts
+
+
+def _text(listed: ListedMinor) -> str:
+    mark = " (default)" if listed.minor == Minor() else ""
+    lines = [f"{listed.name}  {listed.minor.git_version}{mark}\n"]
+    for title, items in listed.changes.items():
+        lines += _wrapped(title, sorted(items))
+    return "".join([*lines, "\n"])
+
+
+def _document(found: Iterable[ListedMinor]) -> Sequence[Mapping[str, object]]:
+    return [
+        {
+            "minor": one.name,
+            "version": one.minor.git_version,
+            "changes": {title: sorted(items) for title, items in one.changes.items()},
+        }
+        for one in found
+    ]
 
 
 def changes(before: MinorFacts | None, facts: MinorFacts) -> Mapping[str, frozenset[str]]:

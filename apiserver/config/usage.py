@@ -51,8 +51,8 @@ _LEAST_COLUMNS = 60
 
 def help_text(columns: int = 0) -> str:
     """The text of --help, wrapped to a width. 0 columns: not wrapped."""
-    sections = [_ABOUT, "Usage:\n  apiserver [flags]\n  apiserver rotate [key] [flags]"]
-    sections += [f"{group} flags:\n\n{_layout(flags, columns)}" for group, flags in _grouped()]
+    sections = [_ABOUT, "Usage:\n  apiserver [flags]\n  apiserver COMMAND [arguments] [flags]\n  apiserver help"]
+    sections += [f"{group} flags:\n\n{_layout(flags, columns)}" for group, flags in grouped()]
     variables = "\n".join(f"  {name}  {text}" for name, text in ENVIRONMENT.items())
     sections.append(f"Environment:\n\n{variables}")
     sections.append(
@@ -67,7 +67,7 @@ def markdown() -> str:
         "# Flags\n\nThe names, the grammar and the meaning are kube-apiserver's; `apiserver --help` prints the same. "
         "The flags under *Local* are this server's own.\n"
     ]
-    for group, flags in _grouped():
+    for group, flags in grouped():
         rows = "".join(
             f"| `--{flag.name}` | {flag.kind.value} | {_cell(flag.default)} | {flag.help} |\n" for flag in flags
         )
@@ -79,7 +79,8 @@ def markdown() -> str:
     return "\n".join(parts)
 
 
-def _grouped() -> Iterable[tuple[str, list[Flag]]]:
+def grouped() -> Iterable[tuple[str, list[Flag]]]:
+    """The flags of the server by group."""
     ordered = sorted((*command_line.flags(), HELP, VERSION), key=lambda flag: (_GROUPS.index(flag.group), flag.name))
     return [(group, list(map(_filled, flags))) for group, flags in groupby(ordered, key=lambda flag: flag.group)]
 

@@ -16,8 +16,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.config import command_line, flag_grammar, storage_config
+from aio_apiserver.apiserver.config import command_line, flag_grammar, manuals, storage_config
 from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError
+from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS, InvalidKeyRing, KeyRing
@@ -28,15 +29,16 @@ from aio_apiserver.storage.factory.factory import StorageFactory
 
 NAMES = ("service-account-key", "ca", "admin-token")
 _FINISH = Flag("finish", FlagType.BOOL, "Local", "Drop the old keys of a rotation.")
-_USAGE = f"""\
-Replaces a key that all servers on one etcd share.
-
-Usage:
-  apiserver rotate {{{"|".join(NAMES)}}} --etcd-servers=... [flags of the server]
-  apiserver rotate {{{"|".join(NAMES)}}} --etcd-servers=... [flags of the server] --finish
-
-Without --finish a new key is made; old ones are still accepted. With --finish the old ones are dropped.
-"""
+MANUAL = CommandManual(
+    about="Replaces a key that all servers on one etcd share. Without --finish a new key is made; old ones are still "
+    "accepted. With --finish the old ones are dropped.",
+    usage=(f"rotate {{{'|'.join(NAMES)}}} --etcd-servers=... [--finish]",),
+    flags=(_FINISH,),
+    examples=(
+        CommandExample("rotate service-account-key --etcd-servers=http://127.0.0.1:2379", "make a new key"),
+        CommandExample("rotate service-account-key --etcd-servers=http://127.0.0.1:2379 --finish", "drop the old one"),
+    ),
+)
 _MADE: Mapping[str, str] = {
     "service-account-key": f"All replicas verify with it within {LOOK_SECONDS:g}s, and sign with it after "
     f"{GRACE_SECONDS:g}s. Finish when the tokens of the old key have ended.",
@@ -54,8 +56,8 @@ class RotationRefused(Exception):
 def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask for. Returns the exit code. Raises UsageError."""
     name, flags = (arguments[0], arguments[1:]) if arguments else ("", ())
-    if name in ("-h", "--help"):
-        sys.stdout.write(_USAGE)
+    if {"-h", "--help"} & set(arguments):
+        sys.stdout.write(manuals.help_text(MANUAL))
         return 0
     if name not in NAMES:
         raise UsageError(f"rotate needs one of {', '.join(NAMES)}, got {name!r}")

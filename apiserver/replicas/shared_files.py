@@ -7,14 +7,17 @@ Must hold: the server is not ready before it has the shared secrets. While etcd 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.replicas.key_ring import LOOK_SECONDS, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import StorageError, Unavailable
+from aio_apiserver.storage.errors import InvalidOptions, StorageError, Unavailable
 from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 
 logger = logging.getLogger(__name__)
@@ -89,6 +92,26 @@ class SharedFiles:
         if problem != self._problem:
             logger.warning("the keys that all replicas share cannot be read, nothing changes: %s", problem)
         self._problem = problem
+
+
+@asynccontextmanager
+async def in_temporary_directory(settings: Settings, secrets: SharedSecrets, clock: Clock) -> AsyncIterator[Settings]:
+    """Settings whose --cert-dir is a temporary directory with the shared keys, for a command without files of a server.
+
+    Raises InvalidOptions when no server has shared keys yet, StorageError.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        filled = settings.model_copy(update={"cert_dir": Path(directory)})
+        for key in shared_keys(filled, clock):
+            ring = KeyRing.parse(await secrets.update(key.name, partial(_existing, key)))
+            await asyncio.to_thread(key.put, ring, clock.now())
+        yield filled
+
+
+async def _existing(key: SharedKey, present: bytes | None) -> bytes:
+    if present is None:
+        raise InvalidOptions(f"no server has shared a {key.title} on this etcd yet; is --etcd-prefix the servers'?")
+    return present
 
 
 async def open_shared_files(settings: Settings, secrets: SharedSecrets | None, clock: Clock) -> SharedFiles | None:

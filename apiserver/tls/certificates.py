@@ -83,6 +83,24 @@ def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -
         return maker.signed(f"client-{digest[:16]}", maker.clients_ca(), issuing.subject(user, *groups), ())
 
 
+def issued(directory: Path, user: str, groups: Sequence[str], clock: Clock, *, seconds: float) -> tuple[bytes, bytes]:
+    """A client certificate and its key as PEM, which no file keeps, signed by the CA in the directory."""
+    with _locked(directory):
+        maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
+        life = timedelta(seconds=seconds)
+        return issuing.pem(issuing.issue(maker.clients_ca(), issuing.subject(user, *groups), (), maker.now, life=life))
+
+
+def authority(directory: Path) -> Path:
+    """The certificate in the directory with which clients verify the serving certificate."""
+    maker = _Maker(directory, datetime.now(UTC))
+    return maker.files(_SERVER if maker.has_foreign(_SERVER) else _CA).certificate
+
+
+def has_ca(directory: Path) -> bool:
+    return all(path.exists() for path in (directory / f"{_CA}.crt", directory / f"{_CA}.key"))
+
+
 def sign(directory: Path, clock: Clock, request: bytes, usages: Sequence[str], seconds: float) -> bytes:
     """The certificate for a certificate request, both as PEM, signed by the CA of clients in the directory."""
     with _locked(directory):

@@ -65,12 +65,16 @@ def make_ca(now: datetime) -> SignedPair:
     return SignedPair(builder.sign(key, hashes.SHA256()), key)
 
 
-def issue(ca: SignedPair, name: x509.Name, hosts: Sequence[str], now: datetime) -> SignedPair:
-    """A certificate for a server (with hosts) or a client (without), signed by the CA."""
+def issue(
+    ca: SignedPair, name: x509.Name, hosts: Sequence[str], now: datetime, *, life: timedelta = _LIFE
+) -> SignedPair:
+    """A certificate for a server (with hosts) or a client (without), signed by the CA. It ends with the CA at the
+    latest.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     purpose = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
-        _builder(name, ca.certificate.subject, key, now=now, life=_LIFE)
+        _builder(name, ca.certificate.subject, key, now=now, life=min(life, ca.certificate.not_valid_after_utc - now))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage("digital signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
