@@ -43,7 +43,9 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=1_000, help="kill -9 of a process that writes to a store, a part")
     parser.add_argument("--server-kills", type=int, default=1_000, help="kill -9 of a server, a part")
     parser.add_argument("--worker-kills", type=int, default=100, help="kill -9 of a worker beside a watch")
+    parser.add_argument("--copies", type=int, default=1_000, help="copies of the files of a store that is written to")
     parser.add_argument("--hand-offs", type=int, default=10_000, help="list+watch hand-offs a part")
+    parser.add_argument("--lists", type=int, default=2_000, help="lists in pages under writes")
     parser.add_argument(
         "--histories", type=int, default=50, help="histories that are checked for linearizability, a part"
     )

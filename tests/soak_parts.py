@@ -35,7 +35,7 @@ from tests.reliability.outcomes import Outcome
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
 from tests.storage.cacher.troubled import Troubled, make_trouble
-from tests.storage.kv import kill_nine
+from tests.storage.kv import kill_nine, torn_copies
 from tests.storage.kv.etcd_server import Member
 from tests.storage.steps import WIDGETS
 from tests.storage.stores import store_on
@@ -44,6 +44,11 @@ from tests.storage.stores import store_on
 async def kills_of_the_engine(engine: str, arguments: argparse.Namespace) -> Outcome:
     """A process that writes to the store as fast as it can."""
     return (await kill_nine.run(engine, rounds=arguments.kills, seed=arguments.seed)).outcome()
+
+
+async def copies_of_a_store(arguments: argparse.Namespace) -> Outcome:
+    """Copies of the files of a store that is written to."""
+    return await torn_copies.run(rounds=arguments.copies, seed=arguments.seed)
 
 
 async def kills_of_servers(arguments: argparse.Namespace, *, workers: int, on_etcd: bool) -> Outcome:
@@ -249,6 +254,7 @@ class Part(Struct, frozen=True):
 PARTS: Mapping[str, Part] = {
     "kill-nine.sqlite": Part(partial(kills_of_the_engine, "sqlite"), "kills", 50),
     "kill-nine.etcd": Part(partial(kills_of_the_engine, "etcd"), "kills", 50),
+    "copies.sqlite": Part(copies_of_a_store, "copies", 50),
     "kill-nine.workers": Part(kills_of_workers, "worker_kills", 10),
     **{
         f"kills.{name}": Part(partial(kills_of_servers, workers=workers, on_etcd=on_etcd), "server_kills", 20)
@@ -263,6 +269,9 @@ PARTS: Mapping[str, Part] = {
     "hand-offs.sqlite": Part(hand_offs_on_sqlite, "hand_offs", 2_000),
     "hand-offs.etcd": Part(hand_offs_on_etcd, "hand_offs", 2_000),
     "hand-offs.trouble": Part(hand_offs_in_trouble, "hand_offs", 2_000),
+    "informers.one": Part(long_runs.informers_of_one_server, "hand_offs", 500),
+    "informers.replicas": Part(long_runs.informers_of_replicas, "hand_offs", 500),
+    "lists.pages": Part(long_runs.lists_in_pages, "lists", 500),
     "cycles.servers": Part(cycles_of_servers, "cycles", 250),
     "cycles.programs": Part(cycles_of_programs, "interrupts", 50),
     "linearizability.one": Part(long_runs.on_one_server, "histories", 5),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
-from tests.reliability import histories, storms, watches
+from tests.reliability import chunks, histories, informers, storms, watches
 from tests.reliability.histories import Histories, replica_of
 from tests.reliability.outcomes import Outcome, sum_of
 from tests.reliability.tally import Tally
@@ -78,6 +78,27 @@ async def watches_on_replicas(arguments: argparse.Namespace) -> Outcome:
         )
         async with Server(**settings) as one, Server(**settings) as other:
             return await _watch([one, other], arguments)
+
+
+async def informers_of_one_server(arguments: argparse.Namespace) -> Outcome:
+    """Lists that are handed over to watches."""
+    async with Server(storage_backend="sqlite") as server:
+        return await informers.run([replica_of(server)], hand_offs=arguments.hand_offs, seed=arguments.seed)
+
+
+async def informers_of_replicas(arguments: argparse.Namespace) -> Outcome:
+    """Two servers on one etcd."""
+    with Member(binary=_newest()) as member:
+        settings = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
+        async with Server(**settings) as one, Server(**settings) as other:
+            replicas = [replica_of(one), replica_of(other)]
+            return await informers.run(replicas, hand_offs=arguments.hand_offs, seed=arguments.seed)
+
+
+async def lists_in_pages(arguments: argparse.Namespace) -> Outcome:
+    """A server that compacts its history twice a second."""
+    async with Server(storage_backend="sqlite", etcd_compaction_interval="500ms") as server:
+        return await chunks.run([replica_of(server)], lists=arguments.lists, seed=arguments.seed)
 
 
 async def _watch(servers: Sequence[Server], arguments: argparse.Namespace) -> Outcome:

@@ -65,6 +65,14 @@ SECTIONS: Sequence[Section] = (
         1_000,
     ),
     Section(
+        "Copies of the file",
+        "The files of a SQLite store are copied while a process writes, as a snapshot of the file system does. In "
+        "every second copy the end of the write-ahead log is torn. The copy opens with every acknowledged write.",
+        {"copies.sqlite": "SQLite"},
+        "copies",
+        1_000,
+    ),
+    Section(
         "Linearizability",
         "10 clients create, update, delete, read and list the same 10 objects. One order of the operations "
         "explains all answers about each object.",
@@ -88,7 +96,15 @@ SECTIONS: Sequence[Section] = (
     ),
     Section(
         "List, then watch",
-        "A client lists, and watches from there. Its copy equals a final list byte for byte.",
+        "A client lists at once, in pages, from the cache or as a watch, and watches from there, under 200 writes a "
+        "second. Its copy equals a final list byte for byte.",
+        {"informers.one": "one server on SQLite", "informers.replicas": "two servers on one etcd"},
+        "hand-offs",
+        10_000,
+    ),
+    Section(
+        "List, then watch, in the watch cache",
+        "The same without HTTP, under as many writes as the store takes.",
         {
             "hand-offs.memory": "memory",
             "hand-offs.sqlite": "SQLite",
@@ -97,6 +113,14 @@ SECTIONS: Sequence[Section] = (
         },
         "hand-offs",
         10_000,
+    ),
+    Section(
+        "Lists in pages",
+        "Clients list in pages under 200 writes a second, while the server compacts its history twice a second. A list "
+        "is of one snapshot, without a gap or a duplicate. After a 410, the token in the answer continues the list.",
+        {"lists.pages": "one server on SQLite"},
+        "lists",
+        2_000,
     ),
     Section(
         "Restart storm",
