@@ -50,6 +50,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         "--histories", type=int, default=50, help="histories that are checked for linearizability, a part"
     )
     parser.add_argument("--watch-runs", type=int, default=100, help="runs of 200 watchers, a part")
+    parser.add_argument("--lease-updates", type=int, default=4_000_000, help="writes in compressed time")
     parser.add_argument("--cycles", type=int, default=1_000, help="starts and stops of a server")
     parser.add_argument("--interrupts", type=int, default=1_000, help="programs that are interrupted")
     parser.add_argument("--attack-seconds", type=float, default=100.0, help="how long a server is attacked")

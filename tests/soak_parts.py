@@ -281,6 +281,7 @@ PARTS: Mapping[str, Part] = {
     "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 5),
     "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 5),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},
+    "aging.sqlite": Part(long_runs.aging_of_a_store, "lease_updates", 4_000_000),
     "storms.restart": Part(long_runs.storm),
     "replicas.starts": Part(replicas_killed_at_start, "starts", 20),
     "replicas.reads": Part(replicas_read_after_writes, "pairs", 20_000),

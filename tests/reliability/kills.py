@@ -2,7 +2,8 @@
 
 The store is a SQLite file or etcd, and the server has one process or two workers. Of workers, one is killed or all of
 them; of a server on etcd, the server or etcd. Must hold: after each kill, each object is as its last acknowledged write
-left it, or as a later write did whose answer was lost. No resourceVersion goes back.
+left it, or as a later write did whose answer was lost. No resourceVersion goes back. A client writes no object again
+while a write of it is in doubt.
 """
 
 import asyncio
@@ -43,15 +44,26 @@ class Claim:
 
     content: Content = None
     in_doubt: list[Content] = field(default_factory=list)
+    was_checked: bool = False
+    """Whether a check has seen none of the writes in doubt. A process that lives may still have one."""
+    story: list[str] = field(default_factory=list)
+    """What happened, for a message about a violation."""
+
+    def note(self, what: str) -> None:
+        self.story = [*self.story[-8:], what]
 
     def acknowledge(self, content: Content) -> None:
-        self.content, self.in_doubt = content, []
+        self.content, self.in_doubt, self.was_checked = content, [], False
 
     def check(self, name: str, found: Content) -> bool:
-        """Compare with the store, which decides from now on. Returns whether a write in doubt has happened."""
+        """Compare with the store. Returns whether a write in doubt has happened. It stays in doubt for two checks."""
         assert found == self.content or found in self.in_doubt, f"{name}: {found} instead of {self}"
         happened = found != self.content
-        self.acknowledge(found)
+        self.note(f"listed {found}")
+        if happened or self.was_checked or not self.in_doubt:
+            self.acknowledge(found)
+        else:
+            self.was_checked = True
         return happened
 
 
@@ -179,6 +191,7 @@ class Writer:
             return
         method, content = self._planned(claim)
         claim.in_doubt.append(content)
+        claim.note(f"{method} {content}")
         self._totals.in_doubt += 1
         body = {"metadata": {"name": name}, "data": {"content": content}} if content else None
         path = MAPS if method == "POST" else f"{MAPS}/{name}"
@@ -197,9 +210,10 @@ class Writer:
 
     def _take(self, claim: Claim, status: int, answer: Any, content: Content) -> None:
         """Note an answer. One of a server that cannot reach its store leaves the outcome open."""
+        claim.note(f"status {status}")
         if status >= 500 or status == 429:
             return
-        assert status in (200, 201), answer
+        assert status in (200, 201), f"{claim}: {answer}"
         self._totals.in_doubt -= 1
         self._totals.acknowledged += 1
         claim.acknowledge(content)

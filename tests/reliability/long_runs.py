@@ -12,18 +12,20 @@ from pathlib import Path
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
-from tests.reliability import chunks, histories, informers, storms, watches
+from tests.reliability import aging, chunks, histories, informers, storms, watches
+from tests.reliability.aging import Aging
 from tests.reliability.histories import Histories, replica_of
 from tests.reliability.outcomes import Outcome, sum_of
 from tests.reliability.tally import Tally
 from tests.reliability.watches import Scale
-from tests.storage.kv import etcd_cluster
+from tests.storage.kv import etcd_cluster, small_disk
 from tests.storage.kv.etcd_cluster import PeerNetwork
 from tests.storage.kv.etcd_server import Member, binaries
 
 OPERATIONS = 2_000
 STORM = storms.Scale(informers=500, objects=50_000, namespaces=50)
 WATCHERS = Scale(watchers=200, writes=1_000, names=40, cuts=0.005)
+_DISK_MEGABYTES = 512
 _TROUBLE_SECONDS = (0.3, 1.5)
 
 
@@ -106,6 +108,18 @@ async def _watch(servers: Sequence[Server], arguments: argparse.Namespace) -> Ou
     return sum_of(
         [await watches.run(replicas, scale=WATCHERS, seed=arguments.seed + one) for one in range(arguments.watch_runs)]
     )
+
+
+async def aging_of_a_store(arguments: argparse.Namespace) -> Outcome:
+    """Lease updates in compressed time, on a small disk where one can be mounted."""
+    with (
+        tempfile.TemporaryDirectory(prefix="soak-") as folder,
+        small_disk.mounted(Path(folder), megabytes=_DISK_MEGABYTES) as has_disk,
+    ):
+        found = await Aging(Path(folder) / "data", writes=arguments.lease_updates, has_disk=has_disk).run()
+    assert found.most[aging.SHARE] <= 1, found
+    assert found.most[aging.DRIFT] <= 1.2, found
+    return found
 
 
 async def storm(_arguments: argparse.Namespace) -> Outcome:

@@ -13,6 +13,9 @@ from aio_apiserver.storage.errors import DataDirLocked
 _LOCK_NAME = "lock"
 _DATABASE_NAME = "store.db"
 _UNFINISHED_NAME = "store.db.loading"
+_ROOM_NAME = "room"
+_ROOM_BYTES = 256 << 10
+"""More than a usual write adds to the write-ahead log."""
 _PID_BYTES = 20
 """The pid overwrites the old one in place. Truncating first would need a new block, which a full disk refuses."""
 
@@ -59,6 +62,14 @@ class DataDir:
         """The bytes of the database and of its write-ahead log."""
         files = (self.database, self.database.with_name(f"{_DATABASE_NAME}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
+
+    def check_room(self) -> None:
+        """Raises OSError unless the file system has room for some writes. A write of one page could still succeed."""
+        file = self.path / _ROOM_NAME
+        try:
+            file.write_bytes(bytes(_ROOM_BYTES))
+        finally:
+            file.unlink(missing_ok=True)
 
     def create_database_file(self) -> None:
         """Create an empty database file that only its owner may read, if there is none. SQLite's other files get the

@@ -212,8 +212,11 @@ class SqliteKV:
         await self._writer.submit(Revoke(lease))
 
     async def _probe(self) -> Health:
+        is_doubtful = self._writer.is_doubtful
         try:
-            await self._writer.submit(Probe(is_write=self._writer.is_doubtful))
+            if is_doubtful:
+                await self._writer.run_chore(lambda _: self._data_dir.check_room())
+            await self._writer.submit(Probe(is_write=is_doubtful))
         except StorageError as exc:
             return Health(healthy=False, reason=str(exc))
         return Health(healthy=True)

@@ -5,10 +5,8 @@ SQLite itself run out of space.
 """
 
 import asyncio
-import contextlib
+import itertools
 import os
-import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +18,7 @@ from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.kv.interface import WriteResult
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.schema import Connection
+from tests.storage.kv import small_disk
 from tests.storage.kv.sqlite_steps import count_rows, on_writer, settle, wait_until
 from tests.storage.kv.steps import create, keys_of, next_events, read, remove, take, update
 
@@ -60,43 +59,19 @@ class SmallFileSystem:
         self._ballast = mount_point / "ballast"
 
     async def fill(self, kv: SqliteKV) -> None:
-        with self._ballast.open("wb", buffering=0) as ballast, contextlib.suppress(OSError):
-            while True:
-                ballast.write(bytes(4096))
-        os.truncate(self._ballast, self._ballast.stat().st_size - SOME_ROOM)
+        small_disk.fill(self._ballast, room=SOME_ROOM)
 
     async def empty(self, kv: SqliteKV) -> None:
         os.truncate(self._ballast, 0)
 
 
-def _mount(mount_point: Path) -> bool:
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(mount_point)]
-    try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
-
-
-def _unmount(mount_point: Path) -> None:
-    subprocess.run(["umount", str(mount_point)], check=True)
-
-
-def _may_mount() -> bool:
-    with tempfile.TemporaryDirectory() as directory:
-        is_mounted = _mount(Path(directory))
-        if is_mounted:
-            _unmount(Path(directory))
-        return is_mounted
-
-
-@pytest.fixture(params=["page limit", *(["file system"] if _may_mount() else [])])
+@pytest.fixture(params=["page limit", *(["file system"] if small_disk.may_mount() else [])])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
     if request.param == "page limit":
         yield PageLimit(tmp_path)
         return
-    _mount(tmp_path)
-    yield SmallFileSystem(tmp_path)
-    _unmount(tmp_path)
+    with small_disk.mounted(tmp_path, megabytes=8):
+        yield SmallFileSystem(tmp_path)
 
 
 @pytest.fixture
@@ -198,6 +173,23 @@ async def test_health_looks_by_itself_whether_there_is_room_again(kv: SqliteKV, 
 
     await disk.empty(kv)
 
+    assert (await kv.health()).healthy
+
+
+@pytest.mark.parametrize("disk", ["file system"] * small_disk.may_mount(), indirect=True)
+async def test_health_says_that_the_disk_is_full_while_only_the_smallest_write_succeeds(
+    kv: SqliteKV, disk: Disk
+) -> None:
+    await disk.fill(kv)
+    numbers = itertools.count()
+    while isinstance(await put(kv, b"/%d" % next(numbers), bytes(3000)), WriteResult):
+        pass
+
+    seen = [await kv.health() for _ in range(3)]
+    await disk.empty(kv)
+
+    assert [health.healthy for health in seen] == [False] * 3
+    assert f"no room left for {disk.directory}" in seen[0].reason
     assert (await kv.health()).healthy
 
 

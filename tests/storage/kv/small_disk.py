@@ -1,0 +1,41 @@
+"""small_disk: a small file system in memory, where the user may mount one."""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def mounted(mount_point: Path, *, megabytes: int) -> Iterator[bool]:
+    """Mount a file system there. Yields False when the user may not."""
+    is_mounted = _mount(mount_point, megabytes)
+    try:
+        yield is_mounted
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", str(mount_point)], check=True)
+
+
+def may_mount() -> bool:
+    with tempfile.TemporaryDirectory() as directory, mounted(Path(directory), megabytes=1) as is_mounted:
+        return is_mounted
+
+
+def fill(ballast: Path, *, room: int) -> None:
+    """Fill the file system of a file with it, but for so many bytes."""
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    os.truncate(ballast, ballast.stat().st_size - room)
+
+
+def _mount(mount_point: Path, megabytes: int) -> bool:
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(mount_point)]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
