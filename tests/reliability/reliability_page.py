@@ -126,8 +126,8 @@ SECTIONS: Sequence[Section] = (
         "Storage over time",
         "A thousand leases are renewed every ten seconds of a clock that runs ahead. The clock jumps, the disk is "
         "full for a while, and the store is opened again. Besides the history of the compaction window, the file has "
-        "at most three times the live data and the log. A write costs at most 20 % more CPU time in the end. The health "
-        "check tells that the disk is full, and the store recovers by itself.",
+        "at most three times the live data and the log. A write costs at most 20 % more CPU time in the end. The "
+        "health check tells that the disk is full, and the store recovers by itself.",
         {"aging.sqlite": "SQLite on a file system of 512 MiB"},
         "lease updates",
         4_000_000,

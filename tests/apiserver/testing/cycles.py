@@ -48,6 +48,7 @@ class Left:
 
     descriptors: int
     threads: Sequence[str]
+    processes: Sequence[str]
     folders: Sequence[str]
 
     @classmethod
@@ -55,7 +56,8 @@ class Left:
         gc.collect()
         return cls(
             len(list(Path("/proc/self/fd").iterdir())),
-            sorted(thread.name for thread in threading.enumerate() if thread.name == "apiserver"),
+            sorted(thread.name for thread in threading.enumerate()),
+            Path(f"/proc/self/task/{os.getpid()}/children").read_text().split(),
             sorted(path.name for path in folder.iterdir()),
         )
 
