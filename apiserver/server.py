@@ -276,7 +276,7 @@ def _open_parts(
 ) -> app.Parts:
     """The components behind the ports. Each needs only earlier ones."""
     gates, measures = _gates(settings), monitoring.measures
-    config = registry_config.config_of(settings)
+    config = registry_config.config_of(settings, gates)
     address_of = address_finder(storage.storage_for)
     out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)
     access = open_access(settings, pki, storage.storage_for, clock, out=out, measures=measures)

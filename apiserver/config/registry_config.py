@@ -4,6 +4,7 @@ import logging
 
 from aio_apiserver.apiserver.config import admission_config, port_range
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.controlplane.providers import beta_versions
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.config import Config
@@ -13,7 +14,7 @@ from aio_apiserver.registry.machinery.schema import builtin
 logger = logging.getLogger(__name__)
 
 
-def config_of(settings: Settings) -> Config:
+def config_of(settings: Settings, gates: Gates) -> Config:
     """The configuration of the registry."""
     return Config(
         service_cluster_ip_ranges=settings.service_cluster_ip_range,
@@ -25,6 +26,7 @@ def config_of(settings: Settings) -> Config:
         disabled_admission=settings.disable_admission_plugins,
         admission_configuration=admission_config.load(settings.admission_control_config_file),
         event_ttl_seconds=int(settings.event_ttl),
+        deletes_unreadable=gates.is_open("AllowUnsafeMalformedObjectDeletion"),
         delete_collection_workers=settings.delete_collection_workers,
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,

@@ -19,8 +19,8 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     check_delete(options)
     deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)
     status = _status_code(deleted, options)
-    if deleted.is_gone and not served.kind.returns_deleted_object:
-        success = _success(served, deleted)
+    if deleted.is_gone and not (served.kind.returns_deleted_object and deleted.is_readable):
+        success = _success(served, deleted) if deleted.is_readable else _unseen_success(context, served)
         return await output.respond_value(request, context, success, chosen, types=served.types, status=status)
     return await output.respond_object(request, context, served, deleted.stored, chosen, status=status)
 
@@ -39,3 +39,18 @@ def _success(served: Served[Deleter], deleted: Deleted) -> dict[str, Any]:
     if metadata.get("uid"):
         details["uid"] = metadata["uid"]
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+
+
+def _unseen_success(context: RequestContext, served: Served[Deleter]) -> dict[str, Any]:
+    """The answer about an object that could not be read."""
+    kind = served.storage.object_kind(context.info.version)
+    details = {"name": context.info.name, "group": kind.group, "kind": kind.kind}
+    details = {name: value for name, value in details.items() if value}
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+        "code": 200,
+    }

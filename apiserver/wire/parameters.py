@@ -141,6 +141,7 @@ def delete_options(query: Query) -> DeleteOptions:
         preconditions=Preconditions(uid or None, version or None) if uid or version else None,
         orphan_dependents=flag(query, "orphanDependents"),
         propagation_policy=query["propagationPolicy"][0] if "propagationPolicy" in query else None,
+        ignores_read_error=bool(flag(query, "ignoreStoreReadErrorWithClusterBreakingPotential")),
     )
 
 

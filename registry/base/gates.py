@@ -21,7 +21,7 @@ from aio_apiserver.registry.base.timeline import DEFAULT, Version
 _PREALPHA, _ALPHA, _BETA, _GA, _DEPRECATED = "PreAlpha", "Alpha", "Beta", "GA", "Deprecated"
 _ALL_OF = {"AllAlpha": _ALPHA, "AllBeta": _BETA}
 _SHOWN = {_PREALPHA: "PRE-ALPHA", _ALPHA: "ALPHA", _BETA: "BETA", _GA: "", _DEPRECATED: "DEPRECATED"}
-USED = frozenset({"RemoteRequestHeaderUID", "SizeBasedListCostEstimate"})
+USED = frozenset({"AllowUnsafeMalformedObjectDeletion", "RemoteRequestHeaderUID", "SizeBasedListCostEstimate"})
 """The gates that change the behaviour of this server."""
 
 

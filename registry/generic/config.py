@@ -17,6 +17,7 @@ class Config(Struct, frozen=True, kw_only=True):
 
     enabled_admission, disabled_admission: plugins by name, beside the defaults.
     event_ttl_seconds: the lifetime of events.
+    deletes_unreadable: whether a client may delete an object that cannot be read.
     delete_collection_workers: how many objects of a collection are deleted at a time.
     admission_configuration: the configuration of each plugin by its name; the plugin parses it.
     enablement: the versions and resources that are served.
@@ -32,6 +33,7 @@ class Config(Struct, frozen=True, kw_only=True):
     disabled_admission: Sequence[str] = ()
     admission_configuration: Mapping[str, Any] = field(default_factory=dict)
     event_ttl_seconds: int = 3600
+    deletes_unreadable: bool = False
     delete_collection_workers: int = 1
     not_ready_toleration_seconds: int = 300
     unreachable_toleration_seconds: int = 300

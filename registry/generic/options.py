@@ -57,6 +57,7 @@ class DeleteOptions(Struct, frozen=True, kw_only=True):
     preconditions: Preconditions | None = None
     orphan_dependents: bool | None = None
     propagation_policy: str | None = None
+    ignores_read_error: bool = False
 
     @property
     def is_dry_run(self) -> bool:
@@ -72,6 +73,7 @@ def delete_options_of(value: Object) -> DeleteOptions:
         preconditions=Preconditions(given.get("uid"), given.get("resourceVersion")) if given else None,
         orphan_dependents=value.get("orphanDependents"),
         propagation_policy=value.get("propagationPolicy"),
+        ignores_read_error=bool(value.get("ignoreStoreReadErrorWithClusterBreakingPotential")),
     )
 
 

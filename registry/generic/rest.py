@@ -122,10 +122,14 @@ class Updated(Struct, frozen=True):
 
 
 class Deleted(Struct, frozen=True):
-    """The outcome of a deletion: the object's last or present state, and whether it has been removed."""
+    """The outcome of a deletion: the object's last or present state, and whether it has been removed.
+
+    is_readable: whether the state can be decoded.
+    """
 
     stored: StoredObject
     is_gone: bool
+    is_readable: bool = True
 
 
 class RESTStorage(Protocol):

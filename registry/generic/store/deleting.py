@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request
-from aio_apiserver.registry.generic.store import deletion, reading
+from aio_apiserver.registry.generic.store import deletion, reading, unreadable
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Preconditions, Update
@@ -171,6 +171,8 @@ class Deletion:
 
 async def delete(road: Road, request: Request, name: str, options: DeleteOptions) -> Deleted:
     """Raises NotFound, Conflict, Invalid."""
+    if unreadable.is_wanted(road, options):
+        return await unreadable.delete(road, request, name, options)
     road.strategy.check_delete(name)
     _warn(road, request, options)
     return await Deletion(road, request, name, options).run()
@@ -178,6 +180,7 @@ async def delete(road: Road, request: Request, name: str, options: DeleteOptions
 
 async def delete_collection(road: Road, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
     """Delete the selected objects, and return them as they were before. After a failure the others stay deleted."""
+    unreadable.refuse_collection(road, options)
     _warn(road, request, options)
     result = await reading.list_(road, request, selected)
     remaining = iter(result.items)

@@ -5,6 +5,8 @@ import asyncio
 import pytest
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
+from aio_apiserver.registry.generic.access.authorizer import Decision, Verdict
 from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Operation, Plugin
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
@@ -239,3 +241,23 @@ async def test_an_object_at_hand_is_deleted_without_a_check_of_the_revision() ->
 
         assert deleted.is_gone
         assert factory.statistics_of("apps", "gadgets")["reads"]["consistent_reads"] == 0
+
+
+async def test_a_deletion_of_what_cannot_be_read_needs_a_right_of_its_own() -> None:
+    asked: list[tuple[str, str]] = []
+
+    class Refusing:
+        """Allows nothing."""
+
+        async def authorize(self, attributes: Question) -> Decision:
+            asked.append((attributes.verb, attributes.name))
+            return Decision(Verdict.NO_OPINION, "no role")
+
+    config = Config(deletes_unreadable=True)
+    async with widgets(authorizer=Refusing(), config=config) as store:
+        with pytest.raises(
+            errors.Forbidden, match='not permitted to do "unsafe-delete-ignore-read-errors", reason: no'
+        ):
+            await store.delete(REQUEST, "a", DeleteOptions(ignores_read_error=True))
+
+    assert asked == [("unsafe-delete-ignore-read-errors", "a")]
