@@ -28,6 +28,7 @@ from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
 from tests.attacks import overload, rows
+from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
 from tests.reliability import kills, long_runs
@@ -229,6 +230,12 @@ def attack_of(name: str, count: int) -> "Work":
     return part
 
 
+async def followed_pages(arguments: argparse.Namespace) -> str:
+    """README, the first steps and the tutorials, command for command in a fresh clone."""
+    assert not await following.main(following.FOLLOWED), "a page is wrong"
+    return f"{len(following.FOLLOWED)} pages say what happens"
+
+
 async def overloaded(arguments: argparse.Namespace) -> str:
     """2,000 connections that list 10,000 pods, beside a lease renewer, an administrator and a kubelet."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
@@ -303,4 +310,5 @@ PARTS: Mapping[str, Part] = {
     "attacks.documents": Part(attack_of("documents", 8)),
     "attacks.yamls": Part(attack_of("yamls", 4)),
     "overload": Part(overloaded),
+    "pages": Part(followed_pages),
 }
