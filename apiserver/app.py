@@ -62,6 +62,7 @@ from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench.bench import Bench
+    from aio_apiserver.apiserver.console.assembly import Console
     from aio_apiserver.apiserver.workers.siblings import Siblings
 
 
@@ -90,6 +91,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     """The test bench of a server that runs with --testing."""
     siblings: "Siblings | None" = None
     """The other workers; None for a server with one process."""
+    console: "Console | None" = None
+    """The web console of a server that runs with --ui."""
 
 
 def routes(parts: Parts) -> Routes:
@@ -213,7 +216,7 @@ def secure(parts: Parts) -> RequestHandler:
         metrics=parts.monitoring.access,
         clock=parts.clock.patience,
     )
-    return _assembled(parts, authenticate)
+    return _assembled(parts, authenticate if parts.console is None else parts.console.before(authenticate))
 
 
 def insecure(parts: Parts) -> RequestHandler:

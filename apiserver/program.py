@@ -70,6 +70,8 @@ async def _announce(running: Server) -> None:
         await running.wait_until_all_are_ready()
         settings = running.settings
         sys.stdout.write(f"export KUBECONFIG={shlex.quote(str(settings.kubeconfig_file.absolute()))}\n")
+        if running.parts.console is not None:
+            sys.stdout.write(f"Console: {_console_address(running)}\n")
         sys.stdout.flush()
         if settings.ready_file is not None:
             files.put(settings.ready_file, f"{running.url}\n".encode(), mode=files.PUBLIC)
@@ -78,6 +80,15 @@ async def _announce(running: Server) -> None:
     gc.freeze()
     short_collections.ShortCollections()
     await heap.keep_trimmed(SystemClock())
+
+
+def _console_address(running: Server) -> str:
+    """On a terminal, the one-time link of an administrator, which no log shall keep. Several workers share no codes."""
+    console = running.parts.console
+    assert console is not None
+    if running.parts.siblings is None and sys.stdout.isatty():
+        return console.link(running.url)
+    return f"{running.url}/ui/"
 
 
 def _stop_as_orphan(slot: "WorkerSlot", stop: asyncio.Event) -> None:

@@ -59,6 +59,8 @@ from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench import assembly as bench_assembly
+    from aio_apiserver.apiserver.console import assembly as console_assembly
+    from aio_apiserver.apiserver.console.assembly import Console
     from aio_apiserver.apiserver.metrics import work_queues
     from aio_apiserver.apiserver.simulated_kubelet import opening as kubelet_server
     from aio_apiserver.apiserver.workers import siblings as worker_siblings
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from aio_apiserver.controllers.simulation import nodes as simulated_nodes
 else:
     bench_assembly = Deferred("aio_apiserver.apiserver.bench.assembly")
+    console_assembly = Deferred("aio_apiserver.apiserver.console.assembly")
     work_queues = Deferred("aio_apiserver.apiserver.metrics.work_queues")
     worker_siblings = Deferred("aio_apiserver.apiserver.workers.siblings")
     controller_manager = Deferred("aio_apiserver.controllers.manager")
@@ -310,7 +313,16 @@ def _open_parts(
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
+        console=_open_console(settings, pki, access, monitoring, clock),
     )
+
+
+def _open_console(
+    settings: Settings, pki: Pki, access: Access, monitoring: Monitoring, clock: Clock
+) -> "Console | None":
+    if not settings.has_console:
+        return None
+    return console_assembly.open_console(pki, access, monitoring.access, clock)
 
 
 def _shared_storage(settings: Settings, slot: "WorkerSlot") -> StorageConfig:

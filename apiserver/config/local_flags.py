@@ -134,6 +134,12 @@ class LocalFlags(FlagGroup):
         "simulate.aio-apiserver/exit-code is that of containers that fail.",
     )
     simulate_nodes: Count = flag(LOCAL, 1, "How many nodes --simulate has.")
+    ui: bool = flag(
+        LOCAL,
+        False,
+        "Serve the web console at /ui on the secure port. --simulate serves it, too. Users sign in with their own "
+        "credentials.",
+    )
     write_kubeconfig: Path | None = flag(
         LOCAL,
         None,

@@ -61,6 +61,11 @@ class Settings(
         return minors.parse(self.kubernetes_version)
 
     @property
+    def has_console(self) -> bool:
+        """Whether the web console is served. A simulated cluster has it, too, but not the one of a test."""
+        return self.ui or (self.simulate and not self.testing)
+
+    @property
     def backend(self) -> str:
         """The storage backend in use."""
         return self.storage_backend or ("etcd3" if self.etcd_servers else "sqlite")

@@ -140,6 +140,14 @@ class Server(Waiting):
         return self._live.settings.kubeconfig_file
 
     @property
+    def ui(self) -> str:
+        """The address of the web console, with a code that signs in once: of a server with `ui=True`."""
+        console = self._live.parts.console
+        if console is None:
+            raise RuntimeError("the server was started without ui=True")
+        return console.link(self.url)
+
+    @property
     def ca(self) -> Path:
         """The certificate authority that signed the server's certificate."""
         return self._live.pki.ca.certificate

@@ -60,6 +60,7 @@ _HEAVY = dict.fromkeys(
     "the supervisor of --workers stays small",
 )
 _OF_TESTS = {
+    "aio_apiserver.apiserver.console": "only a server with --ui has a console",
     "aio_apiserver.apiserver.bench": "only a server with --testing has a bench",
     "aio_apiserver.apiserver.testing": "only tests need it",
     "pytest": "only tests need it",

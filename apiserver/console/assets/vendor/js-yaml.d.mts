@@ -1,0 +1,1 @@
+export function load(text: string): unknown;

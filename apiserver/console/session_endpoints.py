@@ -1,0 +1,86 @@
+"""session_endpoints: sign in to the console, sign out, and the user who is signed in.
+
+    GET     /ui/session       the user of the session, or of the client certificate; an empty name without one
+    POST    /ui/session       begin a session with the bearer token of the Authorization header
+    POST    /ui/session/code  begin a session of the administrator with the code of a one-time link
+    DELETE  /ui/session       end the session
+
+Must hold: no response has a token in its body. Requests without the header X-Console are refused.
+"""
+
+from typing import Any
+
+import orjson
+from aiohttp import hdrs, web
+
+from aio_apiserver.apiserver.console.one_time_codes import OneTimeCodes
+from aio_apiserver.apiserver.console.sessions import MARK, ConsoleSessions
+from aio_apiserver.apiserver.wire import bodies, responses, route_errors
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+
+PATH = "/ui/session"
+OF_CODES = "/ui/session/code"
+_MOST_BYTES = 4096
+
+
+def needs_user(request: web.BaseRequest, context: RequestContext) -> bool:
+    """Whether the request is for an authenticated user. Codes and the end of a session need none."""
+    return context.path == PATH and request.method != hdrs.METH_DELETE
+
+
+class SessionEndpoints:
+    """The endpoints of one server. admin_token: the token of sessions that begin with a code."""
+
+    def __init__(self, sessions: ConsoleSessions, codes: OneTimeCodes, admin_token: str) -> None:
+        self._sessions = sessions
+        self._codes = codes
+        self._admin_token = admin_token
+
+    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Dispatch by method. The user of the context is authenticated, or anonymous."""
+        if MARK not in request.headers:
+            raise errors.Forbidden(None, "", why=f"the header {MARK} is missing")
+        if context.path == OF_CODES and request.method == hdrs.METH_POST:
+            return await self._redeem(request, context)
+        if context.path != PATH:
+            return responses.not_found(context)
+        if request.method == hdrs.METH_DELETE:
+            response = responses.json(request, context, {})
+            self._sessions.end(response)
+            return response
+        if request.method not in (hdrs.METH_GET, hdrs.METH_POST):
+            raise route_errors.RouteMethodNotAllowed
+        if request.method == hdrs.METH_POST and context.user == ANONYMOUS:
+            raise errors.Unauthorized
+        response = responses.json(request, context, _user_facts(context))
+        token = _bearer_token(request)
+        if request.method == hdrs.METH_POST and token:
+            self._sessions.begin(response, token)
+        return response
+
+    async def _redeem(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        body = await bodies.read(request, limit=_MOST_BYTES)
+        try:
+            given = orjson.loads(body)
+        except ValueError:
+            given = None
+        code = given.get("code") if isinstance(given, dict) else None
+        if not isinstance(code, str) or not self._codes.redeem(code):
+            raise errors.Unauthorized
+        response = responses.json(request, context, {})
+        self._sessions.begin(response, self._admin_token)
+        return response
+
+
+def _user_facts(context: RequestContext) -> dict[str, Any]:
+    user = context.user
+    if user == ANONYMOUS:
+        return {"user": ""}
+    return {"user": user.name, "groups": list(user.groups), "uid": user.uid}
+
+
+def _bearer_token(request: web.BaseRequest) -> str:
+    scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

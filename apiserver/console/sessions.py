@@ -1,0 +1,75 @@
+"""sessions: the session cookie of the console, which holds the user's bearer token, encrypted.
+
+The server keeps no list of sessions: all workers and replicas with the same CA read the same cookies. Each request
+authenticates the token again, so a token that has ended ends its session.
+
+Must hold: a script cannot read the cookie (HttpOnly). A request of another site does not bring it (SameSite=Strict).
+Without the header X-Console, which other sites cannot send, the cookie has no effect.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from aiohttp import hdrs, web
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from aio_apiserver.registry.base import errors
+
+MARK = "X-Console"
+SECONDS = 12 * 3600
+_LONGEST = 3800
+"""The limit of a cookie's value: browsers drop cookies of more than 4096 bytes."""
+_PURPOSE = b"aio-apiserver console session"
+
+
+class ConsoleSessions:
+    """Makes and reads the cookies of one server. key_file: the private key of the server's CA."""
+
+    def __init__(self, key_file: Path, now: Callable[[], float]) -> None:
+        self._key_file = key_file
+        self._now = now
+
+    def token_of(self, request: web.BaseRequest) -> str:
+        """The token in the cookie of a request; empty without a valid session."""
+        if hdrs.COOKIE not in request.headers or MARK not in request.headers:
+            return ""
+        value = request.cookies.get(self.cookie_name, "")
+        try:
+            plain = self._cipher.decrypt_at_time(value.encode(), SECONDS, int(self._now()))
+        except (InvalidToken, ValueError):
+            return ""
+        return plain.decode()
+
+    def begin(self, response: web.StreamResponse, token: str) -> None:
+        """Set the cookie. Raises BadRequest for a token that does not fit in a cookie."""
+        value = self._cipher.encrypt_at_time(token.encode(), int(self._now())).decode()
+        if len(value) > _LONGEST:
+            raise errors.BadRequest("the token is too long for a session of the console")
+        self._put(response, value, SECONDS)
+
+    def end(self, response: web.StreamResponse) -> None:
+        """Remove the cookie."""
+        self._put(response, "", 0)
+
+    @cached_property
+    def cookie_name(self) -> str:
+        """Servers on other ports of this host share cookies with this one. So the name depends on the key."""
+        return f"__Host-console-{hashlib.sha256(self._derived(b'name')).hexdigest()[:12]}"
+
+    @cached_property
+    def _cipher(self) -> Fernet:
+        return Fernet(base64.urlsafe_b64encode(self._derived(b"cipher")))
+
+    def _derived(self, use: bytes) -> bytes:
+        key = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=_PURPOSE + b" " + use)
+        return key.derive(self._key_file.read_bytes())
+
+    def _put(self, response: web.StreamResponse, value: str, seconds: int) -> None:
+        response.set_cookie(
+            self.cookie_name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite="Strict"
+        )

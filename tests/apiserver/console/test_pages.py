@@ -1,0 +1,234 @@
+"""The console's pages in a real Chromium, against a live server."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from aio_apiserver.apiserver.console.asset_files import asset_names
+from aio_apiserver.testing import Server
+from tests.apiserver.console.conftest import DESKTOP
+
+WEB = "#/o/apps/v1/deployments/default/web"
+PAGES = {
+    "overview": ("#/", ".kinds a >> text=ConfigMap"),
+    "namespace": ("#/ns/default", ".kinds a >> text=Deployment"),
+    "table": ("#/t/apps/v1/deployments", ".row >> text=web"),
+    "object": (WEB, "text=MinimumReplicasAvailable"),
+    "yaml": (f"{WEB}?tab=YAML", ".code .key >> text=replicas >> nth=0"),
+    "relations": (f"{WEB}?tab=Relations", "svg >> text=ReplicaSet"),
+    "edit": (f"{WEB}?tab=Edit", ".paint .key >> text=replicas"),
+    "custom resources": ("#/crds", "text=Garden"),
+    "schema": ("#/schema/example.org/v1/gardens", "text=max 100"),
+    "access": ("#/access?user=robin&verb=get&resource=pods", "text=robin may not get pods"),
+}
+
+
+_NAMELESS = """[...document.querySelectorAll('button, a, input, select, textarea')]
+    .filter(one => !one.textContent.trim() && !one.ariaLabel && !one.labels?.length).length"""
+"""The number of controls without a name for screen readers."""
+
+
+@pytest.fixture
+def shown(window: Any) -> Iterator[Any]:
+    """The window on the overview. No test may leave an error in it."""
+    window.problems.clear()
+    window.goto(re.sub(r"#.*", "", window.url) + "#/")
+    window.wait_for_selector("h1 >> text=Overview")
+    yield window
+    assert window.problems == []
+
+
+def goto(window: Any, fragment: str) -> None:
+    window.evaluate("hash => { location.hash = hash }", fragment)
+
+
+def hash_of(window: Any) -> str:
+    return str(window.evaluate("location.hash"))
+
+
+def test_all_modules_load_under_the_policy(shown: Any) -> None:
+    for name in sorted(name for name in asset_names() if name.startswith("js/") and name != "js/main.js"):
+        shown.evaluate("name => import(`/ui/${name}`).then(() => null)", name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_its_contents_on_a_desktop_and_fits_a_phone(shown: Any, page: str) -> None:
+    fragment, expected = PAGES[page]
+
+    goto(shown, fragment)
+    shown.wait_for_selector(expected)
+    shown.set_viewport_size({"width": 390, "height": 780})
+    shown.wait_for_selector(expected, state="attached")
+    beyond = shown.evaluate("document.documentElement.scrollWidth - innerWidth")
+    shown.set_viewport_size(DESKTOP)
+
+    assert beyond <= 0
+    assert shown.evaluate(_NAMELESS) == 0
+    assert shown.evaluate("document.querySelectorAll('main, nav, h1').length") == 3
+
+
+def test_a_table_is_live(shown: Any, cluster: Server) -> None:
+    goto(shown, "#/t/core/v1/configmaps?ns=default&l=live%3Dyes")
+    shown.wait_for_selector(".live >> text=live")
+
+    made: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "fresh", "namespace": "default", "labels": {"live": "yes"}},
+    }
+    cluster.apply(made, {**made, "metadata": {**made["metadata"], "name": "other", "labels": {}}})
+    shown.wait_for_selector(".row >> text=fresh")
+    cluster.apply({**made, "data": {"a": "1"}})
+    shown.wait_for_selector(".row:has-text('fresh') .cell >> text=/^1$/")
+    assert shown.locator(".row:visible").count() == 1
+    with cluster.client() as client:
+        client.request("DELETE", "/api/v1/namespaces/default/configmaps/fresh")
+    shown.wait_for_selector(".row:visible", state="hidden")
+
+
+def test_a_text_filters_the_rows(shown: Any) -> None:
+    goto(shown, "#/t/core/v1/pods?ns=default")
+    shown.wait_for_selector(".row >> nth=2")
+
+    shown.keyboard.press("/")
+    shown.keyboard.type("running !kube")
+    shown.wait_for_selector(".live >> text=/^3 /")
+    shown.keyboard.type(" nothing-has-this")
+    shown.wait_for_selector(".live >> text=0 of 3")
+    assert "q=running" in hash_of(shown)
+
+
+def test_all_is_done_without_a_mouse(shown: Any) -> None:
+    press, wait = shown.keyboard.press, shown.wait_for_selector
+    press("Control+k")
+    wait(".palette li >> text=Deployment")
+    shown.keyboard.type("deployments")
+    press("Enter")
+    wait(".row >> text=web")
+    press("j")
+    wait(".row.chosen >> text=web")
+    press("Enter")
+    wait("h1 >> text=web")
+    press("2")
+    wait(".code")
+    press("Escape")
+    wait("text=MinimumReplicasAvailable")
+    press("?")
+    wait("dialog >> text=Filter the table")
+    press("Escape")
+    wait("dialog", state="detached")
+    press("Escape")
+    wait(".row >> text=web")
+    press("g")
+    wait("h1 >> text=Overview")
+    press("Tab")
+    assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_values_are_shown_as_text_not_as_markup(shown: Any) -> None:
+    goto(shown, "#/o/core/v1/configmaps/default/settings?tab=YAML")
+
+    shown.wait_for_selector(".code >> text=<b>bold</b>")
+    assert shown.locator(".code img, .code b").count() == 0
+
+
+def test_the_margin_names_the_owners_of_a_field(shown: Any) -> None:
+    goto(shown, f"{WEB}?tab=YAML")
+
+    line = shown.locator(".line:has(.key:text-is('replicas'))").first
+    line.wait_for()
+    assert "apiserver-testing (Apply" in line.locator(".margin").get_attribute("title")
+    revision = shown.locator(".line", has_text="deployment.kubernetes.io/revision").locator(".margin")
+    assert "kube-controller-manager" in revision.get_attribute("title")
+
+
+def edit(window: Any, fragment: str, before: str, after: str) -> None:
+    goto(window, f"{fragment}?tab=Edit")
+    window.wait_for_selector("textarea")
+    window.wait_for_function("text => document.querySelector('textarea').value.includes(text)", arg=before)
+    text = window.input_value("textarea")
+    window.fill("textarea", text.replace(before, after))
+    window.keyboard.press("Control+Enter")
+
+
+def test_a_conflict_is_shown_at_its_field_and_can_be_taken_over(shown: Any, cluster: Server) -> None:
+    edit(shown, WEB, "replicas: 3", "replicas: 2")
+
+    wrong = shown.locator(".line.wrong")
+    wrong.wait_for()
+    assert "replicas" in wrong.inner_text()
+    assert 'conflict with "apiserver-testing"' in wrong.inner_text()
+    shown.problems.clear()  # the browser reports the 409 itself
+    shown.click("text=Take these fields over")
+    shown.wait_for_selector(".code")
+    with cluster.client() as client:
+        stored = client.request("GET", "/apis/apps/v1/namespaces/default/deployments/web")
+    assert stored["spec"]["replicas"] == 2
+    [own] = [one for one in stored["metadata"]["managedFields"] if one["manager"] == "console"]
+    assert own["fieldsV1"] == {"f:spec": {"f:replicas": {}}}
+
+
+def test_an_invalid_value_is_shown_at_its_field(shown: Any) -> None:
+    edit(shown, "#/o/apps/v1/deployments/default/web", "image: nginx:1.27", "image: ' '")
+
+    wrong = shown.locator(".line.wrong")
+    wrong.wait_for()
+    assert "image" in wrong.inner_text()
+    shown.problems.clear()  # the browser reports the refusal itself
+    shown.keyboard.press("Escape")
+
+
+def test_access_names_the_rule_that_allows_and_what_is_lacking(shown: Any, cluster: Server) -> None:
+    group = "rbac.authorization.k8s.io"
+    cluster.apply(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "Role",
+            "metadata": {"name": "reader", "namespace": "default"},
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}],
+        },
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": "robin-reads", "namespace": "default"},
+            "roleRef": {"apiGroup": group, "kind": "Role", "name": "reader"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": "robin"}],
+        },
+    )
+
+    goto(shown, "#/access?user=robin&verb=get&resource=pods&namespace=default")
+    shown.wait_for_selector(".verdict.yes")
+    assert "robin-reads" in shown.inner_text("section:has(h2:text('Rules that allow it'))")
+    shown.fill("#verb", "delete")
+    shown.keyboard.press("Enter")
+    shown.wait_for_selector(".verdict.no")
+    assert "the verb delete" in shown.inner_text(".lacks")
+
+
+def test_a_user_signs_in_with_a_token_that_is_kept_nowhere(browser: Any, cluster: Server) -> None:
+    context = browser.new_context(ignore_https_errors=True)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    used = cluster.ui
+    page.goto(used)
+    page.wait_for_selector(".shell")
+    page.click("[aria-label='Sign out']")
+    page.wait_for_selector("#token")
+    page.goto("about:blank")
+    page.goto(used)
+    page.wait_for_selector("text=The link was used already")
+
+    page.fill("#token", cluster.admin_token)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".shell")
+    page.reload()
+    page.wait_for_selector(".shell")
+
+    kept = page.evaluate(
+        "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])"
+    )
+    context.close()
+    assert cluster.admin_token not in kept
+    assert kept.startswith('[{},{},""')
