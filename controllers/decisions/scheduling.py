@@ -1,19 +1,17 @@
-"""Scheduling: whether a pod fits a node: node selector and affinity, taints, resources.
+"""Scheduling: whether a node accepts a pod by its labels and taints.
 
-Pure. It has a part of kube-scheduler's filters.
+Pure. The scheduler, the daemon sets and the volumes of a cluster use it.
 """
 
-import heapq
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.base import amounts
-from aio_apiserver.registry.groups.core.parts.pod_resources import aggregate
 from aio_apiserver.storage.stored_object import Object
 
 _HARD_EFFECTS = ("NoSchedule", "NoExecute")
 _UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+UNSCHEDULABLE = "node(s) were unschedulable"
+_UNTOLERATED = "node(s) had untolerated taint(s)"
 
 
 def tolerates(pod: Object, taint: Mapping[str, Any]) -> bool:
@@ -31,12 +29,13 @@ def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     return bool(toleration.get("key")) and (toleration.get("value") or "") == (taint.get("value") or "")
 
 
-def _is_untolerated(pod: Object, node: Object) -> str:
+def is_untolerated(pod: Object, node: Object) -> str:
+    """The taint or cordon that keeps a pod away, as a reason; empty without one."""
     if node["spec"].get("unschedulable") and not tolerates(pod, {"key": _UNSCHEDULABLE, "effect": "NoSchedule"}):
-        return "node(s) were unschedulable"
+        return UNSCHEDULABLE
     for taint in node["spec"].get("taints") or ():
         if taint.get("effect") in _HARD_EFFECTS and not tolerates(pod, taint):
-            return f"node(s) had untolerated taint(s) {{{taint['key']}: {taint.get('value', '')}}}"
+            return _UNTOLERATED
     return ""
 
 
@@ -84,57 +83,9 @@ def _meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     return compare(labels.get(expression["key"]), expression.get("values") or ())
 
 
-def _lacks(pod: Object, node: Object, there: Collection[Object]) -> str:
-    allocatable = amounts.parsed((node.get("status") or {}).get("allocatable"))
-    pods = allocatable.get("pods")
-    if pods is not None and amounts.count(len(there) + 1).nanos > pods.nanos:
-        return "Too many pods"
-    wanted = aggregate(pod["spec"], "requests")
-    used: Mapping[str, Any] = {}
-    for other in there if wanted else ():
-        used = amounts.added(used, aggregate(other["spec"], "requests"))
-    for name, amount in wanted.items():
-        total = amounts.plus(used[name], amount) if name in used else amount
-        if name not in allocatable or total.nanos > allocatable[name].nanos:
-            return f"Insufficient {name}"
-    return ""
-
-
 def keeps_away(pod: Object, node: Object) -> str:
-    """The reason why a node does not accept a pod, apart from resources; empty when it does."""
-    reason = _is_untolerated(pod, node)
+    """The reason why a node does not accept a pod; empty when it does."""
+    reason = is_untolerated(pod, node)
     if not reason and not matches_node(pod, node):
         reason = "node(s) didn't match Pod's node affinity/selector"
     return reason
-
-
-def why_not(pod: Object, node: Object, there: Collection[Object]) -> str:
-    """The reason why a pod does not fit a node with these pods; empty when it fits."""
-    return keeps_away(pod, node) or _lacks(pod, node, there)
-
-
-def choose(
-    pod: Object,
-    nodes: Iterable[Object],
-    pods_on: Mapping[str, Collection[Object]],
-    excluded: Callable[[Object], str] = lambda _node: "",
-) -> tuple[str, str]:
-    """The node for a pod: of those that fit, the one with the fewest pods. Without one, the reason.
-
-    `excluded` names other reasons against a node.
-    """
-    reasons: Counter[str] = Counter()
-    by_name = {node["metadata"]["name"]: node for node in nodes}
-    emptiest = [(len(pods_on.get(name, ())), name) for name in by_name]
-    heapq.heapify(emptiest)
-    while emptiest:
-        _, name = heapq.heappop(emptiest)
-        reason = why_not(pod, by_name[name], pods_on.get(name, ())) or excluded(by_name[name])
-        if not reason:
-            return name, ""
-        reasons[reason] += 1
-    why = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-    return (
-        "",
-        f"0/{sum(reasons.values())} nodes are available: {why}." if why else "no nodes available to schedule pods",
-    )

@@ -1,7 +1,8 @@
 """Controller: the loop of all controllers: a change puts a key into the queue, and `reconcile` acts on the key.
 
 A controller lists its resources in `begin` and acts in `reconcile`. Must hold: `reconcile` sees all earlier writes of
-controllers. A failing key stops no other key. At the start, the keys of all objects are reconciled.
+controllers, unless its controller keeps account of them itself. A failing key stops no other key. At the start, the
+keys of all objects are reconciled.
 """
 
 import logging
@@ -76,6 +77,8 @@ class Controller:
     """The factors of the rate limit that kube-controller-manager gives this controller."""
     longest_retry_pause = 1.0
     """The longest pause between two tries of a key that is not ready."""
+    waits_for_writes = True
+    """Whether `reconcile` has to see all earlier writes of controllers."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -161,7 +164,8 @@ class Controller:
                 self.queue.done(key)
 
     async def _try(self, key: str) -> None:
-        await self.desk.informers.caught_up()
+        if self.waits_for_writes:
+            await self.desk.informers.caught_up()
         try:
             again = await self.reconcile(key)
         except NotYet:

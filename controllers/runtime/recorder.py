@@ -1,9 +1,10 @@
 """Recorder: writes the events of a controller.
 
-Controllers do not wait for events, and events that cannot be written are dropped. Must hold: events are written in the
-order in which they were recorded.
+Controllers do not wait for events. Events that cannot be written are dropped, and so are those beyond the most that may
+wait. Must hold: events about one object are written in the order in which they were recorded.
 """
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +20,10 @@ from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
+
+_MOST_WAITING = 50_000
+_AT_ONCE = 8
+"""Events about different objects are written together, since the store commits together."""
 
 
 class Recorder:
@@ -42,6 +47,8 @@ class Recorder:
         self, about: Object, reason: str, message: str, *, is_warning: bool = False, host: str = "", action: str = ""
     ) -> None:
         """Record an event about an object, which `events.reference` describes."""
+        if len(self._waiting) >= _MOST_WAITING:
+            return
         kind = events.WARNING if is_warning else events.NORMAL
         self._waiting.append(
             EventReport(
@@ -61,9 +68,17 @@ class Recorder:
     async def _write_all(self) -> None:
         try:
             while self._waiting:
-                await self._write(self._waiting.popleft())
+                await asyncio.gather(*map(self._write, self._next()))
         finally:
             self._is_writing = False
+
+    def _next(self) -> list[EventReport]:
+        """The next events, each about another object."""
+        batch: dict[str, EventReport] = {}
+        while self._waiting and len(batch) < _AT_ONCE and self._waiting[0].about["uid"] not in batch:
+            report = self._waiting.popleft()
+            batch[report.about["uid"]] = report
+        return list(batch.values())
 
     async def _write(self, report: EventReport) -> None:
         now = self._clock.now()

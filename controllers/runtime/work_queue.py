@@ -46,8 +46,16 @@ class WorkQueue:
             return
         if key not in self._waiting:
             self.measures.added(key)
-        self._waiting[key] = None
+            self.wait(key)
+            self._waiting[key] = None
         self._has_work.set()
+
+    def wait(self, key: str) -> None:
+        """Called with a key that begins to wait."""
+
+    def next(self) -> str:
+        """The waiting key that leaves first: the oldest."""
+        return next(iter(self._waiting))
 
     def add_after(self, key: str, seconds: float) -> None:
         """Add a key after this time; the earliest time wins."""
@@ -73,7 +81,7 @@ class WorkQueue:
         while not self._waiting:
             self._has_work.clear()
             await self._has_work.wait()
-        key = next(iter(self._waiting))
+        key = self.next()
         del self._waiting[key]
         self._active.add(key)
         self.measures.started(key)

@@ -19,6 +19,8 @@ class SimulatedKubelet(Controller):
 
     name = "simulated-kubelet"
     component = "kubelet"
+    workers = 32
+    """It stands for many kubelets. The store commits their writes together."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)

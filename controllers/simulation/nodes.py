@@ -12,7 +12,9 @@ from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = "kube-node-lease"
 _LEASE_SECONDS = 40
-_RENEW_SECONDS = 10.0
+_RENEW_SECONDS, _LONGEST_RENEW_SECONDS = 10.0, 30.0
+_RENEWALS_A_SECOND = 150
+"""Thousands of nodes renew less often than a kubelet, but within the 50 seconds after which a node counts as lost."""
 
 
 class Simulation(Struct, frozen=True):
@@ -26,6 +28,8 @@ class Nodes(Controller):
     """The queue keys are the numbers of nodes."""
 
     name = "simulated-nodes"
+    workers = 32
+    waits_for_writes = False
 
     def __init__(self, desk: Desk, simulation: Simulation, kubelet_version: str) -> None:
         super().__init__(desk)
@@ -48,20 +52,24 @@ class Nodes(Controller):
         if nodes.is_tainted(node):
             await self.client.change(NODES, node, nodes.remove_not_ready_taint)
         await self._renew(node)
-        return _RENEW_SECONDS
+        often = self._simulation.nodes / _RENEWALS_A_SECOND
+        return min(max(_RENEW_SECONDS, often), _LONGEST_RENEW_SECONDS)
 
     async def _make(self, number: int) -> Object:
         try:
-            return await self.client.create(NODES, nodes.make(number))
+            made = {**nodes.make(number), "status": self._status(number)}
+            return await self.client.create(NODES, made)
         except errors.AlreadyExists:
             present = await self.client.get(NODES, nodes.name_of(number))
             assert present is not None
             return present
 
     def _make_ready(self, node: Object, number: int) -> None:
-        port = self._simulation.kubelet_port
-        made = nodes.status(number, self._kubelet_version, port, now=self.desk.now())
-        node["status"] = {**(node.get("status") or {}), **made}
+        node["status"] = {**(node.get("status") or {}), **self._status(number)}
+
+    def _status(self, number: int) -> Object:
+        """The status of a ready node, which a kubelet reports when it registers."""
+        return nodes.status(number, self._kubelet_version, self._simulation.kubelet_port, now=self.desk.now())
 
     async def _renew(self, node: Object) -> None:
         name = node["metadata"]["name"]

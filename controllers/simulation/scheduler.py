@@ -1,141 +1,245 @@
-"""Scheduler: binds each unscheduled pod to the node with the fewest pods among those that fit.
+"""Scheduler: gives each pod without a node one, as kube-scheduler: filters, scores, priorities and preemption.
 
-Must hold: one pod is scheduled at a time, and counts for its node from then on. So resources are not assigned twice.
+Must hold: one pod is looked at at a time, and counts for its node from then on. So resources are not assigned twice.
+Bindings are written in the background, as many at once as the store can commit together.
 """
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
 from functools import partial
 
-from aio_apiserver.controllers.decisions import events, scheduling
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.volume_scheduling import PodClaims
-from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
-from aio_apiserver.controllers.runtime.places import NODES, PODS
+from aio_apiserver.controllers.runtime.places import DISRUPTION_BUDGETS, NAMESPACES, NODES, PODS
+from aio_apiserver.controllers.runtime.ranked_queue import RankedQueue
+from aio_apiserver.controllers.scheduling import preemption
+from aio_apiserver.controllers.scheduling.cluster_view import ClusterView
+from aio_apiserver.controllers.scheduling.node_views import is_alike
+from aio_apiserver.controllers.scheduling.pod_views import PodView, may_have_changed, view_of
+from aio_apiserver.controllers.scheduling.preemption import PreemptionCandidate
+from aio_apiserver.controllers.scheduling.rejections import NO_NODES, Diagnosis
+from aio_apiserver.controllers.scheduling.search import Search, Wanted
+from aio_apiserver.controllers.scheduling.waiting import WaitingPods
+from aio_apiserver.controllers.simulation import preempting
+from aio_apiserver.controllers.simulation.scheduling_writes import SCHEDULER, SchedulingWrites
 from aio_apiserver.controllers.simulation.volume_binding import VolumeBinding
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.groups.core import pod_conditions
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 
-_NAME = "default-scheduler"
+logger = logging.getLogger(__name__)
+
+_RESOURCE_CLAIMS = ResourcePath("resource.k8s.io", "v1", "resourceclaims")
+_NO_CLAIMS = "no new claims to deallocate"
+_MOST_WRITES = 64
+"""The bindings and conditions that are written at once."""
+_LOOK_AGAIN, _LOOK_AT_NEIGHBOURS = "look again", "look again at pods with rules about others"
+"""The queue keys for waiting pods. Keys of pods contain a namespace."""
+_REST, _LONGEST_REST_SECONDS = 9.0, 1.0
+"""The pause before waiting pods are tried again, as a multiple of the time that it took the last time."""
+
+
+Write = Callable[[], Awaitable[None]]
 
 
 def _is_mine(pod: Object) -> bool:
     """Whether this scheduler has to bind the pod."""
     spec = pod["spec"]
     waits = not spec.get("nodeName") and not spec.get("schedulingGates") and podrules.is_active(pod)
-    return waits and spec.get("schedulerName", _NAME) == _NAME
+    return waits and spec.get("schedulerName", SCHEDULER) == SCHEDULER
 
 
 class Scheduler(Controller):
     """Binds pods."""
 
     name = "simulated-scheduler"
-    component = _NAME
+    component = SCHEDULER
     workers = 1
+    waits_for_writes = False
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self._on: dict[str, dict[str, Object]] = {}
-        """The pods of each node, including those whose binding has not arrived."""
-        self._node_of: dict[str, str] = {}
-        """The node of each pod by key, including bindings that have not arrived."""
-        self._unplaced: set[str] = set()
+        self.queue = RankedQueue(desk.clock, self._tasks, self._rank)
+        self._view = ClusterView()
+        self._search = Search()
+        self._waiting = WaitingPods()
+        self._slots = asyncio.Semaphore(_MOST_WRITES)
+        self._writing = 0
+        self._spent = 0.0
+        """The seconds for waiting pods since they were last queued."""
 
     def begin(self) -> None:
         self.act_as("system:kube-scheduler", manager="kube-scheduler")
-        self._pods = self.follow(PODS, lambda pod: key_of(pod) if _is_mine(pod) else "")
+        self._writes = SchedulingWrites(self.client, self.recorder, self.desk.now)
+        self._pods = self.follow(PODS)
         self._pods.listen(self._pod_changed)
         self._nodes = self.follow(NODES)
-        self._nodes.listen(lambda _key, _before, _after: self._look_again())
-        self._volumes = VolumeBinding(self.follow, self.queue.add)
+        self._nodes.listen(self._node_changed)
+        self._budgets = self.follow(DISRUPTION_BUDGETS)
+        self.follow(NAMESPACES).listen(self._namespace_changed)
+        self._volumes = VolumeBinding(self.follow, self._claims_changed)
 
-    def _pod_changed(self, key: str, _before: Object | None, after: Object | None) -> None:
-        node = self._node_of.get(key, "") if after is None or after["spec"].get("nodeName") else ""
-        self._take_off(key, node)
-        if after is not None and after["spec"].get("nodeName") and not podrules.is_finished(after):
-            self._put_on(after["spec"]["nodeName"], key, after)
-        elif node:
-            self._look_again()
+    @property
+    def is_idle(self) -> bool:
+        return super().is_idle and not self._writing
 
-    def _put_on(self, node: str, key: str, pod: Object) -> None:
-        self._on.setdefault(node, {})[key] = pod
-        self._node_of[key] = node
+    def _rank(self, key: str) -> int:
+        """Pods of higher priority come first, and after them another look at those that wait."""
+        pod = self._pods.get(key)
+        return -int(pod["spec"].get("priority") or 0) if pod is not None else 0
 
-    def _take_off(self, key: str, node: str) -> None:
-        if self._on.get(node, {}).pop(key, None) is not None:
-            del self._node_of[key]
+    # Events
 
-    def _look_again(self) -> None:
-        """Queue the unschedulable pods, since resources may be free now."""
-        for key in self._unplaced:
+    def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
+        if before is None or after is None or not is_alike(before, after):
+            self._view.put_node(name, after)
+            self._look_again(_LOOK_AGAIN)
+
+    def _namespace_changed(self, name: str, _before: Object | None, after: Object | None) -> None:
+        self._view.put_namespace(name, (after["metadata"].get("labels") or {}) if after is not None else None)
+
+    def _pod_changed(self, key: str, before: Object | None, after: Object | None) -> None:
+        if before is not None and after is not None and not may_have_changed(before, after):
+            return
+        if after is None or podrules.is_finished(after):
+            self._pod_ended(key, after)
+        elif node := after["spec"].get("nodeName"):
+            self._try_next(self._waiting.drop(key))
+            pod = view_of(after)
+            self._view.put(pod, node)
+            self._view.nominate(pod, "")
+            self._look_again(_LOOK_AT_NEIGHBOURS)
+        elif _is_mine(after):
+            pod = view_of(after)
+            self._view.nominate(pod, pod.nominated_node)
             self.queue.add(key)
-        self._unplaced.clear()
+
+    def _pod_ended(self, key: str, last: Object | None) -> None:
+        self._try_next(self._waiting.drop(key))
+        nominated = next((pods[key] for pods in self._view.nominated.values() if key in pods), None)
+        if nominated is not None:
+            self._view.nominate(nominated, "")
+        if self._view.remove(key) is not None or nominated is not None:
+            self._look_again(_LOOK_AGAIN)
+
+    def _claims_changed(self, key: str) -> None:
+        self._waiting.outdate(key)
+        self.queue.add(key)
+
+    def _try_next(self, key: str) -> None:
+        if key:
+            self.queue.add(key)
+
+    def _look_again(self, which: str) -> None:
+        """Queue the waiting pods, since they may fit now. Many changes become one look."""
+        if len(self._waiting):
+            self.queue.recheck_after(which, min(_REST * self._spent, _LONGEST_REST_SECONDS))
+
+    # Work
 
     async def reconcile(self, key: str) -> float | None:
+        if key in (_LOOK_AGAIN, _LOOK_AT_NEIGHBOURS):
+            self._spent = 0.0
+            for one in self._waiting.firsts(of_all=key == _LOOK_AGAIN):
+                self.queue.add(one)
+            return None
         pod = self._pods.get(key)
-        if pod is None or not _is_mine(pod) or key in self._node_of:
+        if pod is None or not _is_mine(pod) or self._view.node_of(key):
             return None
         claims = self._volumes.of(pod)
         if claims.problem or claims.is_waiting:
             await self._wait_for_claims(pod, claims.problem)
-            return None
-        node, why = await self._choose(pod, claims)
-        if not node:
-            self._unplaced.add(key)
-            self._volumes.wait(pod)
-            await self._tell(pod, why)
-        elif claims.open:
-            self._volumes.wait(pod)
-            await self._volumes.assign(self.client, claims, self._nodes.items[node])
         else:
-            await self._bind(pod, node)
+            await self._place(view_of(pod), claims)
         return None
 
-    async def _choose(self, pod: Object, claims: PodClaims) -> tuple[str, str]:
-        """The node for a pod, or the reason why there is none."""
-        there = {name: list(pods.values()) for name, pods in self._on.items()}
-        nodes = list(self._nodes.items.values())
-        chosen = self._nodes.get(claims.chosen)
-        if chosen is not None and not scheduling.why_not(pod, chosen, there.get(claims.chosen, ())):
-            return claims.chosen, ""
-        choose = partial(scheduling.choose, pod, nodes, there, self._volumes.keeps_away(claims))
-        return await self.work(choose, len(nodes))
+    async def _place(self, pod: PodView, claims: PodClaims) -> None:
+        """Give a pod a node, or note why no node takes it."""
+        known = self._waiting.known(pod)
+        if known:
+            self._waiting.put(pod, known, is_current=True)
+            await self._write(pod, partial(self._writes.tell, pod.obj, known))
+            return
+        began = self.desk.clock.patience.monotonic()
+        wanted = Wanted(pod, self._view)
+        if claims.bound or claims.open:
+            wanted = Wanted(pod, self._view, self._volumes.keeps_away(claims))
+        found = self._search.find(wanted, claims.chosen or pod.nominated_node)
+        if not found.node:
+            self._spent += self.desk.clock.patience.monotonic() - began
+            self._volumes.wait(pod.obj)
+            await self._reject(wanted, found.diagnosis)
+        elif claims.open:
+            self._volumes.wait(pod.obj)
+            await self._volumes.assign(self.client, claims, self._nodes.items[found.node])
+        else:
+            self._try_next(self._waiting.drop(pod.key))
+            self._view.put(pod, found.node)
+            await self._write(pod, partial(self._writes.bind, pod.obj, found.node))
 
     async def _wait_for_claims(self, pod: Object, problem: str) -> None:
         self._volumes.wait(pod)
         if problem:
-            await self._tell(pod, f"0/{len(self._nodes.items)} nodes are available: {problem}.")
+            why = Diagnosis(len(self._view.nodes), before=problem).message(*self._messages(""))
+            await self._write(view_of(pod), partial(self._writes.tell, pod, why))
 
-    async def _bind(self, pod: Object, node: str) -> None:
-        metadata = pod["metadata"]
-        binding = {
-            "metadata": {"name": metadata["name"], "uid": metadata["uid"]},
-            "target": {"kind": "Node", "name": node},
-        }
-        self._put_on(node, key_of(pod), pod)
-        try:
-            await self.client.post(PODS.part("binding"), metadata["name"], binding, namespace=metadata["namespace"])
-        except errors.StatusError:
-            self._take_off(key_of(pod), node)
-            if await self.client.get(PODS, key_of(pod)) is not None:
-                raise
+    def _messages(self, preempted: str) -> list[str]:
+        """What was tried to make room, as messages show it."""
+        has_claims = self.client.served.get(_RESOURCE_CLAIMS) is not None
+        tried = f"preemption: {preempted}" if preempted else ""
+        return [_NO_CLAIMS if has_claims else "", tried]
+
+    async def _reject(self, wanted: Wanted, diagnosis: Diagnosis) -> None:
+        """No node takes a pod: make room if its priority allows it, and report why."""
+        if not diagnosis.total:
+            self._waiting.put(wanted.pod, NO_NODES, is_current=True)
+            await self._write(wanted.pod, partial(self._writes.tell, wanted.pod.obj, NO_NODES))
             return
-        text = f"Successfully assigned {metadata['namespace']}/{metadata['name']} to {node}"
-        self._say(pod, "Scheduled", text, action="Binding")
+        pod = wanted.pod
+        result = await preempting.candidate(wanted, diagnosis, self._budgets.items)
+        present = self._pods.get(pod.key)
+        if present is None or may_have_changed(pod.obj, present):
+            return  # it has changed meanwhile, and is in the queue again
+        if isinstance(result, PreemptionCandidate):
+            why = diagnosis.message()
+            self._view.nominate(pod, result.node)
+            self._waiting.put(pod, why, is_current=False)
+            await self._write(pod, partial(self._make_room, result, pod, why))
+            return
+        why = diagnosis.message(*self._messages(result))
+        for other in self._waiting.put(pod, why, is_current=True):
+            self.queue.add(other)
+        nominated = pod.nominated_node if result == preemption.WAITING else ""
+        await self._write(pod, partial(self._writes.tell, pod.obj, why, nominated))
 
-    def _say(self, pod: Object, reason: str, text: str, *, action: str, is_warning: bool = False) -> None:
-        about = events.reference(pod, "v1", "Pod")
-        self.recorder.say(about, reason, text, is_warning=is_warning, host=_NAME, action=action)
+    async def _make_room(self, candidate: PreemptionCandidate, pod: PodView, why: str) -> None:
+        """Remove the victims, and note the node at the pod, and at no pod of a lower priority."""
+        await self._writes.tell(pod.obj, why, candidate.node)
+        for victim in candidate.victims:
+            await self._writes.preempt(victim.obj, pod.obj, candidate.node)
+        for other in list(self._view.nominated.get(candidate.node, {}).values()):
+            if other.priority < pod.priority:
+                await self._writes.nominate(other.obj, "")
 
-    async def _tell(self, pod: Object, why: str) -> None:
-        self._say(pod, "FailedScheduling", why, action="Scheduling", is_warning=True)
+    async def _write(self, pod: PodView, write: Write) -> None:
+        """Write in the background, as soon as fewer than the most writes are on their way."""
+        await self._slots.acquire()
+        self._writing += 1
+        self._tasks.spawn(self._written(pod, write), name=f"write for {pod.key}")
 
-        def tell(present: Object) -> bool:
-            condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why}
-            before = present.get("status") or {}
-            status = {**before, "conditions": [dict(one) for one in before.get("conditions") or ()]}
-            pod_conditions.put(status, condition, now=self.desk.now())
-            present["status"] = status
-            return status != before
-
-        await self.client.change(PODS.part("status"), pod, tell)
+    async def _written(self, pod: PodView, write: Write) -> None:
+        try:
+            await write()
+            self.queue.forget(pod.key)
+        except (errors.StatusError, StorageError) as exc:
+            logger.info("%s: cannot write for %s, retrying: %s", self.name, pod.key, exc)
+            if self._view.pod(pod.key) is pod:
+                self._view.remove(pod.key)
+            if self._pods.get(pod.key) is not None:
+                self.queue.retry(pod.key)
+        finally:
+            self._writing -= 1
+            self._slots.release()

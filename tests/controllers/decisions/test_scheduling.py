@@ -16,29 +16,21 @@ def _wanting(**spec: object) -> Object:
     return made
 
 
-def test_the_emptiest_node_is_taken() -> None:
-    nodes = [_node("a"), _node("b")]
-
-    assert scheduling.choose(pod("p"), nodes, {"a": [pod("x")]}) == ("b", "")
-
-
 def test_taints_keep_pods_away_that_do_not_tolerate_them() -> None:
     node = _node("a", taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])
     tolerating = _wanting(tolerations=[{"key": "k", "operator": "Exists"}])
 
-    assert scheduling.choose(pod("p"), [node], {})[1] == (
-        "0/1 nodes are available: 1 node(s) had untolerated taint(s) {k: v}."
-    )
-    assert scheduling.choose(tolerating, [node], {}) == ("a", "")
+    assert scheduling.keeps_away(pod("p"), node) == "node(s) had untolerated taint(s)"
+    assert scheduling.keeps_away(tolerating, node) == ""
 
 
 def test_a_node_that_is_cordoned_takes_nothing() -> None:
-    assert "unschedulable" in scheduling.choose(pod("p"), [_node("a", unschedulable=True)], {})[1]
+    assert scheduling.keeps_away(pod("p"), _node("a", unschedulable=True)) == "node(s) were unschedulable"
 
 
 def test_a_pod_goes_where_its_selector_says() -> None:
-    assert scheduling.choose(_wanting(nodeSelector={"disk": "ssd"}), [_node("a")], {})[0] == "a"
-    assert scheduling.choose(_wanting(nodeSelector={"disk": "hdd"}), [_node("a")], {})[0] == ""
+    assert scheduling.matches_node(_wanting(nodeSelector={"disk": "ssd"}), _node("a"))
+    assert not scheduling.matches_node(_wanting(nodeSelector={"disk": "hdd"}), _node("a"))
 
 
 @pytest.mark.parametrize(
@@ -58,11 +50,3 @@ def test_node_affinity_compares(operator: str, values: list[str] | None, fits: b
     wanting = _wanting(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
 
     assert scheduling.matches_node(wanting, _node("a")) is fits
-
-
-def test_a_node_takes_no_more_than_it_has() -> None:
-    big = _wanting(containers=[{"name": "a", "resources": {"requests": {"cpu": "1500m"}}}])
-
-    assert scheduling.why_not(big, _node("a"), []) == ""
-    assert scheduling.why_not(big, _node("a"), [big]) == "Insufficient cpu"
-    assert scheduling.why_not(pod("p"), _node("a"), [pod("x")] * 3) == "Too many pods"
