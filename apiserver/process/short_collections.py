@@ -4,21 +4,29 @@ A full collection visits every container, some hundred milliseconds for the info
 that survive one are exempt from the next ones (`gc.freeze`). Objects without cycles are freed as before.
 
 Must hold: cycles among exempt objects are found later: when the number of exempt objects has doubled, the next full
-collection visits all of them.
+collection visits all of them. With many objects that takes up to a second, and happens once in ten minutes at most.
 """
 
 import gc
 from typing import Any
 
+from aio_apiserver.storage.clock import Clock, SystemClock
+
 _COUNT_EVERY = 8
 """Counting the exempt objects visits them; so they are not counted each time."""
+_MANY = 500_000
+_SECONDS_BETWEEN = 600.0
+"""The time between two collections that visit so many objects."""
 
 
 class ShortCollections:
-    """The exemptions of this process."""
+    """The exemptions of this process. `many`: the number of objects to visit once in ten minutes at most."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None, many: int = _MANY) -> None:
+        self._clock = clock or SystemClock()
+        self._many = many
         self._full = 0
+        self._visited_at = self._clock.monotonic()
         self._visited = gc.get_freeze_count()
         """The exempt objects after the last collection that visited all of them."""
         self._is_thorough = False
@@ -36,7 +44,12 @@ class ShortCollections:
         self._full += 1
         if self._is_thorough:
             self._is_thorough = False
-            self._visited = gc.get_freeze_count()
-        elif self._full % _COUNT_EVERY == 0 and gc.get_freeze_count() > 2 * self._visited:
+            self._visited, self._visited_at = gc.get_freeze_count(), self._clock.monotonic()
+        elif self._full % _COUNT_EVERY == 0 and self._has_doubled():
             self._is_thorough = True
             gc.unfreeze()
+
+    def _has_doubled(self) -> bool:
+        number = gc.get_freeze_count()
+        has_rested = self._clock.monotonic() - self._visited_at >= _SECONDS_BETWEEN
+        return number > 2 * self._visited and (number < self._many or has_rested)

@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 _MOST_WAITING = 50_000
 _AT_ONCE = 8
 """Events about different objects are written together, since the store commits together."""
+_MANY, _REST = 1000, 2.0
+"""With many waiting events, the recorder rests after each batch, for this multiple of its duration."""
 
 
 class Recorder:
@@ -68,7 +70,10 @@ class Recorder:
     async def _write_all(self) -> None:
         try:
             while self._waiting:
+                began = self._clock.patience.monotonic()
                 await asyncio.gather(*map(self._write, self._next()))
+                if len(self._waiting) > _MANY:
+                    await self._clock.patience.sleep(_REST * (self._clock.patience.monotonic() - began))
         finally:
             self._is_writing = False
 

@@ -168,3 +168,24 @@ def test_a_job_whose_parts_fail_each_for_itself_says_so(server: Server, client: 
     assert (status["failedIndexes"], status["failed"]) == ("0,1", 4)
     assert [one["reason"] for one in status["conditions"] if one["type"] == "Failed"] == ["FailedIndexes"]
     assert ("FailedIndexes", "job-controller", 1) in told(server, client, "Job")
+
+
+def test_a_pod_of_high_priority_preempts_and_the_messages_say_so(server: Server, client: BlockingClient) -> None:
+    for name, value in (("low", 1), ("high", 1000)):
+        client.request(
+            "POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": name}, "value": value}
+        )
+    for name in ("low", "high"):
+        pod = {**template(), "apiVersion": "v1", "kind": "Pod"}
+        pod["metadata"]["name"] = name
+        pod["spec"].update({"priorityClassName": name, "terminationGracePeriodSeconds": 0})
+        pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "20"}}
+        client.request("POST", f"{API}/pods", pod)
+        server.clock.advance(0)
+
+    (left,) = client.request("GET", f"{API}/pods")["items"]
+    assert (left["metadata"]["name"], left["status"]["phase"]) == ("high", "Running")
+    assert "Preempted" in [reason for reason, _, _ in told(server, client, "Pod")]
+    assert messages(client, "FailedScheduling") == ["0/1 nodes are available: 1 Insufficient cpu."]
+    (preempted,) = messages(client, "Preempted")
+    assert preempted == f"Preempted by pod {left['metadata']['uid']} on node node-0"

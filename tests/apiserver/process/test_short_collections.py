@@ -5,6 +5,7 @@ from weakref import ref
 import pytest
 
 from aio_apiserver.apiserver.process.short_collections import ShortCollections
+from aio_apiserver.storage.clock import ManualClock
 
 
 class Node:
@@ -15,10 +16,15 @@ class Node:
 
 
 @pytest.fixture
-def short() -> Iterator[ShortCollections]:
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def short(clock: ManualClock) -> Iterator[ShortCollections]:
     gc.collect()
     gc.freeze()
-    short = ShortCollections()
+    short = ShortCollections(clock, many=1)
     yield short
     short.end()
     gc.unfreeze()
@@ -35,7 +41,9 @@ def test_what_survives_a_full_collection_is_exempt_from_the_next(short: ShortCol
     del nodes, short
 
 
-def test_a_cycle_of_exempt_objects_is_found_when_their_number_has_doubled(short: ShortCollections) -> None:
+def test_a_cycle_of_exempt_objects_is_found_when_their_number_has_doubled_and_time_has_passed(
+    short: ShortCollections, clock: ManualClock
+) -> None:
     first, second = Node(), Node()
     first.other, second.other = second, first
     found = ref(first)
@@ -45,6 +53,10 @@ def test_a_cycle_of_exempt_objects_is_found_when_their_number_has_doubled(short:
 
     for _ in range(9):
         gc.collect()
+    assert found() is not None
 
+    clock.advance(600)
+    for _ in range(9):
+        gc.collect()
     assert found() is None
     del many, short
