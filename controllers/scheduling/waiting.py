@@ -60,7 +60,7 @@ class WaitingPods:
         group.why, group.is_current = why, is_current
         return outdated
 
-    def known(self, pod: PodView) -> str:
+    def last_answer(self, pod: PodView) -> str:
         """The message of another pod of the group, if nothing has changed since."""
         group = self._groups.get(group_of(pod)) if self._groups else None
         return group.why if group is not None and group.is_current else ""

@@ -158,10 +158,10 @@ class Scheduler(Controller):
 
     async def _place(self, pod: PodView, claims: PodClaims) -> None:
         """Give a pod a node, or note why no node takes it."""
-        known = self._waiting.known(pod)
-        if known:
-            self._waiting.put(pod, known, is_current=True)
-            await self._write(pod, partial(self._writes.tell, pod.obj, known))
+        why = self._waiting.last_answer(pod)
+        if why:
+            self._waiting.put(pod, why, is_current=True)
+            await self._write(pod, partial(self._writes.tell, pod.obj, why))
             return
         began = self.desk.clock.patience.monotonic()
         wanted = Wanted(pod, self._view)

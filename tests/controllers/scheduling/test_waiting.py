@@ -12,9 +12,9 @@ def test_a_change_tries_one_pod_of_each_group() -> None:
     for name, app in (("a", "web"), ("b", "web"), ("c", "db")):
         waiting.put(_pod(name, app), "full", is_current=True)
 
-    assert waiting.known(_pod("new")) == "full"
+    assert waiting.last_answer(_pod("new")) == "full"
     assert waiting.firsts(of_all=True) == ["default/a", "default/c"]
-    assert waiting.known(_pod("new")) == ""
+    assert waiting.last_answer(_pod("new")) == ""
     assert waiting.drop("default/a") == "default/b"
     assert len(waiting) == 2
 
