@@ -43,7 +43,6 @@ from aio_apiserver.apiserver.filters import (
 )
 from aio_apiserver.apiserver.filters.assembly import RequestLimits
 from aio_apiserver.apiserver.handlers.resources import ResourceHandlers
-from aio_apiserver.apiserver.metrics.access import MeasuredAuthorizer
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
@@ -149,12 +148,8 @@ def routes(parts: Parts) -> Routes:
 
 
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
-    """The filters, outermost first.
-
-    The filter `errors` is there twice: a failure behind flow control is answered with the flow of the request.
-    """
+    """The filters, outermost first."""
     settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
-    authorizer = MeasuredAuthorizer(parts.access.authorizer, parts.monitoring.access, patience)
     return [
         *([partial(http_logging.with_http_logging, clock=patience)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
@@ -177,14 +172,19 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         ),
         *([parts.bench.requests.with_recording] if parts.bench is not None else []),
         *_flow_control(parts),
-        partial(authorization.with_authorization, authorizer=authorizer),
+        partial(
+            authorization.with_authorization,
+            authorizer=parts.access.authorizer,
+            metrics=parts.monitoring.access,
+            clock=patience,
+        ),
         partial(measuring.with_measuring, requests=parts.requests, clock=patience),
         *([parts.bench.with_faults] if parts.bench is not None else []),
     ]
 
 
 def _flow_control(parts: Parts) -> list[Filter]:
-    """Priority and fairness with its errors, or max in flight."""
+    """Priority and fairness, or max in flight."""
     settings, on_refused = parts.settings, partial(parts.requests.terminated, code=429)
     if parts.limits.fairness is None:
         limited = partial(
@@ -205,7 +205,7 @@ def _flow_control(parts: Parts) -> list[Filter]:
         request_seconds=settings.request_timeout,
         on_refused=on_refused,
     )
-    return [fair, errors.with_errors]
+    return [fair]
 
 
 def secure(parts: Parts) -> RequestHandler:

@@ -26,14 +26,14 @@ class Routes:
 
     def dispatch(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         """Call the handler of the path."""
-        handler = self._exact.get(context.path) or self._below(context.path)
-        return handler(request, context)
-
-    def _below(self, path: str) -> Handler:
+        path = context.path
+        exact = self._exact.get(path)
+        if exact is not None:
+            return exact(request, context)
         for prefix, handler in self._below_first.get(path[1 : path.find("/", 1)], ()):
             if path.startswith(prefix):
-                return handler
-        return _not_found
+                return handler(request, context)
+        return _not_found(request, context)
 
 
 def documents_or_resources(document_at: Callable[[str], Handler | None], resources: Handler) -> Handler:

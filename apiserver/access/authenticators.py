@@ -4,7 +4,7 @@ Must hold: an error in a file ends the start, with the file's name in the messag
 changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config.settings import Settings
@@ -46,7 +46,7 @@ class Authenticators:
         self._out = out
         self._issuer = issuer
         self._config = _config_of(settings)
-        self._known_tokens = Replaceable(self._static_tokens(pki))
+        self._known_tokens = KnownTokens(self._known_users(pki), issuer.own_audiences)
         self._of_file = Replaceable([tokens for tokens, _ in self._issuers(self._config)])
         is_open = (
             settings.anonymous_auth if self._config is None else self._config.is_open_to_all(settings.anonymous_auth)
@@ -64,7 +64,7 @@ class Authenticators:
 
     def renew(self, pki: Pki) -> None:
         """Accept the administrator's tokens of now. Raises OSError, ValueError."""
-        self._known_tokens.replace(self._static_tokens(pki))
+        self._known_tokens.replace(self._known_users(pki))
 
     def reloaded(self, measures: Measures) -> Iterator[Reloaded]:
         """The files that are reloaded."""
@@ -120,14 +120,14 @@ class Authenticators:
             )
             yield RemoteTokens(ask, version, audiences, seconds, clock)
 
-    def _static_tokens(self, pki: Pki) -> Sequence[TokenAuthenticator]:
+    def _known_users(self, pki: Pki) -> Mapping[str, UserInfo]:
         """Users by bearer token: those of the token file, and the administrator. Raises OSError, ValueError."""
         users: dict[str, UserInfo] = {}
         path = self._settings.token_auth_file
         if path is not None:
             users.update(token_file.parse(path.read_text(), str(path)))
         admin = authenticated(UserInfo(name=certificates.ADMIN, groups=(MASTERS,)))
-        return [KnownTokens({**users, **dict.fromkeys(pki.admin_tokens, admin)}, self._issuer.own_audiences)]
+        return {**users, **dict.fromkeys(pki.admin_tokens, admin)}
 
     def _issuers(self, config: "AuthenticationConfiguration | None") -> Iterator[tuple[OIDCTokens, IssuerKeys]]:
         for one in config.jwt if config is not None else ():

@@ -46,7 +46,7 @@ async def get(
 async def _respond(
     request: web.BaseRequest, context: RequestContext, one: Served[Any], of_objects: Served[Any], *, version: int
 ) -> web.StreamResponse:
-    chosen = output.negotiated(request, one)
+    chosen = output.negotiated(context, one)
     named = SelectionPredicate((), (Requirement("metadata.name", Operator.IN, frozenset({context.info.name})),))
     options = ListOptions(resource_version=version, match=ResourceVersionMatch.EXACT, predicate=named)
     found = await of_objects.storage.list(rest_request(context, of_objects), options)

@@ -51,13 +51,12 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
         notes = context.notes
         if found is not None:
             user, notes = found.user, found.annotations
-            metrics.token_accepted(found)
         elif user is None and access.allows_anonymous(context.path):
             user = ANONYMOUS
         if user is None:
             metrics.unauthenticated(clock.monotonic() - began, is_error=False)
             raise errors.Unauthorized
-        metrics.authenticated(user, clock.monotonic() - began)
+        metrics.authenticated(user, found, clock.monotonic() - began)
         return await handler(request, replace(context, user=user, notes=notes))
 
     return authenticated
@@ -92,7 +91,10 @@ async def _certified_user(
 
 
 async def _token_user(request: web.BaseRequest, context: RequestContext, tokens: Tokens) -> Authenticated | None:
-    token = _header_token(request, context) or _web_socket_token(request)
+    head = context.head
+    if head.is_misspelt:
+        context.warnings.add(_SPACE_WARNING)
+    token = head.token or _web_socket_token(request)
     if not token:
         return None
     try:
@@ -104,19 +106,6 @@ async def _token_user(request: web.BaseRequest, context: RequestContext, tokens:
     for warning in found.warnings:
         context.warnings.add(warning)
     return found
-
-
-def _header_token(request: web.BaseRequest, context: RequestContext) -> str:
-    header = request.headers.get(hdrs.AUTHORIZATION)
-    if not header:
-        return ""
-    scheme, _, credentials = header.strip().partition(" ")
-    if not credentials or scheme.lower() != "bearer":
-        return ""
-    token, has_more, _ = credentials.partition(" ")
-    if not token and has_more:
-        context.warnings.add(_SPACE_WARNING)
-    return token
 
 
 def _web_socket_token(request: web.BaseRequest) -> str:

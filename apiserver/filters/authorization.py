@@ -11,12 +11,14 @@ import logging
 from aiohttp import web
 
 from aio_apiserver.apiserver.access.attributes import attributes_of
+from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access import refusals
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision
 from aio_apiserver.registry.generic.audit.trail import Trail
+from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 
@@ -24,12 +26,14 @@ _DECISION = "authorization.k8s.io/decision"
 _REASON = "authorization.k8s.io/reason"
 
 
-def with_authorization(handler: Handler, authorizer: Authorizer) -> Handler:
+def with_authorization(handler: Handler, authorizer: Authorizer, metrics: AccessMetrics, clock: Clock) -> Handler:
     """Answer 403 unless the authorizer allows the request."""
 
     async def authorized(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        began = clock.monotonic()
         attributes = attributes_of(context.user, context.info, context.query)
         decision = await authorizer.authorize(attributes)
+        metrics.decided(decision, clock.monotonic() - began)
         if context.trail is not None:
             _note(context.trail, decision)
         if decision.is_allowed:

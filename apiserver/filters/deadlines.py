@@ -63,7 +63,8 @@ class Deadlines:
         async def limited(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             if context.info.is_long_running:
                 return await handler(request, context)
-            deadline = context.received + self._timeout_of(context.query)
+            query = context.query
+            deadline = context.received + (self._timeout_of(query) if query else self._timeout)
             task = self._enter(deadline, request.task.get_loop())
             try:
                 return await handler(request, replace(context, deadline=deadline))

@@ -29,22 +29,28 @@ def with_errors(handler: Handler) -> Handler:
     async def guarded(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         try:
             return await handler(request, context)
-        except errors.StatusError as failure:
-            return _answer(request, context, failure)
-        except Unavailable as failure:  # of a lookup in a filter
-            info = context.info
-            operation = StorageCall(GroupResource(info.group, info.resource), info.verb, info.name)
-            return _answer(request, context, status_error(failure, operation))
-        except ConnectionError:
-            raise  # the client disconnected: aiohttp drops the request
-        except Exception:
-            logger.exception("%s %s failed (audit id %s)", request.method, request.raw_path, context.audit_id)
-            if context.trail is not None:
-                context.trail.panicked()
-            why = f"this request caused apiserver to panic. Look in the logs for details (audit id {context.audit_id})."
-            return _answer(request, context, errors.InternalError(why))
+        except Exception as failure:  # noqa: BLE001 - it is answered, and logged if it is a defect
+            return answer(request, context, failure)
 
     return guarded
+
+
+def answer(request: web.BaseRequest, context: RequestContext, failure: Exception) -> web.StreamResponse:
+    """The response to a failed request. Raises ConnectionError when there is no client for it."""
+    if isinstance(failure, errors.StatusError):
+        return _answer(request, context, failure)
+    if isinstance(failure, Unavailable):  # of a lookup in a filter
+        info = context.info
+        operation = StorageCall(GroupResource(info.group, info.resource), info.verb, info.name)
+        return _answer(request, context, status_error(failure, operation))
+    if isinstance(failure, ConnectionError):
+        raise failure  # the client disconnected: aiohttp drops the request
+    target = request.method, request.raw_path
+    logger.error("%s %s failed (audit id %s)", *target, context.audit_id, exc_info=failure)
+    if context.trail is not None:
+        context.trail.panicked()
+    why = f"this request caused apiserver to panic. Look in the logs for details (audit id {context.audit_id})."
+    return _answer(request, context, errors.InternalError(why))
 
 
 def _answer(request: web.BaseRequest, context: RequestContext, failure: errors.StatusError) -> web.StreamResponse:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.filters import sending
+from aio_apiserver.apiserver.filters import errors, sending
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
@@ -44,7 +44,11 @@ def with_fairness(
     request_seconds: float,
     on_refused: OnRefused,
 ) -> Handler:
-    """Schedule requests by their flows. request_seconds: the time limit of requests that have no deadline."""
+    """Schedule requests by their flows. request_seconds: the time limit of requests that have no deadline.
+
+    Failures of the inner filters are answered here, with the flow of their request.
+    """
+    guarded = errors.with_errors(handler)
 
     async def fair(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         info = context.info
@@ -52,7 +56,7 @@ def with_fairness(
         is_watch = verb == "watch"
         if not is_watch and info.is_long_running:
             return await handler(request, context)
-        if not request.content.is_eof() and verb in _WITH_BODIES:
+        if verb in _WITH_BODIES and not request.content.is_eof():
             await bodies.wait_for_beginning(request)
         path = "" if info.is_resource else info.path
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
@@ -71,9 +75,11 @@ def with_fairness(
             return await _watch(request, context, ticket)
         if verb == "list":
             leave = _once(lambda: in_flight.reading.change(-1, fairness.leave(ticket)))
-            return await _sent(handler, request, context, draining=draining, leave=leave)
+            return await _sent(guarded, request, context, draining=draining, leave=leave)
         try:
             return await handler(request, context)
+        except Exception as failure:  # noqa: BLE001 - it is answered, and logged if it is a defect
+            return errors.answer(request, context, failure)
         finally:
             running.change(-1, fairness.leave(ticket))
 
@@ -85,7 +91,7 @@ def with_fairness(
         selectors = context.query.get("fieldSelector")
         closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
         try:
-            return await handler(request, replace(context, on_started=begun))
+            return await guarded(request, replace(context, on_started=begun))
         finally:
             closed()
             begun()
@@ -120,7 +126,9 @@ async def _sent(
     try:
         response = await handler(request, context)
         with connection.calls_when_stalled(leave):
-            await sending.send(request, response, draining)
+            rest = sending.sending(request, response, draining)
+            if rest is not None:
+                await rest
         return response
     finally:
         leave()

@@ -24,7 +24,6 @@ from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.storage.clock import Clock
 
-_PREFIX = b"impersonate-"
 _USER = "Impersonate-User"
 _UID = "Impersonate-Uid"
 _GROUP = "Impersonate-Group"
@@ -37,10 +36,7 @@ def with_impersonation(
     """Continue as the impersonated user, or answer 400 or 403."""
 
     def impersonating(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
-        for name, _ in request.raw_headers:
-            if name[:12].lower() == _PREFIX:
-                return _as_wanted(request, context)
-        return handler(request, context)
+        return _as_wanted(request, context) if context.head.is_impersonating else handler(request, context)
 
     async def _as_wanted(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         try:

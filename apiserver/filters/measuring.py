@@ -32,7 +32,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
         try:
             response = await handler(request, context)
             status = response.status
-            size = _size_of(response)
+            size = len(response.bytes) if type(response) is SingleWriteResponse else _size_of(response)
             return response
         except StatusError as failure:
             status = failure.code
@@ -66,8 +66,6 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
 
 
 def _size_of(response: web.StreamResponse) -> int:
-    if isinstance(response, SingleWriteResponse):
-        return len(response.bytes)
     body = response.body if isinstance(response, web.Response) else None
     if isinstance(body, bytes):
         return len(body)

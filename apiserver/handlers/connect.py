@@ -39,7 +39,7 @@ async def handle(
     info = context.info
     chosen = None
     if served.view.object_kind.kind == served.kind.kind:
-        chosen = output.negotiated(request, served, written=_WRITTEN)
+        chosen = output.negotiated(context, served, written=_WRITTEN)
     elif context.query.get("dryRun"):
         raise errors.BadRequest("dryRun is not supported")
     path = "/".join(info.parts[_BEHIND:])

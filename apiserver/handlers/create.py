@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.served import Served
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:
     """Decode the body and create the object."""
-    chosen = output.negotiated(request, served)
+    chosen = output.negotiated(context, served)
     options = parameters.create_options(context.query)
     body = await bodies.read_typed(request, context)
     check_create(options)

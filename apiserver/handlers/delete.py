@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.served import Served
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
     """Delete the object. The response is the object, or a Status about it."""
-    chosen = output.negotiated(request, served)
+    chosen = output.negotiated(context, served)
     options = await delete_options.read(request, context, served)
     check_delete(options)
     deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.served import Served
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
     """Delete the selected objects. The response is their list."""
-    chosen = output.negotiated(request, served)
+    chosen = output.negotiated(context, served)
     selected = parameters.selection(context.query, served.kind)
     options = await delete_options.read(request, context, served)
     check_delete(options)

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.served import Served
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:
     """The response is the object."""
-    chosen = output.negotiated(request, served)
+    chosen = output.negotiated(context, served)
     if parameters.flag(context.query, "export"):
         raise BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
     version = parameters.parse_resource_version(parameters.text(context.query, "resourceVersion"))

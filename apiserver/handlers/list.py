@@ -13,7 +13,7 @@ from aio_apiserver.registry.machinery import media_types
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Lister]) -> web.StreamResponse:
     """The response is the list."""
-    chosen = output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
+    chosen = output.negotiated(context, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
     result = await served.storage.list(rest_request(context, served), selected.list_options())
     return await output.respond_list(request, context, served, result, chosen)

@@ -42,16 +42,21 @@ _BYTES_OF_AN_ITEM = 1024
 
 
 def negotiated(
-    request: web.BaseRequest, served: Served[Any], *, written: Sequence[str] = media_types.OF_OBJECTS
+    context: RequestContext, served: Served[Any], *, written: Sequence[str] = media_types.OF_OBJECTS
 ) -> Format:
     """The format of a response about this resource. written: the media types in its 406. Raises NotAcceptable."""
-    accept = request.headers.get(hdrs.ACCEPT, "")
+    return context.head.formats.get(served.formats) or _negotiated(context, served, written)
+
+
+def _negotiated(context: RequestContext, served: Served[Any], written: Sequence[str]) -> Format:
+    accept = context.head.accept
     if not negotiation.is_served(accept) and not served.kind.is_custom:
         raise route_errors.RouteNotAcceptable(written)
     allowed = negotiation.allows(has_tables=served.has_tables, has_messages=served.has_messages)
     chosen = negotiation.negotiate(accept, media_types.OF_OBJECTS, allowed)
     if chosen is None:
         raise errors.NotAcceptable(media_types.OF_OBJECTS)
+    context.head.formats[served.formats] = chosen
     return chosen
 
 
@@ -65,9 +70,12 @@ async def respond_object(
     status: int = 200,
 ) -> web.StreamResponse:
     """Write one object. A dict has its type already; a StoredObject gets it here."""
-    if isinstance(found, StoredObject) and _is_plain(request, context, chosen):
+    if isinstance(found, StoredObject) and chosen.target is None and _is_compact(context, chosen):
         body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
-        audit_objects.answered_json(context, body)
+        if context.trail is not None:
+            audit_objects.answered_json(context, body)
+        if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
+            return SingleWriteResponse(context, body, status=status, content_type=media_types.JSON)
         return await _respond(request, context, body, media_type=media_types.JSON, status=status)
     if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
         body = object_encoders.message(served, found)
@@ -95,7 +103,7 @@ async def respond_list(
     items = served.view.list_items(result.items)
     if served.is_custom:
         metadata = dict(sorted({"continue": "", **metadata}.items()))
-    if _is_compact(request, context, chosen):
+    if _is_compact(context, chosen):
         return await _respond_parts(request, context, _around(served, metadata, items))
     value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
     return await respond_value(request, context, value, chosen, types=served.types)
@@ -113,7 +121,7 @@ async def _respond_transformed(
     if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
         message = await object_encoders.partial_message_list(served, transform.api_version, metadata, result.items)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF)
-    if _is_compact(request, context, chosen):
+    if _is_compact(context, chosen):
         parts = await object_encoders.transformed_list(transform, served, metadata, result.items)
         if parts is not None:
             return await _respond_parts(request, context, parts)
@@ -172,7 +180,7 @@ async def respond_value(
         size = len(value.get("items") or ()) * _BYTES_OF_AN_ITEM
         message = await worker_thread.run_sized(partial(protobuf.dump, value, types), size, context.user.name)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF, status=status)
-    body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(request, context.query))
+    body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(context))
     return await _respond(request, context, body, media_type=media_types.JSON, status=status)
 
 
@@ -182,16 +190,11 @@ def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[O
     return dict(sorted(value.items())) if served.is_custom else value
 
 
-def _is_plain(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
-    """Whether the client gets the stored JSON."""
-    return chosen.target is None and _is_compact(request, context, chosen)
-
-
-def _is_compact(request: web.BaseRequest, context: RequestContext, chosen: Format) -> bool:
+def _is_compact(context: RequestContext, chosen: Format) -> bool:
     """Whether the client gets JSON in one line."""
     if chosen.media_type != media_types.JSON or chosen.is_pretty:
         return False
-    return not responses.is_pretty(request, context.query)
+    return not (context.query or context.head.is_of_people) or not responses.is_pretty(context)
 
 
 def _is_message(context: RequestContext, chosen: Format) -> bool:

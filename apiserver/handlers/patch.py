@@ -21,7 +21,7 @@ from aio_apiserver.registry.generic.served import Served
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
     """Read the patch and update the object."""
     kind = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
-    chosen = output.negotiated(request, served)
+    chosen = output.negotiated(context, served)
     body = await bodies.read(request)
     options = parameters.patch_options(context.query)
     is_apply = isinstance(kind, Apply)

@@ -6,6 +6,7 @@ from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.empties import Empties
+from aio_apiserver.registry.generic.audit.annotations import unnoted
 from aio_apiserver.registry.generic.field_managers import manager_of
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.served import Served
@@ -17,7 +18,7 @@ def rest_request(context: RequestContext, served: Served[Any]) -> Request:
         user=context.user,
         version=served.version,
         warn=context.warnings.add,
-        annotate=context.annotate,
+        annotate=unnoted if context.trail is None else context.trail.annotate,
         namespace=context.info.namespace,
         verb=context.info.verb,
         deadline=context.deadline,

@@ -20,7 +20,7 @@ from aio_apiserver.storage.stored_object import StoredObject
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
     """Decode the body and update the object."""
-    chosen = output.negotiated(request, served)
+    chosen = output.negotiated(context, served)
     options = parameters.update_options(context.query)
     body = await bodies.read_typed(request, context)
     check_update(options)

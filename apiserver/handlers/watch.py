@@ -33,7 +33,7 @@ async def handle(
 
     A watch without timeoutSeconds ends after one to two times `min_seconds`.
     """
-    chosen = output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
+    chosen = output.negotiated(context, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
     seconds = selected.timeout_seconds or random.uniform(min_seconds, 2 * min_seconds)  # noqa: S311 - spreads load
     resource_request = rest_request(context, served)
@@ -55,7 +55,7 @@ async def handle(
 
 async def refuse(request: web.BaseRequest, context: RequestContext, served: Served[RESTStorage]) -> web.StreamResponse:
     """The 405 for a resource with lists but without watches. As in kube-apiserver, errors of the request come first."""
-    output.negotiated(request, served, written=media_types.OF_COLLECTIONS)
+    output.negotiated(context, served, written=media_types.OF_COLLECTIONS)
     parameters.selection(context.query, served.kind, name=context.info.name)
     raise errors.MethodNotSupported(served.resource, context.info.verb)
 

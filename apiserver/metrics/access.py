@@ -10,9 +10,8 @@ from aio_apiserver.apiserver.metrics import metric_families
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family
 from aio_apiserver.apiserver.metrics.tokens import TokenMetrics
 from aio_apiserver.registry.generic.access.authentication import Authenticated
-from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision, Rules, Verdict
+from aio_apiserver.registry.generic.access.authorizer import Decision, Verdict
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.measures import Histogram
 
 _BOUNDS = tuple(0.001 * 2**power for power in range(15))
@@ -71,15 +70,12 @@ class AccessMetrics:
             "apiserver_impersonation_attempts_total", "Impersonations by mode and decision.", self._impersonations
         )
 
-    def token_accepted(self, found: Authenticated) -> None:
-        """A request with a valid token."""
-        if found.user.name.startswith(_SERVICE_ACCOUNT):
-            self._tokens.accepted(found.annotations)
-
-    def authenticated(self, user: UserInfo, seconds: float) -> None:
-        """An authenticated request."""
+    def authenticated(self, user: UserInfo, found: Authenticated | None, seconds: float) -> None:
+        """An authenticated request. found: the result for its token; None without one."""
         self._succeeded.observe(seconds)
         name = user.name
+        if found is not None and name.startswith(_SERVICE_ACCOUNT):
+            self._tokens.accepted(found.annotations)
         if name in _KNOWN or "@" in name:
             self._users.of(name if name in _KNOWN else "email_id").add()
         else:
@@ -103,7 +99,7 @@ class AccessMetrics:
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """A decision of the authorizer."""
-        if decision.verdict is Verdict.ALLOW:
+        if decision.is_allowed:
             self._allowed.observe(seconds)
         else:
             self._decisions.of("error" if decision.error else _REFUSALS[decision.verdict]).observe(seconds)
@@ -114,21 +110,3 @@ def _attempts(name: str, documentation: str, durations: Family[Histogram]) -> An
     for values, series in durations.series.items():
         attempts.of(*values).add(series.total)
     return attempts
-
-
-class MeasuredAuthorizer:
-    """An Authorizer whose decisions are counted."""
-
-    def __init__(self, authorizer: Authorizer, metrics: AccessMetrics, clock: Clock) -> None:
-        self._authorizer = authorizer
-        self._metrics = metrics
-        self._clock = clock
-
-    async def authorize(self, attributes: Attributes) -> Decision:
-        began = self._clock.monotonic()
-        decision = await self._authorizer.authorize(attributes)
-        self._metrics.decided(decision, self._clock.monotonic() - began)
-        return decision
-
-    async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
-        return await self._authorizer.rules_for(user, namespace)

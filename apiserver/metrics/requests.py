@@ -82,17 +82,21 @@ class RequestRecorder:
 
     def record(self, status: int, seconds: float, size: int) -> None:
         """A request has ended."""
-        self.count(status)
+        counter = self._codes.get(status) or self._counter(status)
+        counter.value += 1
         self._durations.observe(seconds)
         if self._sizes is not None:
             self._sizes.observe(size)
 
     def count(self, status: int) -> None:
         """A request was answered."""
+        self._counter(status).value += 1
+
+    def _counter(self, status: int) -> Counter:
         counter = self._codes.get(status)
         if counter is None:
             counter = self._codes[status] = self._count_of(status)
-        counter.value += 1
+        return counter
 
 
 class WatchRecorder(NamedTuple):

@@ -11,24 +11,23 @@ import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import ClientConnectionResetError, hdrs, web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http import SERVER_SOFTWARE, StreamWriter
+from aiohttp import ClientConnectionResetError, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
-from aiohttp.http_parser import RawRequestMessage
-from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
 from aio_apiserver.apiserver.wire import framing, responses, route_errors
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
-from aio_apiserver.apiserver.wire.paced_writing import LONG, SHORT, Frame, PacedWriter, PacedWriters
+from aio_apiserver.apiserver.wire.heads import NO_HEAD
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriter, PacedWriters
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
+from aio_apiserver.apiserver.wire.served_requests import ServedRequest, served_request
+from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.storage.clock import SystemClock
 
 logger = logging.getLogger(__name__)
@@ -54,56 +53,6 @@ class _Unread(Enum):
 
 
 _UNREAD = _Unread.UNREAD
-
-
-class ServedRequest(web.BaseRequest):
-    """A request whose response does not carry aiohttp's Server header."""
-
-    async def _prepare_hook(self, response: web.StreamResponse) -> None:
-        """aiohttp calls this when the headers are complete. The Server header of a backend stays."""
-        if response.headers.get(hdrs.SERVER) == SERVER_SOFTWARE:
-            del response.headers[hdrs.SERVER]
-
-
-class PacedStreamWriter(StreamWriter):
-    """Writes a response. From the first long piece on, it writes at the client's pace."""
-
-    def __init__(self, connection: "HTTPConnection", loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(connection, loop)
-        self._connection = connection
-        self._paced: PacedWriter | None = None
-
-    def _write(self, chunk: Frame) -> None:
-        if len(chunk) <= SHORT and self._paced is None:
-            super()._write(chunk)
-        else:
-            self._pace(chunk)
-
-    def _writelines(self, chunks: Iterable[Frame]) -> None:
-        if self._paced is None and sum(map(len, chunks)) <= SHORT:
-            super()._writelines(chunks)
-            return
-        for chunk in chunks:
-            self._pace(chunk)
-
-    def _pace(self, chunk: Frame) -> None:
-        if self._paced is None:
-            self._paced = self._connection.paced()
-            self._paced.longest_piece = LONG
-        self.buffer_size += len(chunk)
-        self.output_size += len(chunk)
-        self._paced.write(chunk)
-
-    async def drain(self) -> None:
-        """Return when the kernel has taken the response so far. Raises ConnectionResetError when the client has
-        disconnected, or was disconnected because it does not read.
-        """
-        if self._paced is None:
-            await super().drain()
-            return
-        await self._paced.drain()
-        if self._paced.is_closed:
-            raise ClientConnectionResetError("Cannot write to closing transport")
 
 
 class Sockets:
@@ -142,6 +91,7 @@ class HTTPConnection(web.RequestHandler):
         "_paced",
         "_sockets",
         "_writers",
+        "head",
         "is_busy",
         "user",
     )
@@ -164,6 +114,8 @@ class HTTPConnection(web.RequestHandler):
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
         self.is_busy = False
+        self.head = NO_HEAD
+        """What the header fields of the latest request said."""
         self.user = ""
         """The user of the present request, who has this connection."""
         self._address: str | None = None
@@ -238,6 +190,14 @@ class HTTPConnection(web.RequestHandler):
         if not self._request_count:
             self.force_close()
 
+    async def finish_response(
+        self, request: web.BaseRequest, response: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """aiohttp writes the response here. The filters have written a usual one already."""
+        if type(response) is SingleWriteResponse and response.is_written and not self._upgraded:
+            return response, False
+        return await super().finish_response(request, response, start_time)
+
     def handle_error(
         self,
         request: web.BaseRequest,
@@ -287,7 +247,7 @@ class Connections(web.Server):
         writers: PacedWriters | None = None,
         head_seconds: float = HEAD_SECONDS,
     ) -> None:
-        super().__init__(self._serve, request_factory=_request, handler_cancellation=True)
+        super().__init__(self._serve, request_factory=served_request, handler_cancellation=True)
         self._handler = handler
         self._limits = limits or ConnectionLimits()
         self._writers = writers or PacedWriters(SystemClock())
@@ -332,24 +292,12 @@ class Connections(web.Server):
                 connection.transport.abort()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        connection = request.protocol
-        assert isinstance(connection, HTTPConnection)
+        assert isinstance(request, ServedRequest)
+        connection: HTTPConnection = request.protocol
         connection.is_busy = True
         try:
-            return framing.refusal(request) or await self._handler(request)
+            return framing.refusal(request, request.head) or await self._handler(request)
         finally:
             connection.is_busy = False
             if self._is_closing:
                 connection.close()
-
-
-def _request(
-    message: RawRequestMessage,
-    payload: StreamReader,
-    protocol: web.RequestHandler,
-    _writer: AbstractStreamWriter,
-    task: "asyncio.Task[None]",
-) -> web.BaseRequest:
-    assert isinstance(protocol, HTTPConnection)
-    loop = task.get_loop()
-    return ServedRequest(message, payload, protocol, PacedStreamWriter(protocol, loop), task, loop)

@@ -14,6 +14,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
+from aio_apiserver.apiserver.wire.heads import NO_HEAD, Head
 from aio_apiserver.apiserver.wire.request_info import UNRESOLVED, RequestInfo
 from aio_apiserver.apiserver.wire.urls import NO_QUERY, Query
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
@@ -33,7 +34,8 @@ class RequestContext(Struct, frozen=True):
     """The facts about one request. The filters add them in the order of app.py.
 
     received, deadline: on the clock's monotonic scale; a deadline of 0 means none.
-    path: decoded. user: ANONYMOUS until authentication has run. warnings: the one field that changes.
+    head: the facts in the header fields. path: decoded. user: ANONYMOUS until authentication has run.
+    warnings: the one field that changes.
     flow: the flow schema and priority level; None before flow control, and without it.
     fault: the name of a fault that the test bench injects. sink_of: wraps the stream of a watch, for the test bench.
     notes: the first annotations of the audit event. trail: the audit record, after authentication; None when the audit
@@ -43,6 +45,7 @@ class RequestContext(Struct, frozen=True):
     audit_id: str
     received: float
     warnings: Warnings
+    head: Head = NO_HEAD
     path: str = ""
     query: Query = NO_QUERY
     info: RequestInfo = UNRESOLVED

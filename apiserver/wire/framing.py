@@ -5,25 +5,23 @@ Must hold: when the end of a request is not certain, its connection is closed af
 read as the next request (request smuggling).
 """
 
-import re
-
 from aiohttp import HttpVersion11, hdrs, web
 
 from aio_apiserver.apiserver.wire import responses, route_errors
+from aio_apiserver.apiserver.wire.heads import Head
 
 _CHUNKED = "chunked"
-_VALID_HOST = re.compile(r"[\w!$%&()*+,\-.:;=\['\]~]*", re.ASCII).fullmatch
 
 
-def refusal(request: web.BaseRequest) -> web.Response | None:
+def refusal(request: web.BaseRequest, head: Head) -> web.Response | None:
     """The response to a request that is refused; None for all others."""
     if request.method == hdrs.METH_CONNECT and request.raw_path.startswith("/"):
         # A 2xx would turn the connection into a tunnel, and the client would wait for the other end.
         body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
         return _last(web.Response(body=body, status=405, content_type=responses.JSON))
-    if not _VALID_HOST(request.headers.get(hdrs.HOST, "")):
+    if not head.has_valid_host:
         return _last(web.Response(text="400 Bad Request: malformed Host header", status=400))
-    encodings = request.headers.getall(hdrs.TRANSFER_ENCODING, ())
+    encodings = head.encodings
     if not encodings:
         return None
     if len(encodings) > 1 or encodings[0].lower() != _CHUNKED:

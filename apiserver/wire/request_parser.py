@@ -60,6 +60,16 @@ class RequestParser:
                 raise
             self._parser, self._body_to_come = self._any_method(), _UNKNOWN
             return self._parser.feed_data(data)
+        begun = fed[0]
+        if len(begun) != 1 or self._body_to_come:
+            return self._noted(data, fed)
+        message, body = begun[0]
+        if body is not EMPTY_PAYLOAD or message.upgrade or not data.endswith(_END_OF_HEAD):
+            return self._noted(data, fed)
+        self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request without a body
+        return fed
+
+    def _noted(self, data: bytes, fed: Fed) -> Fed:
         self._check_head(data, fed[0])
         if data and self._body_to_come != _UNKNOWN:
             self._body_to_come = _body_after(data, fed[0], self._body_to_come)

@@ -17,7 +17,6 @@ from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
@@ -32,7 +31,6 @@ _PRIORITY_LEVEL = "X-Kubernetes-Pf-Prioritylevel-Uid"
 _CACHE_CONTROL = "no-cache, private"
 _AUDIT_ID = "Audit-Id"
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
 
 
 def headers(context: RequestContext, content_type: str) -> CIMultiDict[str]:
@@ -70,7 +68,7 @@ def json(
     request: web.BaseRequest, context: RequestContext, value: dict[str, Any], *, status: int = 200
 ) -> web.Response:
     """An object as JSON, indented for browsers and curl."""
-    return raw(context, dump(value, is_pretty=is_pretty(request, context.query)), status=status)
+    return raw(context, dump(value, is_pretty=is_pretty(context)), status=status)
 
 
 def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
@@ -87,7 +85,7 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
         body = _dumped(partial(protobuf.dump, types=builtin()), failure.status())
         response = raw(context, body, status=failure.code, content_type=media_types.PROTOBUF)
     else:
-        is_indented = chosen is None or chosen.is_pretty or is_pretty(request, context.query)
+        is_indented = chosen is None or chosen.is_pretty or is_pretty(context)
         body = dump(failure.status(), is_pretty=is_indented)
         response = raw(context, body, status=failure.code)
     if failure.retry_after_seconds:
@@ -118,9 +116,9 @@ def _written(value: Any) -> Any:
     return [_written(one) for one in value] if isinstance(value, list) else value
 
 
-def is_pretty(request: web.BaseRequest, query: Query) -> bool:
+def is_pretty(context: RequestContext) -> bool:
     """Whether to indent JSON: by `pretty` in the query, else by the User-Agent."""
-    values = query.get("pretty")
+    values = context.query.get("pretty")
     if values and values[0]:
         return values[0] in _TRUE
-    return request.headers.get(hdrs.USER_AGENT, "").startswith(_PEOPLE)
+    return context.head.is_of_people

@@ -10,6 +10,8 @@ response with other headers is a web.Response.
 from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
+from operator import attrgetter
+from typing import Any
 
 from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
@@ -40,14 +42,15 @@ class SingleWriteResponse(web.StreamResponse):
         self._code = status
         self._of_type = content_type
         self._keeps: bool | None = None
-        self._is_written = False
+        self.is_written = False
 
     def __repr__(self) -> str:
         return f"<Answer {self._code}>"
 
-    @property
-    def status(self) -> int:
-        return self._code
+    status = property(attrgetter("_code"))
+    prepared = property(attrgetter("is_written"))
+    keep_alive = property(attrgetter("_keeps"))
+    """Whether the connection stays open; None before that is decided."""
 
     @property
     def reason(self) -> str:
@@ -58,27 +61,23 @@ class SingleWriteResponse(web.StreamResponse):
         """The headers, without length and date. Changes to them have no effect."""
         return responses.headers(self._context, self._of_type)
 
+    def write_to(self, request: web.BaseRequest) -> bool:
+        """Write head and body. Returns whether the sender has to wait until the client has read."""
+        self.is_written = True
+        if self._keeps is None:
+            self._keeps = not request._message.should_close
+        writer: Any = request.writer
+        must_wait: bool = writer.write_whole(self._written())
+        return must_wait
+
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         """Write head and body, once."""
-        if self._is_written:
-            return None
-        self._is_written = True
-        if self._keeps is None:
-            self._keeps = request.keep_alive
-        await request.writer.write_eof(self._written())
+        if not self.is_written and self.write_to(request):
+            await request.writer.drain()
         return None
 
     async def write_eof(self, _data: bytes = b"") -> None:
         """Nothing is left to write."""
-
-    @property
-    def prepared(self) -> bool:
-        return self._is_written
-
-    @property
-    def keep_alive(self) -> bool | None:
-        """Whether the connection stays open; None before that is decided."""
-        return self._keeps
 
     def force_close(self) -> None:
         self._keeps = False

@@ -32,9 +32,8 @@ class ServedPaths:
         self._offers: dict[str, Offer] = {}
         self._of_offer: dict[str, dict[Path, Served[Any]]] = {}
         self.generation = 0
-
-    def get(self, path: Path) -> Served[Any] | None:
-        return self._by_path.get(path)
+        self.get = self._by_path.get
+        """What is served at a path, or None."""
 
     def __iter__(self) -> Iterator[Path]:
         return iter(self._by_path)

@@ -86,6 +86,11 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
         return not self.kind.is_custom and protobuf.has_message(self.view.object_kind, self.types)
 
     @cached_property
+    def formats(self) -> tuple[bool, bool, bool]:
+        """All that the formats of its objects depend on."""
+        return self.kind.is_custom, self.has_tables, self.has_messages
+
+    @cached_property
     def columns(self) -> Columns:
         """The table columns of its storage, or else of its kind."""
         storage: object = self.storage

@@ -126,7 +126,7 @@ class Cacher:
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         if self._is_for_origin(resource_version) or not await self._freshness.suffices(resource_version):
             return self._noted(await self._origin.get(key, resource_version=resource_version))
-        stored = self._cache.get(key)
+        stored = self._cache.state.get(key)
         if stored is None:
             raise KeyNotFound(key, self._cache.revision)
         stored.hydrate()
@@ -230,7 +230,7 @@ class Cacher:
         """Start to fill the cache if that has not begun; returns whether it is filled. Raises Closed."""
         if self._has_ended:
             raise Closed("the cache is closed")
-        if self._gate.is_open:
+        if self._cache.mark.revision:  # the gate is open
             return True
         if not self._is_started:
             self._is_started = True

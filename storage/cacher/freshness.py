@@ -94,7 +94,7 @@ class Freshness:
     async def _is_newest(self) -> bool:
         self._consistent += 1
         revision = await self._check.newest()
-        if revision <= self._cache.revision:
+        if revision <= self._cache.mark.revision:
             return True
         if self._can_arrive:
             self._waited += 1

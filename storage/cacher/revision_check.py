@@ -21,7 +21,7 @@ class RevisionCheck:
     """Requests the revision from the origin."""
 
     def __init__(self, origin: Origin, tasks: Tasks) -> None:
-        self._origin = origin
+        self._current_revision = origin.current_revision
         self._tasks = tasks
         self._waiting: list[asyncio.Future[int]] | None = None
         """The readers that wait for the next request; None when no request is under way."""
@@ -35,7 +35,7 @@ class RevisionCheck:
         self._waiting = []
         self._checks += 1
         try:
-            return await self._origin.current_revision()
+            return await self._current_revision()
         finally:
             if self._waiting:
                 self._tasks.spawn(self._answer(), name="check revision")
@@ -60,7 +60,7 @@ class RevisionCheck:
                 asking, self._waiting = self._waiting, []
                 self._checks += 1
                 try:
-                    _settle(asking, await self._origin.current_revision())
+                    _settle(asking, await self._current_revision())
                 except StorageError as exc:
                     _settle(asking, exc)
         finally:

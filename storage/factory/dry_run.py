@@ -14,8 +14,6 @@ from aio_apiserver.storage import codec, preconditions, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound
 from aio_apiserver.storage.interface import (
     DeleteCall,
-    ListOptions,
-    ListResult,
     Storage,
     TryUpdate,
     UpdateCall,
@@ -34,6 +32,8 @@ class DryRunnableStorage:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self.get = storage.get
+        self.get_list = storage.get_list
 
     def stored(self, key: str, obj: Object) -> StoredObject:
         """An object as if it were stored under its own resourceVersion. Raises NotStorable."""
@@ -48,12 +48,6 @@ class DryRunnableStorage:
         if present is not None:
             raise KeyExists(key, present.revision)
         return await self._preview(key, obj)
-
-    def get(self, key: str, *, resource_version: int | None = None) -> Awaitable[StoredObject]:
-        return self._storage.get(key, resource_version=resource_version)
-
-    def get_list(self, key: str, options: ListOptions) -> Awaitable[ListResult]:
-        return self._storage.get_list(key, options)
 
     def guaranteed_update(
         self, key: str, try_update: TryUpdate, *, dry_run: bool = False, **call: Unpack[UpdateCall]

@@ -5,6 +5,7 @@ Origin.
 """
 
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, TypeVar, Unpack
 
 from aio_apiserver.storage import measures
@@ -70,14 +71,13 @@ class MeasuredOrigin:
 
     def __init__(self, origin: Origin, resource: Resource, latencies: Latencies, clock: Clock) -> None:
         self._origin = origin
+        self.current_revision = origin.current_revision
         self._resource = resource
         self._latencies = latencies
         self._clock = clock
         self._series: dict[str, tuple[Counter, Histogram]] = {}
 
-    @property
-    def has_reliable_progress(self) -> bool:
-        return self._origin.has_reliable_progress
+    has_reliable_progress = property(attrgetter("_origin.has_reliable_progress"))
 
     def create(self, key: str, obj: Object, *, ttl: int = 0) -> Coroutine[Any, Any, StoredObject]:
         return self._timed("create", self._origin.create(key, obj, ttl=ttl))
@@ -109,9 +109,6 @@ class MeasuredOrigin:
 
     async def count(self) -> int:
         return await self._timed("count", self._origin.count())
-
-    def current_revision(self) -> Coroutine[Any, Any, int]:
-        return self._origin.current_revision()
 
     async def request_progress(self) -> None:
         await self._origin.request_progress()

@@ -9,6 +9,7 @@ shared with other stores and belong to the factory.
 
 from collections import Counter
 from collections.abc import Coroutine, Mapping
+from operator import attrgetter
 from typing import Any
 
 from aio_apiserver.storage.clock import Clock, SystemClock
@@ -67,10 +68,9 @@ class KVStore:
             WatchSource(kv=kv, records=self._records, listing=self._listing, clock=clock, slow_budget=slow_budget)
         )
         self._requests: Counter[str] = Counter()
+        self.current_revision = kv.current_revision
 
-    @property
-    def has_reliable_progress(self) -> bool:
-        return self._kv.has_reliable_progress
+    has_reliable_progress = property(attrgetter("_kv.has_reliable_progress"))
 
     def create(self, key: str, obj: Object, *, ttl: int = 0) -> Coroutine[Any, Any, StoredObject]:
         self._requests["create"] += 1
@@ -139,9 +139,6 @@ class KVStore:
     async def count(self) -> int:
         start, end = self._records.range_of("", recursive=True)
         return (await self._kv.range(start, end, count_only=True)).count
-
-    def current_revision(self) -> Coroutine[Any, Any, int]:
-        return self._kv.current_revision()
 
     async def request_progress(self) -> None:
         await self._kv.request_progress()

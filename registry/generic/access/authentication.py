@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo, authenticated
 
 INVALID = "invalid bearer token"
 
@@ -44,6 +44,11 @@ class KnownTokens:
 
     def __init__(self, users: Mapping[str, UserInfo], own_audiences: Sequence[str]) -> None:
         self._own_audiences = tuple(own_audiences)
+        self._known: Mapping[str, Authenticated] = {}
+        self.replace(users)
+
+    def replace(self, users: Mapping[str, UserInfo]) -> None:
+        """Accept other tokens from now on."""
         self._known = {token: Authenticated(authenticated(user), self._own_audiences) for token, user in users.items()}
 
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
@@ -96,6 +101,7 @@ class Tokens:
                 wrong.append(str(exc))
                 continue
             if found is not None:
-                user = authenticated(found.user)
-                return found if user is found.user else replace(found, user=user)
+                if ALL_AUTHENTICATED in found.user.groups:
+                    return found
+                return replace(found, user=authenticated(found.user))
         raise BadToken(f"[{', '.join(wrong)}]" if len(wrong) > 1 else INVALID)

@@ -88,6 +88,9 @@ class Verdict(Enum):
     NO_OPINION = "no opinion"
 
 
+_ALLOW, _NO_OPINION = Verdict.ALLOW, Verdict.NO_OPINION  # looked up once: each request compares them
+
+
 class Decision(Struct, frozen=True):
     """A decision. `error` is a failure on the way to it; an allowed user does not see it."""
 
@@ -97,7 +100,7 @@ class Decision(Struct, frozen=True):
 
     @property
     def is_allowed(self) -> bool:
-        return self.verdict is Verdict.ALLOW
+        return self.verdict is _ALLOW
 
 
 ALLOWED = Decision(Verdict.ALLOW)
@@ -166,8 +169,9 @@ class AuthorizerChain:
         errors: list[str] = []
         for authorizer, allowed, denied, name in self._links:
             decision = await authorizer.authorize(attributes)
-            if decision.verdict is not Verdict.NO_OPINION:
-                (allowed if decision.verdict is Verdict.ALLOW else denied).value += 1
+            verdict = decision.verdict
+            if verdict is not _NO_OPINION:
+                (allowed if verdict is _ALLOW else denied).value += 1
                 return decision
             if decision.reason:
                 reasons.append(f"{name}: {decision.reason}" if name else decision.reason)

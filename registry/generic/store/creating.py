@@ -86,7 +86,7 @@ async def _write(attempt: CreateAttempt) -> StoredObject:
 async def _is_ending(attempt: CreateAttempt) -> bool:
     """Whether the existing object with that name is terminating."""
     try:
-        present = await reading.get(attempt.road, attempt.request, name_of(attempt.obj), None)
+        present = await reading.get(attempt.road, attempt.request, name_of(attempt.obj))
     except errors.StatusError:
         return False
     return bool(present.decode()["metadata"].get("deletionTimestamp"))

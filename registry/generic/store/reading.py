@@ -4,15 +4,19 @@ from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
+from aio_apiserver.registry.generic.interpret import operation_on, status_error
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.road import Road
+from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Watch, WatchOptions, WatchSink
 from aio_apiserver.storage.stored_object import StoredObject
 
 
-def get(road: Road, request: Request, name: str, resource_version: int | None) -> Awaitable[StoredObject]:
-    reading = road.storage.get(road.key(request, name), resource_version=resource_version)
-    return road.interpreted(reading, "get", name)
+async def get(road: Road, request: Request, name: str, *, resource_version: int | None = None) -> StoredObject:
+    try:
+        return await road.storage.get(road.key(request, name), resource_version=resource_version)
+    except StorageError as exc:
+        raise status_error(exc, operation_on(road.kind, "get", name)) from exc
 
 
 def list_(road: Road, request: Request, options: ListOptions) -> Awaitable[ListResult]:

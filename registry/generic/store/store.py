@@ -30,8 +30,7 @@ class Store(Road, frozen=True, kw_only=True):
         hooks = replace(self.hooks, begin_create=None, begin_update=None)
         return replace(self, subresource=subresource, strategy=strategy, hooks=hooks)
 
-    def get(self, request: Request, name: str, *, resource_version: int | None = None) -> Awaitable[StoredObject]:
-        return reading.get(self, request, name, resource_version)
+    get = reading.get
 
     def list(self, request: Request, options: ListOptions) -> Awaitable[ListResult]:
         return reading.list_(self, request, options)

@@ -8,7 +8,6 @@ import asyncio
 from asyncio import CancelledError
 from collections.abc import Collection
 
-from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -19,7 +18,7 @@ from aio_apiserver.registry.plugins.flowcontrol import priority_level
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
-from aio_apiserver.registry.plugins.flowcontrol.lanes import ClassifiedRequest, Lane, Lanes
+from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane, Lanes
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
 from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PERIOD_SECONDS, PriorityLevels
@@ -42,7 +41,8 @@ class Fairness:
         self._clock = clock
         self._alarms = Alarms(clock)
         self.levels = PriorityLevels(clock, self._alarms, seats)
-        self._lanes = Lanes((), self.levels.by_name, self.metrics)
+        self.lane_of = Lanes((), self.levels.by_name, self.metrics).of
+        """The lane of a request."""
         self._retries: dict[str, RetryAfter] = {}
         self._schemas = Following(storage_for(resource_of(FLOWSCHEMAS)), _read_schema, self._note_change)
         self._configs = Following(storage_for(resource_of(PRIORITYLEVELCONFIGURATIONS)), _read_level, self._note_change)
@@ -57,10 +57,6 @@ class Fairness:
     async def close(self) -> None:
         """Cancel the pending alarms of finished requests."""
         await self._alarms.close()
-
-    def lane_of(self, user: UserInfo, classified: ClassifiedRequest) -> Lane:
-        """The lane of a request."""
-        return self._lanes.of(user, classified)
 
     def enter(self, ticket: Ticket) -> bool:
         """Whether a request may run or wait. It runs when the ticket has no `decision` to wait for."""
@@ -127,7 +123,7 @@ class Fairness:
         if schemas and configs:
             self.levels.configure(config for config in configs.values() if config is not None)
             present = {name: one for name, one in self.levels.by_name.items() if not one.is_leaving}
-            self._lanes = Lanes(schemas.values(), present, self.metrics)
+            self.lane_of = Lanes(schemas.values(), present, self.metrics).of
         self.changed.set()
 
 

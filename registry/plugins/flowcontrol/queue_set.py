@@ -23,7 +23,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
-from aio_apiserver.registry.plugins.flowcontrol.tickets import SERVICE_SECONDS, Queue, Ticket, Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import NOT_YET, SERVICE_SECONDS, Queue, Ticket, Work
 
 
 class QueueSetState(NamedTuple):
@@ -140,7 +140,7 @@ class QueueSet:
     def leave(self, ticket: Ticket, now: float) -> None:
         """End a request that runs or waits."""
         self._advance(now)
-        if ticket.is_begun:
+        if ticket.started != NOT_YET:
             self._finish(ticket, ticket.queue, now)
             if self.waiting:
                 self._dispatch(now)

@@ -31,7 +31,7 @@ class Work(Struct, frozen=True):
 
 
 ONE_SEAT = Work()
-_NOT_YET = -1.0
+NOT_YET = -1.0
 
 
 class Ticket:
@@ -59,7 +59,7 @@ class Ticket:
         self.work = work
         self.about = about
         self.arrived = now
-        self.started = _NOT_YET
+        self.started = NOT_YET
         if work is ONE_SEAT:
             self.seats, self.amount = 1, SERVICE_SECONDS
         else:
@@ -70,7 +70,7 @@ class Ticket:
 
     @property
     def is_begun(self) -> bool:
-        return self.started != _NOT_YET
+        return self.started != NOT_YET
 
 
 class Queue:

@@ -22,6 +22,7 @@ from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.filters.authorization import with_authorization
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
+from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire import request_info, urls
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
@@ -31,6 +32,7 @@ from aio_apiserver.registry.generic.access.authorizer import Attributes, Decisio
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.rbac.policy import RBACPolicy
 from aio_apiserver.registry.plugins.authorization.rbac import decide
+from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.plugins.authorization.test_rbac import NAMESPACES, USERS, World
 
@@ -258,7 +260,7 @@ async def test_no_path_shows_what_its_user_may_not_see(tmp_path: Path) -> None:
                     with_request_info,
                     with_errors,
                     partial(as_user, user=user),
-                    partial(with_authorization, authorizer=authorizer),
+                    partial(with_authorization, authorizer=authorizer, metrics=AccessMetrics(), clock=SystemClock()),
                 ]
                 handler = compose(filters, serve)
                 for target in pick.sample(wild, WILD_CASES // WORLDS // len(USERS)):

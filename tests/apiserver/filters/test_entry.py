@@ -31,7 +31,7 @@ async def test_a_client_may_choose_it() -> None:
     assert answer.headers["audit-id"] == answer.text == "my-audit-id"
 
 
-def test_new_ids_are_random_uuids() -> None:
+def test_new_ids_are_uuids_that_differ() -> None:
     ids = {entry.new_id() for _ in range(1000)}
 
     assert len(ids) == 1000

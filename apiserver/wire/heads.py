@@ -1,0 +1,75 @@
+"""heads: Head, the header fields of a request with what the filters and handlers read in them.
+
+A client repeats its header fields on a connection, so each connection keeps its latest Head for its next request. Pure.
+Must hold: the same fields make the same Head, whatever the method and the target are. A connection keeps short ones.
+"""
+
+import re
+
+from aiohttp import hdrs
+from aiohttp.typedefs import RawHeaders
+from multidict import CIMultiDict, CIMultiDictProxy, istr
+
+from aio_apiserver.apiserver.wire.negotiation import Format
+
+AUDIT_ID = istr("Audit-ID")
+_IMPERSONATION = b"impersonate-"
+_VALID_HOST = re.compile(r"[\w!$%&()*+,\-.:;=\['\]~]*", re.ASCII).fullmatch
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
+_LONGEST_KEPT = 4096
+"""Characters of names and values."""
+
+
+class Head:
+    """The header fields of one request or more.
+
+    token: the bearer token; is_misspelt: there is more text where the token should be. encodings: the transfer
+    encodings of the body. is_of_people: a person reads the response, in a browser or with curl. formats: the formats
+    that were negotiated from the fields, by the formats that a resource has.
+    """
+
+    __slots__ = (
+        "accept",
+        "audit_id",
+        "encodings",
+        "formats",
+        "has_valid_host",
+        "is_impersonating",
+        "is_misspelt",
+        "is_of_people",
+        "raw",
+        "token",
+    )
+
+    def __init__(self, raw: RawHeaders, fields: "CIMultiDictProxy[str]") -> None:
+        self.raw = raw
+        self.audit_id = fields.get(AUDIT_ID, "")
+        self.has_valid_host = _VALID_HOST(fields.get(hdrs.HOST, "")) is not None
+        self.encodings = fields.getall(hdrs.TRANSFER_ENCODING, ())
+        self.token, self.is_misspelt = _bearer(fields.get(hdrs.AUTHORIZATION))
+        self.is_impersonating = False
+        for name, _ in raw:
+            if name[:12].lower() == _IMPERSONATION:
+                self.is_impersonating = True
+        self.accept = fields.get(hdrs.ACCEPT, "")
+        self.is_of_people = fields.get(hdrs.USER_AGENT, "").startswith(_PEOPLE)
+        self.formats: dict[object, Format] = {}
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a connection may keep it."""
+        return sum(len(name) + len(value) for name, value in self.raw) <= _LONGEST_KEPT
+
+
+def _bearer(header: str | None) -> tuple[str, bool]:
+    if not header:
+        return "", False
+    scheme, _, credentials = header.strip().partition(" ")
+    if not credentials or scheme.lower() != "bearer":
+        return "", False
+    token, has_more, _ = credentials.partition(" ")
+    return token, bool(has_more) and not token
+
+
+NO_HEAD = Head((), CIMultiDictProxy(CIMultiDict()))
+"""The Head without fields."""

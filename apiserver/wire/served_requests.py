@@ -1,0 +1,114 @@
+"""served_requests: ServedRequest and PacedStreamWriter, aiohttp's request and response writer as this server uses them.
+
+Each request makes one of both, so they take no steps of their own. Must hold: a response that is longer than a short
+piece goes out at the client's pace.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, cast
+
+from aiohttp import ClientConnectionResetError, hdrs, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import SERVER_SOFTWARE, StreamWriter
+from aiohttp.http_parser import RawRequestMessage
+from aiohttp.streams import StreamReader
+
+from aio_apiserver.apiserver.wire.heads import NO_HEAD, Head
+from aio_apiserver.apiserver.wire.paced_writing import LONG, SHORT, Frame, PacedWriter
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.wire.connections import HTTPConnection
+
+
+class PacedStreamWriter(StreamWriter):
+    """Writes a response. From the first long piece on, it writes at the client's pace."""
+
+    _paced: PacedWriter | None = None
+
+    def write_whole(self, response: bytes) -> bool:
+        """Write a response with its head. Returns whether its sender has to wait until the client has read."""
+        self._write(response)
+        self._eof = True
+        return self._paced is not None or self._protocol._paused
+
+    def _write(self, chunk: Frame) -> None:
+        size = len(chunk)
+        if size > SHORT or self._paced is not None:
+            self._pace(chunk)
+            return
+        self.buffer_size += size
+        self.output_size += size
+        transport = self._protocol.transport
+        if transport is None or transport.is_closing():
+            raise ClientConnectionResetError("Cannot write to closing transport")
+        transport.write(chunk)
+
+    def _writelines(self, chunks: Iterable[Frame]) -> None:
+        if self._paced is None and sum(map(len, chunks)) <= SHORT:
+            super()._writelines(chunks)
+            return
+        for chunk in chunks:
+            self._pace(chunk)
+
+    def _pace(self, chunk: Frame) -> None:
+        if self._paced is None:
+            self._paced = cast("HTTPConnection", self._protocol).paced()
+            self._paced.longest_piece = LONG
+        self.buffer_size += len(chunk)
+        self.output_size += len(chunk)
+        self._paced.write(chunk)
+
+    async def drain(self) -> None:
+        """Return when the kernel has taken the response so far. Raises ConnectionResetError when the client has
+        disconnected, or was disconnected because it does not read.
+        """
+        if self._paced is None:
+            await super().drain()
+            return
+        await self._paced.drain()
+        if self._paced.is_closed:
+            raise ClientConnectionResetError("Cannot write to closing transport")
+
+
+class ServedRequest(web.BaseRequest):
+    """A request whose response does not carry aiohttp's Server header. Its parts are read without a Python call."""
+
+    head: Head
+    """What its header fields say."""
+
+    method = property(attrgetter("_method"))
+    version = property(attrgetter("_version"))
+    headers = property(attrgetter("_headers"))
+    raw_headers = property(attrgetter("_message.raw_headers"))
+    raw_path = property(attrgetter("_message.path"))
+    content = property(attrgetter("_payload"))
+    protocol = property(attrgetter("_protocol"))
+    writer = property(attrgetter("_payload_writer"))
+    task = property(attrgetter("_task"))
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        """aiohttp calls this when the headers are complete. The Server header of a backend stays."""
+        if response.headers.get(hdrs.SERVER) == SERVER_SOFTWARE:
+            del response.headers[hdrs.SERVER]
+
+
+def served_request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> ServedRequest:
+    """What aiohttp calls for each request."""
+    writer.__class__ = PacedStreamWriter  # aiohttp has made it for this request, and lets no other class be chosen
+    request = ServedRequest(message, payload, protocol, writer, task, task.get_loop())
+    connection: Any = protocol
+    head: Head = connection.head
+    raw = message.raw_headers
+    if head.raw != raw:
+        head = Head(raw, message.headers) if raw else NO_HEAD  # bytes that are no request have a dict for headers
+        connection.head = head if head.is_short else NO_HEAD
+    request.head = head
+    return request

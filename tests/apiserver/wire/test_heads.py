@@ -1,0 +1,65 @@
+"""A Head is what the header fields of a request say; a connection keeps it for requests with the same fields."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from aio_apiserver.apiserver.wire.connections import Connections
+from aio_apiserver.apiserver.wire.heads import NO_HEAD, Head
+from aio_apiserver.apiserver.wire.served_requests import ServedRequest
+
+LONG = "x" * 5000
+
+
+def head(**fields: str) -> Head:
+    named = {name.replace("_", "-"): value for name, value in fields.items()}
+    raw = tuple((name.encode(), value.encode()) for name, value in named.items())
+    return Head(raw, CIMultiDictProxy(CIMultiDict(named)))
+
+
+@pytest.mark.parametrize(
+    ("authorization", "token", "is_misspelt"),
+    [
+        ("Bearer abc", "abc", False),
+        ("  bearer abc", "abc", False),
+        ("Bearer  abc", "", True),
+        ("Bearer", "", False),
+        ("Basic abc", "", False),
+        ("", "", False),
+    ],
+)
+def test_a_bearer_token_is_read_as_go_reads_it(authorization: str, token: str, *, is_misspelt: bool) -> None:
+    found = head(Authorization=authorization)
+
+    assert (found.token, found.is_misspelt) == (token, is_misspelt)
+
+
+@pytest.mark.parametrize("name", ["Impersonate_User", "impersonate_extra_scopes", "IMPERSONATE_GROUP"])
+def test_any_impersonation_field_is_noticed_in_any_case(name: str) -> None:
+    assert head(**{name: "jane"}).is_impersonating
+    assert not head(X_Impersonate_User="jane").is_impersonating
+
+
+async def test_a_connection_keeps_a_short_head_for_requests_with_the_same_fields() -> None:
+    seen: list[Head] = []
+
+    async def note(request: web.BaseRequest) -> web.StreamResponse:
+        assert isinstance(request, ServedRequest)
+        seen.append(request.head)
+        return web.Response(body=b"")
+
+    server = await asyncio.get_running_loop().create_server(Connections(note), "127.0.0.1", 0)
+    async with server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        for token in ("one", "one", "two", LONG, LONG, "two"):
+            writer.write(f"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+            await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+        await writer.wait_closed()
+
+    assert [one.token for one in seen] == ["one", "one", "two", LONG, LONG, "two"]
+    assert seen[0] is seen[1]
+    assert seen[3] is not seen[4]
+    assert NO_HEAD not in seen
