@@ -14,7 +14,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
-from aio_apiserver.apiserver.wire.heads import NO_HEAD, Head
+from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
 from aio_apiserver.apiserver.wire.request_info import UNRESOLVED, RequestInfo
 from aio_apiserver.apiserver.wire.urls import NO_QUERY, Query
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
@@ -45,7 +45,7 @@ class RequestContext(Struct, frozen=True):
     audit_id: str
     received: float
     warnings: Warnings
-    head: Head = NO_HEAD
+    head: RequestHead = NO_HEAD
     path: str = ""
     query: Query = NO_QUERY
     info: RequestInfo = UNRESOLVED

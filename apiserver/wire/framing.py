@@ -8,12 +8,12 @@ read as the next request (request smuggling).
 from aiohttp import HttpVersion11, hdrs, web
 
 from aio_apiserver.apiserver.wire import responses, route_errors
-from aio_apiserver.apiserver.wire.heads import Head
+from aio_apiserver.apiserver.wire.heads import RequestHead
 
 _CHUNKED = "chunked"
 
 
-def refusal(request: web.BaseRequest, head: Head) -> web.Response | None:
+def refusal(request: web.BaseRequest, head: RequestHead) -> web.Response | None:
     """The response to a request that is refused; None for all others."""
     if request.method == hdrs.METH_CONNECT and request.raw_path.startswith("/"):
         # A 2xx would turn the connection into a tunnel, and the client would wait for the other end.

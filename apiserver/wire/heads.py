@@ -1,7 +1,8 @@
-"""heads: Head, the header fields of a request with what the filters and handlers read in them.
+"""heads: RequestHead, the header fields of a request with what the filters and handlers read in them.
 
-A client repeats its header fields on a connection, so each connection keeps its latest Head for its next request. Pure.
-Must hold: the same fields make the same Head, whatever the method and the target are. A connection keeps short ones.
+A client repeats its header fields on a connection, so each connection keeps its latest head for its next request. Pure.
+Must hold: the same fields make the same RequestHead, whatever the method and the target are. A connection keeps short
+heads.
 """
 
 import re
@@ -20,7 +21,7 @@ _LONGEST_KEPT = 4096
 """Characters of names and values."""
 
 
-class Head:
+class RequestHead:
     """The header fields of one request or more.
 
     token: the bearer token; is_misspelt: there is more text where the token should be. encodings: the transfer
@@ -71,5 +72,5 @@ def _bearer(header: str | None) -> tuple[str, bool]:
     return token, bool(has_more) and not token
 
 
-NO_HEAD = Head((), CIMultiDictProxy(CIMultiDict()))
-"""The Head without fields."""
+NO_HEAD = RequestHead((), CIMultiDictProxy(CIMultiDict()))
+"""The head without fields."""

@@ -15,7 +15,7 @@ from aiohttp.http import SERVER_SOFTWARE, StreamWriter
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
-from aio_apiserver.apiserver.wire.heads import NO_HEAD, Head
+from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
 from aio_apiserver.apiserver.wire.paced_writing import LONG, SHORT, Frame, PacedWriter
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class PacedStreamWriter(StreamWriter):
 class ServedRequest(web.BaseRequest):
     """A request whose response does not carry aiohttp's Server header. Its parts are read without a Python call."""
 
-    head: Head
+    head: RequestHead
     """What its header fields say."""
 
     method = property(attrgetter("_method"))
@@ -105,10 +105,11 @@ def served_request(
     writer.__class__ = PacedStreamWriter  # aiohttp has made it for this request, and lets no other class be chosen
     request = ServedRequest(message, payload, protocol, writer, task, task.get_loop())
     connection: Any = protocol
-    head: Head = connection.head
+    head: RequestHead = connection.head
     raw = message.raw_headers
     if head.raw != raw:
-        head = Head(raw, message.headers) if raw else NO_HEAD  # bytes that are no request have a dict for headers
+        # Bytes that are no request have a dict for headers.
+        head = RequestHead(raw, message.headers) if raw else NO_HEAD
         connection.head = head if head.is_short else NO_HEAD
     request.head = head
     return request

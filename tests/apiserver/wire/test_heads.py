@@ -1,4 +1,4 @@
-"""A Head is what the header fields of a request say; a connection keeps it for requests with the same fields."""
+"""A head is what the header fields of a request say; a connection keeps it for requests with the same fields."""
 
 import asyncio
 
@@ -7,16 +7,16 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from aio_apiserver.apiserver.wire.connections import Connections
-from aio_apiserver.apiserver.wire.heads import NO_HEAD, Head
+from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
 
 LONG = "x" * 5000
 
 
-def head(**fields: str) -> Head:
+def head(**fields: str) -> RequestHead:
     named = {name.replace("_", "-"): value for name, value in fields.items()}
     raw = tuple((name.encode(), value.encode()) for name, value in named.items())
-    return Head(raw, CIMultiDictProxy(CIMultiDict(named)))
+    return RequestHead(raw, CIMultiDictProxy(CIMultiDict(named)))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_any_impersonation_field_is_noticed_in_any_case(name: str) -> None:
 
 
 async def test_a_connection_keeps_a_short_head_for_requests_with_the_same_fields() -> None:
-    seen: list[Head] = []
+    seen: list[RequestHead] = []
 
     async def note(request: web.BaseRequest) -> web.StreamResponse:
         assert isinstance(request, ServedRequest)
