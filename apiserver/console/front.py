@@ -75,8 +75,7 @@ class ConsoleFront:
         except BadToken:
             self._metrics.unauthenticated(self._clock.monotonic() - began, is_error=True)
             raise errors.Unauthorized from None
-        self._metrics.token_accepted(found)
-        self._metrics.authenticated(found.user, self._clock.monotonic() - began)
+        self._metrics.authenticated(found.user, found, self._clock.monotonic() - began)
         return replace(context, user=found.user, notes=found.annotations)
 
 
