@@ -4,7 +4,7 @@ import { ApiError, get, kinds, pathOf, query, send, watch } from "./api.js";
 import { tableLink } from "./shell.js";
 import { linesOf, textOf } from "./yaml.js";
 import { managersOf, ownersOf } from "./managers.js";
-import { Relations } from "./relations.js";
+import { Relations, stateOf } from "./relations.js";
 import { Editor } from "./editor.js";
 
 const TABS = /** @type {const} */ (["Overview", "YAML", "Events", "Relations", "Edit"]);
@@ -106,7 +106,7 @@ class ObjectPage {
   }
 
   draw() {
-    const word = this.isGone ? "Deleted" : this.object.metadata.deletionTimestamp ? "Terminating" : this.object.status?.phase ?? "";
+    const word = this.isGone ? "Deleted" : stateOf(this.object);
     this.state.className = `badge ${this.isGone ? "bad" : tone(word)} ${word ? "" : "hidden"}`;
     fill(this.state, word);
     fill(this.tabs, TABS.map((tab, index) => h("button", { type: "button", role: "tab", "aria-selected": String(tab === this.tab), tabindex: tab === this.tab ? "0" : "-1", onclick: () => this.open(tab), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onTabKey(event, index) }, tab, h("kbd", { class: "wide-only", "aria-hidden": "true" }, String(index + 1)))), h("a", { href: this.schemaLink() }, "Schema", h("kbd", { class: "wide-only", "aria-hidden": "true" }, "6")));

@@ -169,7 +169,7 @@ function edge(from, to) {
 }
 
 /** One word about the state of an object. @param {any} object */
-function stateOf({ metadata, status = {}, spec = {} }) {
+export function stateOf({ metadata, status = {}, spec = {} }) {
   if (metadata.deletionTimestamp) return "Terminating";
   const waiting = (status.containerStatuses ?? []).map((/** @type {any} */ one) => one.state?.waiting?.reason).find(Boolean);
   if (waiting) return waiting;
