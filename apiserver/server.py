@@ -49,6 +49,7 @@ from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.registry.generic.resource import adapter
 from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
@@ -358,12 +359,14 @@ async def _open_storage(
     stack: AsyncExitStack,
 ) -> StorageFactory:
     """Open the storage and publish its metrics. Raises StorageError, ValueError."""
+    types = schema.builtin(settings.minor.text)
     factory = StorageFactory(
         config,
         clock=clock,
         latencies=monitoring.latencies,
         beginning=beginning,
-        messages=storage_form.codec_of(schema.builtin(settings.minor.text)),
+        messages=storage_form.codec_of(types),
+        adapt=adapter(settings.minor, types),
     )
     storage = await stack.enter_async_context(factory)
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))

@@ -224,6 +224,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     place: the part of the keys between the server's prefix and the object; without it, the name of the resource.
     is_cached: whether the factory puts a Cacher before the store; events have none, as in kube-apiserver: they are
     written often and read by people.
+    drop_unknown: drops, in place, fields that servers of other versions have stored, and tells whether there were any.
     is_json: whether kube-apiserver stores its objects as JSON though they have a protobuf message.
     view: for a custom resource, names the form in which the stored values are used.
     translation: converts between this form and the stored one, if they differ.
@@ -238,6 +239,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     restore: Callable[[Object], Object] | None = None
     default: Callable[[Object], None] | None = None
     reduced: Callable[[Object], Object] | None = None
+    drop_unknown: Callable[[Object], bool] | None = None
     is_json: bool = False
     view: str = ""
     place: str = ""

@@ -96,16 +96,21 @@ class ObjectReader(Struct, frozen=True):
     fields: the selectable fields of a decoded object, with metadata.name and metadata.namespace.
     resource: its name, for error messages.
     encodings: keeps the results of the encoders.
+    drop_unknown: drops the fields that the server does not know, and tells whether there were any.
     """
 
     decode: Callable[[bytes], Object]
     fields: Callable[[Object], Mapping[str, str]]
     resource: str = "object"
     encodings: Encodings = field(default_factory=Encodings)
+    drop_unknown: Callable[[Object], bool] | None = None
 
 
 class StoredObject:
-    """One object at one revision. `is_stale`: written with an older codec or key, and should be rewritten."""
+    """One object at one revision.
+
+    is_stale: should be rewritten: it was written with an older codec or key, or with fields that were dropped.
+    """
 
     __slots__ = ("_data", "_fields", "_json", "_kept", "_labels", "_reader", "is_stale", "key", "revision")
 
@@ -198,7 +203,10 @@ class StoredObject:
     def _hydrate(self) -> None:
         assert self._data is not None
         try:
-            self._settle(self._reader.decode(self._data))
+            obj = self._reader.decode(self._data)
+            if self._reader.drop_unknown is not None and self._reader.drop_unknown(obj):
+                self.is_stale = True
+            self._settle(obj)
         except (ValueError, TypeError, AttributeError, KeyError) as exc:
             raise Corrupt(self.key, f"{self._reader.resource}: {exc}") from exc
 

@@ -1,14 +1,24 @@
 """Resource: the facts of a kind that storage needs: group, key prefix, selectable fields.
 
 Pure. Must hold: all code that stores objects of a kind uses this function, so that they share one storage and one
-cache.
+cache. The server adapts each resource to its minor, whichever part opens the storage first.
 """
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.machinery.schema import Catalog, unknown_fields
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.stored_object import Object
+
+
+class KindResource(Resource, frozen=True, kw_only=True):
+    """The resource of a kind that the server declares itself."""
+
+    kind: Kind
 
 
 def resource_of(kind: Kind) -> Resource:
@@ -21,7 +31,8 @@ def resource_of(kind: Kind) -> Resource:
             found[name] = value_of(obj)
         return found
 
-    return Resource(
+    return KindResource(
+        kind=kind,
         group=kind.group,
         resource=kind.plural,
         namespaced=kind.is_namespaced,
@@ -34,6 +45,31 @@ def resource_of(kind: Kind) -> Resource:
         is_cached=kind.is_cached,
         restore=_restored(kind) if kind.decorate is not None or kind.stored_conversions else None,
     )
+
+
+def adapter(minor: Minor, types: Catalog) -> Callable[[Resource], Resource]:
+    """Makes the facts of a resource those of a minor."""
+
+    def adapted(resource: Resource) -> Resource:
+        if not isinstance(resource, KindResource):
+            return resource
+        found = resource if _is_of(resource.kind, minor) else _at(resource, minor)
+        if not resource.kind.fields_vary:
+            return found
+        return replace(found, drop_unknown=unknown_fields.dropper(types, found.type_meta))
+
+    return adapted
+
+
+def _is_of(kind: Kind, minor: Minor) -> bool:
+    """Whether nothing that storage needs is different in the minor."""
+    return kind.strategy.version == minor.version and not kind.history
+
+
+def _at(resource: KindResource, minor: Minor) -> Resource:
+    """The resource as a minor has it. One that the minor does not serve stays: the server may look for objects."""
+    kind = resource.kind.at(minor)
+    return resource_of(kind) if kind.versions else resource
 
 
 def _restored(kind: Kind) -> Callable[[Object], Object]:

@@ -10,7 +10,7 @@ servers share one engine.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -82,10 +82,15 @@ class _Backend(Struct, frozen=True):
     compactor: HistoryCompactor
 
 
+def _unchanged(resource: Resource) -> Resource:
+    return resource
+
+
 class StorageFactory:
     """Makes storages. An asynchronous context manager: entering opens all parts, leaving closes them.
 
     beginning: the initial content of a store in memory. messages: the codec of kube-apiserver's protobuf.
+    adapt: makes the facts of a resource those of the server's own version.
     """
 
     def __init__(
@@ -96,10 +101,12 @@ class StorageFactory:
         latencies: Latencies | None = None,
         beginning: Snapshot | None = None,
         messages: Codec | None = None,
+        adapt: Callable[[Resource], Resource] = _unchanged,
     ) -> None:
         self._config = config
         self._codec = _codec_of(config.media_type, messages)
         self._messages = messages
+        self._adapt = adapt
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
@@ -131,7 +138,7 @@ class StorageFactory:
         named = (resource.group, resource.resource, resource.view)
         storage = self._storages.get(named)
         if storage is None:
-            storage = self._storages[named] = self._make(resource)
+            storage = self._storages[named] = self._make(self._adapt(resource))
         return storage
 
     def opened(self, group: str, resource: str, view: str) -> Storage | None:

@@ -170,7 +170,8 @@ def reader_of(resource: Resource, encodings: Encodings | None = None, messages: 
     """The reader of a resource's objects. Selectable fields are its own, its name, and its namespace if it has one."""
     name = f"{resource.resource}.{resource.group}" if resource.group else resource.resource
     fields = _namespaced(resource) if resource.namespaced else _unscoped(resource)
-    return ObjectReader(_decoder_of(resource, messages), fields, name, encodings or Encodings())
+    decode = _decoder_of(resource, messages)
+    return ObjectReader(decode, fields, name, encodings or Encodings(), resource.drop_unknown)
 
 
 def _decoder_of(resource: Resource, messages: Codec | None) -> Decode:

@@ -14,6 +14,7 @@ from tests.storage.kv.etcd_server import Member
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
 AUTOSCALERS = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+DRIVERS = "/apis/storage.k8s.io/v1/csidrivers"
 PODS = "/api/v1/namespaces/default/pods"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 SETS = "/apis/apps/v1/namespaces/default/statefulsets"
@@ -25,6 +26,10 @@ AUTOSCALER = {
 POD: dict[str, Any] = {
     "metadata": {"name": "old"},
     "spec": {"containers": [{"name": "c", "image": "i"}], "hostAliases": []},
+}
+DRIVER = {
+    "metadata": {"name": "d"},
+    "spec": {"tokenRequests": [{"audience": ""}], "serviceAccountTokenInSecrets": True},
 }
 ALIAS = {"ip": "010.1.2.3", "hostnames": ["a"]}
 
@@ -90,7 +95,7 @@ def test_a_newer_server_takes_over_the_store_of_an_older_one(tmp_path: Path) -> 
     with client_of("1.35", **store) as old:
         gone = old.exchange("GET", "/apis/apiregistration.k8s.io/v1/apiservices/v1.storagemigration.k8s.io")
 
-    assert "maxUnavailable" not in kept["spec"]["updateStrategy"]["rollingUpdate"]
+    assert kept["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] == 1
     assert written["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] == 1
     assert (services.status, gone.status) == (200, 404)
 
@@ -114,15 +119,50 @@ def test_a_policy_of_a_beta_version_is_served_as_v1_after_the_upgrade(tmp_path: 
     assert found["spec"]["mutations"] == [mutation]
 
 
-def test_replicas_of_two_minors_share_one_etcd_during_an_upgrade(tmp_path: Path) -> None:
+def test_an_older_server_drops_the_fields_that_it_does_not_know(tmp_path: Path) -> None:
+    store = {"storage_backend": "sqlite", "data_dir": tmp_path}
+    with client_of("1.35", **store) as new:
+        made = new.request("POST", DRIVERS, DRIVER)
+
+    with client_of("1.34", **store) as old:
+        read = old.request("GET", f"{DRIVERS}/d")
+        listed = old.request("GET", DRIVERS)["items"]
+        written = old.request("PATCH", f"{DRIVERS}/d", {}, content_type="application/merge-patch+json")
+        again = old.request("PATCH", f"{DRIVERS}/d", {}, content_type="application/merge-patch+json")
+    with client_of("1.35", **store) as new:
+        left = new.request("GET", f"{DRIVERS}/d")
+
+    assert made["spec"]["serviceAccountTokenInSecrets"] is True
+    assert "serviceAccountTokenInSecrets" not in read["spec"]
+    assert "serviceAccountTokenInSecrets" not in listed[0]["spec"]
+    assert read["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    assert int(written["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
+    assert again["metadata"]["resourceVersion"] == written["metadata"]["resourceVersion"]
+    assert "serviceAccountTokenInSecrets" not in left["spec"]
+
+
+def test_replicas_are_upgraded_one_after_the_other_on_one_etcd() -> None:
     with Member() as etcd:
         shared = {"storage_backend": "etcd3", "etcd_servers": (etcd.endpoint,)}
-        with client_of("1.36", **shared) as old:
-            with client_of("1.37", **shared) as new:
-                old.request("POST", SETS, stateful_set("by-old"))
-                new.request("POST", SETS, stateful_set("by-new"))
-                seen = [{one["metadata"]["name"] for one in by.request("GET", SETS)["items"]} for by in (old, new)]
-            after = old.request("POST", SETS, stateful_set("again"))
+        with client_of("1.34", **shared) as first:
+            first.request("POST", DRIVERS, {**DRIVER, "metadata": {"name": "a"}})
+            with client_of("1.34", **shared) as second:
+                second.request("POST", SETS, stateful_set("a"))
+            with client_of("1.35", **shared) as second:
+                second.request("POST", DRIVERS, {**DRIVER, "metadata": {"name": "b"}})
+                second.request("POST", SETS, stateful_set("b"))
+                between = [names_and_tokens(one) for one in (first, second)]
+                sets = [{one["metadata"]["name"] for one in by.request("GET", SETS)["items"]} for by in (first, second)]
+                after = first.request("POST", SETS, stateful_set("c"))
+        with client_of("1.35", **shared) as first:
+            upgraded = names_and_tokens(first)
 
-    assert seen == [{"by-old", "by-new"}] * 2
-    assert after["metadata"]["name"] == "again"
+    assert between == [{"a": None, "b": None}, {"a": None, "b": True}]
+    assert sets == [{"a", "b"}] * 2
+    assert after["metadata"]["name"] == "c"
+    assert upgraded == {"a": None, "b": True}
+
+
+def names_and_tokens(client: BlockingClient) -> dict[str, bool | None]:
+    items = client.request("GET", DRIVERS)["items"]
+    return {one["metadata"]["name"]: one["spec"].get("serviceAccountTokenInSecrets") for one in items}

@@ -182,6 +182,7 @@ DAEMONSETS = Kind(
     strategy=DaemonSetStrategy(has_status=True, has_generation=True),
     status_strategy=DaemonSetStatusStrategy(),
     columns=_COLUMNS,
+    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
     history=pod_history.HISTORY,
     errors=pod_history.ERRORS,

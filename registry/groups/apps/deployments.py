@@ -182,6 +182,7 @@ DEPLOYMENTS = Kind(
     status_strategy=DeploymentStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
+    fields_vary=True,
     gated={
         **pod_history.gated("spec.template.spec"),
         "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",

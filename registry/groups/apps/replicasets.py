@@ -64,6 +64,7 @@ REPLICASETS = Kind(
     status_strategy=workload_rules.ReplicasStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
+    fields_vary=True,
     gated={
         **pod_history.gated("spec.template.spec"),
         "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",

@@ -69,9 +69,8 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         spec.setdefault("replicas", 1)
         spec.setdefault("revisionHistoryLimit", 10)
         _default_update_strategy(spec.setdefault("updateStrategy", {}))
-        steps = spec["updateStrategy"].get("rollingUpdate")
-        if self.limits_unavailable and steps is not None and spec["updateStrategy"]["type"] == _ROLLING_UPDATE:
-            steps.setdefault(_MAX_UNAVAILABLE, 1)
+        if self.limits_unavailable:
+            _default_max_unavailable(obj)
         retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
         retention.setdefault("whenDeleted", "Retain")
         retention.setdefault("whenScaled", "Retain")
@@ -154,6 +153,13 @@ def _drop_max_unavailable(obj: Object) -> None:
     objects.get(obj, _STEPS, {}).pop(_MAX_UNAVAILABLE, None)
 
 
+def _default_max_unavailable(obj: Object) -> None:
+    """Set the default that stateful sets of older minors do not have."""
+    strategy = obj["spec"]["updateStrategy"]
+    if strategy["type"] == _ROLLING_UPDATE and strategy.get("rollingUpdate") is not None:
+        strategy["rollingUpdate"].setdefault(_MAX_UNAVAILABLE, 1)
+
+
 def _default_update_strategy(strategy: Object) -> None:
     """Set the default update strategy. A RollingUpdate without parameters gets no partition."""
     if "type" not in strategy:
@@ -191,6 +197,8 @@ STATEFULSETS = Kind(
     scale=Scale(),
     columns=_COLUMNS,
     errors=pod_history.ERRORS,
+    decorate=_default_max_unavailable,
+    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
-    history=(*pod_history.HISTORY, before((1, 37), strategy=_BEFORE_1_37)),
+    history=(*pod_history.HISTORY, before((1, 37), strategy=_BEFORE_1_37, decorate=None)),
 )

@@ -207,6 +207,7 @@ JOBS = Kind(
     fields={"status.successful": count("status.succeeded")},
     unknown_field_message="field label {quoted} not supported for Job",
     columns=jobs_columns.COLUMNS,
+    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
     history=(
         *pod_history.HISTORY,

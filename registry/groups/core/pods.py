@@ -182,6 +182,7 @@ PODS = Kind(
     field_aliases={"spec.host": "spec.nodeName"},
     triggers=("spec.nodeName",),
     columns=pods_columns.COLUMNS,
+    fields_vary=True,
     gated=pod_history.gated("spec"),
     history=pod_history.HISTORY,
     errors=pod_history.ERRORS,

@@ -65,6 +65,7 @@ PODTEMPLATES = Kind(
     strategy=PodTemplateStrategy(has_generation=True),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    fields_vary=True,
     gated=pod_history.gated("template.spec"),
     history=pod_history.HISTORY,
     errors=pod_history.ERRORS,

@@ -114,6 +114,7 @@ REPLICATIONCONTROLLERS = Kind(
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
     columns=_COLUMNS,
+    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
     history=pod_history.HISTORY,
     errors=pod_history.ERRORS,

@@ -53,8 +53,8 @@ class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
         for name, default in _DEFAULTS.items():
             if spec.get(name) is None:
                 spec[name] = default
-        if self.prevents_scheduling and spec.get(_PREVENTS) is None:
-            spec[_PREVENTS] = False
+        if self.prevents_scheduling:
+            _default_scheduling(obj)
         if not spec.get("volumeLifecycleModes"):
             spec["volumeLifecycleModes"] = ["Persistent"]
 
@@ -81,6 +81,13 @@ class CSIDriverStrategy(Strategy, frozen=True, kw_only=True):
     def warnings_on_update(self, context: StrategyContext, new: Object, old: Object) -> list[str]:
         is_changed = (new["spec"].get("tokenRequests") or []) != (old["spec"].get("tokenRequests") or [])
         return self.warnings_on_create(context, new) if is_changed else []
+
+
+def _default_scheduling(driver: Object) -> None:
+    """Set the default that drivers of older minors do not have."""
+    spec = driver["spec"]
+    if spec.get(_PREVENTS) is None:
+        spec[_PREVENTS] = False
 
 
 def _validate_spec(spec: Mapping[str, Any]) -> list[FieldError]:
@@ -155,10 +162,12 @@ CSIDRIVERS = Kind(
     strategy=CSIDriverStrategy(has_generation=True, allows_unconditional_update=False),
     returns_deleted_object=True,
     columns=_COLUMNS,
+    decorate=_default_scheduling,
+    fields_vary=True,
     gated={
         f"spec.{_PREVENTS}": "VolumeLimitScaling",
         "spec.nodeAllocatableUpdatePeriodSeconds": "MutableCSINodeAllocatableCount",
     },
     warnings=(warned_until((1, 35), re.escape(_TOKENS_IN_LOGS)),),
-    history=(before((1, 37), strategy={"prevents_scheduling": False}),),
+    history=(before((1, 37), strategy={"prevents_scheduling": False}, decorate=None),),
 )
