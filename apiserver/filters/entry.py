@@ -1,19 +1,23 @@
 """Entry: the outermost step of a request. It makes the RequestContext, with the Audit-ID of the client or a new one.
 
-Must hold: every log line and response of a request can name its audit id.
+Writes wait here for their turn (write_turns.py). Must hold: every log line and response of a request can name its audit
+id.
 """
 
+import asyncio
 import itertools
 import random
 from collections.abc import Awaitable, Callable
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
+from aio_apiserver.apiserver.filters.write_turns import WriteTurns
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
 from aio_apiserver.storage.clock import Clock
 
+_READS = frozenset({hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS})
 _LAST = (1 << 48) - 1
 _random = random.Random()  # noqa: S311 - ids are not secrets
 _PROCESS = "{:08x}-{:04x}-4{:03x}-a{:03x}".format(*map(_random.getrandbits, (32, 16, 12, 12)))
@@ -22,11 +26,24 @@ _count = itertools.count(_random.getrandbits(48))
 
 def with_context(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     """The filter chain in the form that aiohttp's server calls."""
+    turns = WriteTurns()
 
     def begin(request: web.BaseRequest) -> Awaitable[web.StreamResponse]:
         assert isinstance(request, ServedRequest)
-        head = request.head
-        return handler(request, RequestContext(head.audit_id or new_id(), clock.monotonic(), Warnings(), head))
+        head, now = request.head, clock.monotonic()
+        context = RequestContext(head.audit_id or new_id(), now, Warnings(), head)
+        if request.method in _READS:
+            turns.reads += 1
+            turns.read_at = now
+            return handler(request, context)
+        turn = turns.begin_write(now)
+        return handler(request, context) if turn is None else behind(turn, request, context)
+
+    async def behind(
+        turn: asyncio.Future[None], request: web.BaseRequest, context: RequestContext
+    ) -> web.StreamResponse:
+        await turn
+        return await handler(request, context)
 
     return begin
 

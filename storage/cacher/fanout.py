@@ -3,7 +3,8 @@
 Changes that come within one turn of the event loop go out together. Each change is matched once for each group. Each
 group gets one WatchBatch, and its members share the batch and its encoded bytes. So do groups that see the same events
 in one turn. A long queue goes out in several
-turns. After a long turn the fan-out pauses for the same time. Meanwhile writers run, and their changes go out together.
+turns. After a turn whose deliveries take long, the fan-out pauses for the time of that turn. Meanwhile writers run, and
+their changes go out together.
 
 Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518; the
 next one sends the rest. A watcher that read the state at 900 waits until `position` is 900 before it joins a group. A
@@ -219,14 +220,14 @@ class Fanout:
     def _take_turn(self) -> None:
         begun = self._clock.monotonic()
         self.flush()
-        asyncio.get_running_loop().call_soon(self._end_turn, begun)  # sinks write at the end of a turn
+        if self._clock.monotonic() - begun < _SHORTEST_REST:  # the rest of the event loop's turn is other work
+            asyncio.get_running_loop().call_soon(self._go_on)
+        else:
+            asyncio.get_running_loop().call_soon(self._end_turn, begun)  # sinks write at the end of a turn
 
     def _end_turn(self, begun: float) -> None:
         seconds = self._clock.monotonic() - begun
-        if seconds < _SHORTEST_REST:
-            self._go_on()
-        else:
-            self._tasks.spawn(self._rest(min(seconds, _LONGEST_REST)), name="rest behind a turn")
+        self._tasks.spawn(self._rest(min(seconds, _LONGEST_REST)), name="rest behind a turn")
 
     async def _rest(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

@@ -201,6 +201,19 @@ async def test_a_long_queue_goes_out_in_several_turns(parts: Parts) -> None:
     assert sink.revisions == list(range(11, 11 + len(keys)))
 
 
+async def test_other_work_in_the_turn_of_a_short_delivery_delays_no_event(parts: Parts) -> None:
+    sink = Sink()
+    parts.watch(sink)
+    parts.write_keys(11, "default/a")
+    asyncio.get_running_loop().call_soon(parts.clock.advance, 0.02)
+    await a_turn()
+
+    parts.write_keys(12, "default/b")
+    await a_turn()
+
+    assert sink.revisions == [11, 12]
+
+
 async def test_behind_a_turn_that_took_long_what_comes_is_collected_for_as_long(parts: Parts) -> None:
     class Busy(Sink):
         def deliver(self, batch: WatchBatch) -> None:
