@@ -338,6 +338,15 @@ class Storage(Reader, Protocol):
         ...
 
 
+class PastChange(Struct, frozen=True):
+    """One change of the store's history. `previous` and `current` are the objects before and after; None: no object."""
+
+    key: str
+    revision: int
+    previous: StoredObject | None
+    current: StoredObject | None
+
+
 class Origin(Storage, Protocol):
     """A Storage that reads from the store itself; a Cacher wraps it.
 
@@ -355,4 +364,11 @@ class Origin(Storage, Protocol):
 
     async def request_progress(self) -> None:
         """Ask for a bookmark on the open watches soon."""
+        ...
+
+    async def past_changes(self, after: int, until: int) -> Sequence[PastChange]:
+        """All changes of the resource after one revision up to another one, in order.
+
+        Raises Compacted, and RevisionExpired when the changes are too many. Needs reliable progress.
+        """
         ...

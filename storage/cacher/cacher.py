@@ -29,6 +29,7 @@ from aio_apiserver.storage.cacher.catching_up import Feeder
 from aio_apiserver.storage.cacher.continuing import continued
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.freshness import Freshness
+from aio_apiserver.storage.cacher.older_history import OlderHistory
 from aio_apiserver.storage.cacher.pages import page_of
 from aio_apiserver.storage.cacher.progress import Progress
 from aio_apiserver.storage.cacher.readiness import Gate
@@ -94,6 +95,7 @@ class Cacher:
         self._watches = Watches(
             self._cache,
             freshness=self._freshness,
+            older=OlderHistory(origin, self._cache, clock),
             fanout=self._fanout,
             feeder=self._feeder,
             bookmarks=Bookmarks(self._fanout, origin, clock, tasks),

@@ -1,7 +1,8 @@
 """Watches: starts a client's watch at its resource version, or with the present state.
 
-A watch at a past revision begins in the window. A watch with initial events begins at their state's revision. From then
-on the Feeder delivers. A watch with initial events of a future revision waits for it without a time limit.
+A watch at a past revision begins in the window, which older_history.py may extend. A watch with initial events begins
+at their state's revision. From then on the Feeder delivers. A watch with initial events of a future revision waits for
+it without a time limit.
 
 Must hold: a watch without a version begins with the newest state. The changes that follow are those after that state's
 revision, whether the cache or the origin has read the state.
@@ -14,6 +15,7 @@ from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.catching_up import Feeder
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.freshness import Freshness
+from aio_apiserver.storage.cacher.older_history import OlderHistory
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import FutureRevision, StorageError
@@ -32,6 +34,7 @@ class Watches:
         cache: WatchCache,
         *,
         freshness: Freshness,
+        older: OlderHistory,
         fanout: Fanout,
         feeder: Feeder,
         bookmarks: Bookmarks,
@@ -40,6 +43,7 @@ class Watches:
     ) -> None:
         self._cache = cache
         self._freshness = freshness
+        self._older = older
         self._fanout = fanout
         self._feeder = feeder
         self._bookmarks = bookmarks
@@ -57,6 +61,8 @@ class Watches:
             return watcher
         if options.send_initial_events or not version:
             self._show(watcher, await self._state(watcher, key, options))
+        else:
+            await self._older.reach(version)
         self._begin(watcher)
         return watcher
 

@@ -11,7 +11,7 @@ Must hold: no change after the floor is missing. Changes lie in order of revisio
 import bisect
 import itertools
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from aio_apiserver.storage.cacher.change import Change
@@ -33,15 +33,29 @@ class Window:
         self._changes: deque[Change] = deque()
         self._capacity = SMALLEST
         self._floor = 0
+        self._has_slid = False
         self._increases = self._decreases = 0
 
     def __len__(self) -> int:
         return len(self._changes)
 
+    @property
+    def first_list(self) -> int | None:
+        """The revision of the list that history begins with; None when changes behind it were forgotten."""
+        return None if self._has_slid else self._floor
+
     def restart(self, revision: int) -> None:
         """Forget everything: history begins after `revision`."""
         self._changes.clear()
         self._floor = revision
+        self._has_slid = False
+
+    def extend_back(self, changes: Sequence[Change], revision: int) -> None:
+        """Let history begin after an older `revision`. `changes`: all from there to the floor."""
+        self._changes.extendleft(reversed(changes))
+        self._floor = revision
+        while self._capacity < min(len(self._changes), LARGEST):
+            self._capacity *= 2
 
     def append(self, change: Change) -> None:
         """Add the newest change."""
@@ -80,4 +94,5 @@ class Window:
         self._increases += self._capacity > before
         self._decreases += self._capacity < before
         while len(changes) >= self._capacity:
+            self._has_slid = True
             self._floor = changes.popleft().revision

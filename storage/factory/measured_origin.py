@@ -16,6 +16,7 @@ from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
     Origin,
+    PastChange,
     Resource,
     TryUpdate,
     UpdateCall,
@@ -112,6 +113,9 @@ class MeasuredOrigin:
 
     async def request_progress(self) -> None:
         await self._origin.request_progress()
+
+    def past_changes(self, after: int, until: int) -> Coroutine[Any, Any, Sequence[PastChange]]:
+        return self._timed("past_changes", self._origin.past_changes(after, until))
 
     async def wait_until_ready(self) -> None:
         await self._origin.wait_until_ready()

@@ -8,7 +8,7 @@ shared with other stores and belong to the factory.
 """
 
 from collections import Counter
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +18,7 @@ from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
+    PastChange,
     Preconditions,
     Resource,
     TryUpdate,
@@ -28,6 +29,7 @@ from aio_apiserver.storage.interface import (
     accept,
 )
 from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.store import past_changes
 from aio_apiserver.storage.store.changes import Changes, KeyChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.listing import Listing
@@ -142,6 +144,10 @@ class KVStore:
 
     async def request_progress(self) -> None:
         await self._kv.request_progress()
+
+    def past_changes(self, after: int, until: int) -> Coroutine[Any, Any, Sequence[PastChange]]:
+        self._requests["past_changes"] += 1
+        return past_changes.between(self._kv, self._records, after, until)
 
     async def wait_until_ready(self) -> None:
         """A store is ready when it exists. Requests find out whether the kv engine is."""

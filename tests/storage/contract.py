@@ -15,11 +15,11 @@ import asyncio
 
 import pytest
 
-from aio_apiserver.storage.errors import RevisionExpired
+from aio_apiserver.storage.errors import Compacted, RevisionExpired
 from aio_apiserver.storage.interface import ListOptions, Origin, ResourceVersionMatch, Storage, WatchEventType
 from aio_apiserver.storage.kv.interface import KV
 from tests.storage import contract_reads, contract_watches, contract_writes
-from tests.storage.steps import Elapse, Watcher, create, set_spec, shapes
+from tests.storage.steps import Elapse, Watcher, create, in_time, set_spec, shapes
 
 __all__ = ["OriginContract", "StorageContract"]
 
@@ -108,6 +108,36 @@ class OriginContract(StorageContract):
         assert [event.revision for event in await other.take(1)] == [last.revision]
         wanting.stop()
         other.stop()
+
+    async def test_past_changes_show_each_state_before_and_after(self, origin: Origin, kv: KV) -> None:
+        first = await create(origin, "a", color="red")
+        changed = await set_spec(origin, first, color="blue")
+        second = await create(origin, "b")
+        gone = await origin.delete("default/b")
+        other = await kv.put(b"/elsewhere", b"", expected_mod_revision=0)
+        if not origin.has_reliable_progress:
+            await create(origin, "c")
+
+        found = await in_time(origin.past_changes(first.revision, other.revision))
+
+        assert [(one.key, one.revision) for one in found] == [
+            ("default/a", changed.revision),
+            ("default/b", second.revision),
+            ("default/b", gone.revision),
+        ]
+        assert [one.previous and one.previous.json for one in found] == [first.json, None, second.json]
+        assert [one.current and one.current.json for one in found] == [changed.json, second.json, None]
+
+    async def test_past_changes_of_a_compacted_history_are_refused(self, origin: Origin, kv: KV) -> None:
+        first = await create(origin, "a")
+        second = await create(origin, "b")
+        last = await create(origin, "c")
+        await kv.compact(second.revision)
+
+        with pytest.raises(Compacted) as failure:
+            await in_time(origin.past_changes(first.revision, last.revision))
+
+        assert failure.value.compact_revision == second.revision
 
     async def test_an_exact_list_of_a_compacted_revision_has_expired(self, origin: Origin, kv: KV) -> None:
         first = await create(origin, "a")

@@ -15,7 +15,6 @@ from aio_apiserver.storage.errors import (
     KeyExists,
     KeyNotFound,
     PreconditionFailed,
-    RevisionExpired,
     Unavailable,
 )
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
@@ -85,8 +84,18 @@ class TestEveryEngine:
             assert [item.json for item in again.items] == [changed.json]
             assert again.revision >= listed.revision
             assert [event.revision for event in await watcher.take(1)] == [later.revision]
-            with pytest.raises(RevisionExpired):
-                await Watcher.on(storage, resource_version=created.revision)
+
+    async def test_a_watch_goes_on_at_a_server_that_was_started_later(self, config: StorageConfig) -> None:
+        async with opened(config) as storage:
+            created = await create(storage, "a", color="red")
+            changed = await set_spec(storage, created, color="blue")
+
+        async with opened(config) as storage:
+            listed = await storage.get_list("", ListOptions())
+            watcher = await Watcher.on(storage, resource_version=created.revision)
+
+            assert [item.revision for item in listed.items] == [changed.revision]
+            assert [event.revision for event in await watcher.take(1)] == [changed.revision]
 
 
 async def story_of(storage: Storage) -> list[object]:

@@ -16,7 +16,7 @@ from tests.storage.kv.etcd_server import HOST, Member
 
 FLAGS = ("--shutdown-delay-duration=2s", "--shutdown-watch-termination-grace-period=2s")
 PROBE_SECONDS = 0.2
-WRITE_EVERY = 50
+WRITE_EVERY = 10
 """Each write is an event for every watch, which one process of clients has to read in time."""
 
 

@@ -171,9 +171,10 @@ async def test_a_state_is_selected_through_its_index(cacher: Cacher) -> None:
     assert shapes(state) == [(ADDED, "default/a"), (ADDED, "default/c")]
 
 
-async def test_a_watch_from_before_the_cache_was_filled_has_expired(cacher: Cacher) -> None:
+async def test_a_watch_from_before_a_compacted_history_has_expired(cacher: Cacher, memory_kv: MemoryKV) -> None:
     first = await create(cacher, "a")
     second = await create(cacher, "b")
+    await memory_kv.compact(second.revision)
 
     with pytest.raises(RevisionExpired, match=rf"^too old resource version: {first.revision} \({second.revision}\)$"):
         await Watcher.on(cacher, resource_version=first.revision)

@@ -14,6 +14,7 @@ from aio_apiserver.storage.errors import Compacted, StorageError, Unavailable
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
+    PastChange,
     Preconditions,
     TryUpdate,
     Validate,
@@ -162,6 +163,10 @@ class Troubled:
         self._meet("request_progress")
         if self.answers_progress:
             await self.store.request_progress()
+
+    async def past_changes(self, after: int, until: int) -> Sequence[PastChange]:
+        self._meet("past_changes")
+        return await self.store.past_changes(after, until)
 
     async def wait_until_ready(self) -> None:
         await self.store.wait_until_ready()
