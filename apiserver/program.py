@@ -21,6 +21,7 @@ from aio_apiserver.apiserver.tls import files
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.factory.unfinished_copy import UnfinishedCopy
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.process import heap
@@ -48,16 +49,20 @@ async def _serve(settings: Settings, slot: "WorkerSlot | None") -> int:
         return 1
     gc.freeze()  # exempts all objects of the start from later collections
     gc.enable()
+    code = 0
     try:
         async with asyncio.TaskGroup() as tasks:
             announcing = tasks.create_task(_announce(running))
             await stop.wait()
             announcing.cancel()
+    except* UnfinishedCopy as refusal:
+        logger.error("cannot start: %s", refusal.exceptions[0])
+        code = 1
     finally:
         if settings.ready_file is not None and running.is_first:
             settings.ready_file.unlink(missing_ok=True)
         await running.stop()
-    return 0
+    return code
 
 
 async def _announce(running: Server) -> None:

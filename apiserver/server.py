@@ -106,12 +106,13 @@ class Server(Struct, frozen=True):
     """The files that are the same on all replicas; None for an embedded store."""
     root_certificates: RootCertificates
     parts: app.Parts
+    _refuse_unfinished_copies: Callable[[], Awaitable[None]]
     _stack: AsyncExitStack
     _working: AsyncExitStack
     """The running controllers."""
 
     async def wait_until_ready(self) -> None:
-        """Return when requests can be served."""
+        """Return when requests can be served. Raises UnfinishedCopy for a store that is half restored."""
         logged: Mapping[str, str] = {}
         quiet_until = 0.0
         while problems := await self.parts.storage_health.problems():
@@ -119,6 +120,7 @@ class Server(Struct, frozen=True):
                 logger.warning("storage is not ready: %s", problems)
                 logged, quiet_until = problems, self.parts.clock.patience.monotonic() + _LOG_SECONDS
             await self.parts.clock.patience.sleep(_STORAGE_PAUSE)
+        await self._refuse_unfinished_copies()
         if self.shared is not None:
             await self.shared.wait_until_settled()
         await self.parts.definitions.wait_until_current()
@@ -263,6 +265,7 @@ async def start(
             shared,
             root_certificates,
             parts,
+            storage.refuse_unfinished_copies,
             stack.pop_all(),
             AsyncExitStack(),
         )

@@ -24,7 +24,7 @@ from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
-from aio_apiserver.storage.factory import servers_overrides
+from aio_apiserver.storage.factory import servers_overrides, unfinished_copy
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
 from aio_apiserver.storage.factory.measured_origin import Latencies, MeasuredOrigin
 from aio_apiserver.storage.factory.servers_overrides import ServersOverride
@@ -148,8 +148,7 @@ class StorageFactory:
     async def warm(self) -> None:
         """Fill the caches of all existing storages, one after the other.
 
-        A cache also fills itself at its first use. But a watch from an older revision then fails with
-        RevisionExpired, which clients of a newly started server would meet.
+        A cache also fills itself at its first use, for which the first clients of a server would wait.
         """
         for storage in list(self._storages.values()):
             try:
@@ -176,6 +175,11 @@ class StorageFactory:
         """Whether the only store is in memory, which supports snapshots."""
         config = self._config
         return config.etcd is None and config.data_dir is None and config.owns_store and not config.overrides
+
+    async def refuse_unfinished_copies(self) -> None:
+        """Raise UnfinishedCopy when a restore or a migration into one of the stores is not complete."""
+        for backend in self._backends.values():
+            await unfinished_copy.refuse(backend.kv, self._config.prefix)
 
     async def current_revision(self) -> int:
         """The revision of the main store."""

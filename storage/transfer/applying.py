@@ -5,7 +5,8 @@ left alone: a copy that was killed continues where it stopped.
 
 Must hold: the store's revision first passes that of the stream, so that no resourceVersion goes back. Every write is
 a compare-and-set; a server that writes at the same time makes the copy fail, and loses nothing. A marker stays in the
-store until the copy is complete.
+store until the copy is complete. A store that was empty then compacts the writes of the copy, so that no watch from an
+older revision takes them for the changes that it has missed.
 """
 
 import asyncio
@@ -16,13 +17,12 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
+from aio_apiserver.storage.factory import unfinished_copy
+from aio_apiserver.storage.factory.unfinished_copy import PLACE
 from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
 from aio_apiserver.storage.transfer.contents import PAGE, presence
 
 _AT_ONCE = 256
-_PLACE = b"_aio-apiserver.io/transfer/"
-"""An underscore stands in no API group, so that no object can have such a key."""
-
 
 _Write = Callable[[], Coroutine[Any, Any, None]]
 
@@ -75,7 +75,7 @@ async def apply(copied: Copied, store: KV, *, replace: bool, advance: Callable[[
 
     Raises InvalidOptions for a store with other keys unless `replace`, StoreChanged, and other StorageErrors.
     """
-    marker = copied.prefix + _PLACE + b"incomplete"
+    marker = unfinished_copy.marker(copied.prefix)
     is_resumed = (await store.get(marker)).record is not None
     if not (replace or is_resumed or await _is_empty(store, copied.prefix)):
         raise InvalidOptions("the store has objects already: name another one, or replace them with --replace")
@@ -96,6 +96,8 @@ async def apply(copied: Copied, store: KV, *, replace: bool, advance: Callable[[
         advance()
     await _all(batch)
     await _delete(store, marker)
+    if not replace:
+        await store.compact(await store.current_revision())
     return done
 
 
@@ -118,7 +120,7 @@ async def differences(present: AsyncIterator[Record], wanted: AsyncIterator[Reco
 async def _present(store: KV, prefix: bytes) -> AsyncIterator[Record]:
     """The store's records, as they are when their page is read."""
     start, more = prefix, True
-    left_out = (*presence(prefix), prefix + _PLACE)
+    left_out = (*presence(prefix), prefix + PLACE)
     while more:
         page = await store.range(start, prefix_end(prefix), limit=PAGE)
         for record in page.records:
@@ -137,7 +139,7 @@ async def _pass(store: KV, prefix: bytes, revision: int) -> None:
     """Write until the store's revision is not below another one. Each write of a key of its own is a revision."""
     left = revision - await store.current_revision()
     while left > 0:
-        keys = [prefix + _PLACE + str(number).encode() for number in range(min(_AT_ONCE, -(-left // 2)))]
+        keys = [prefix + PLACE + str(number).encode() for number in range(min(_AT_ONCE, -(-left // 2)))]
         await _all([partial(_touch, store, key) for key in keys])
         left = revision - await store.current_revision()
 

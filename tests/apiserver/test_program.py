@@ -7,6 +7,8 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.config import usage
+from aio_apiserver.storage.factory import unfinished_copy
+from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.apiserver import program
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer
 
@@ -129,6 +131,18 @@ async def test_a_start_that_fails_is_exit_1(tmp_path: Path) -> None:
 
     assert (ended.code, ended.out) == (1, "")
     assert "cannot start: " in ended.err
+    assert "Traceback" not in ended.err
+
+
+async def test_a_half_restored_store_is_exit_1(tmp_path: Path) -> None:
+    kv = await SqliteKV.open(tmp_path)
+    await kv.put(unfinished_copy.marker(b"/registry/"), b"", expected_mod_revision=0)
+    await kv.close()
+
+    ended = await program.run(f"--data-dir={tmp_path}", "--secure-port=0")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "cannot start: a restore or a migration into the store below /registry has not been completed" in ended.err
     assert "Traceback" not in ended.err
 
 

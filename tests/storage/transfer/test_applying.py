@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.errors import InvalidOptions
+from aio_apiserver.storage.errors import Compacted, InvalidOptions
+from aio_apiserver.storage.factory import unfinished_copy
+from aio_apiserver.storage.factory.unfinished_copy import UnfinishedCopy
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.interface import KV, Record
 from aio_apiserver.storage.kv.memory import MemoryKV
@@ -68,6 +70,24 @@ async def source(tmp_path: Path) -> Copy:
 
 async def values(kv: KV) -> dict[bytes, bytes]:
     return {record.key: record.value for record in (await kv.range(b"/registry/", b"/registry0")).records}
+
+
+async def test_the_history_of_a_new_store_begins_behind_the_copy(store: KV, source: Copy) -> None:
+    await applying.apply(Stream(source), store, replace=False, advance=nothing)
+
+    with pytest.raises(Compacted):
+        await store.get(key("00000"), revision=source.revision)
+
+
+async def test_a_store_is_refused_until_its_copy_is_complete(store: KV, source: Copy) -> None:
+    with pytest.raises(InterruptedError):
+        await applying.apply(Stream(source, ends_at=200), store, replace=False, advance=nothing)
+    with pytest.raises(UnfinishedCopy, match="run the same `apiserver restore` or `apiserver migrate` again"):
+        await unfinished_copy.refuse(store, PREFIX)
+
+    await applying.apply(Stream(source), store, replace=False, advance=nothing)
+
+    await unfinished_copy.refuse(store, PREFIX)
 
 
 async def test_an_empty_store_becomes_equal_and_no_revision_is_older_than_before(store: KV, source: Copy) -> None:
