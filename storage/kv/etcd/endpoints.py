@@ -29,6 +29,9 @@ from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
+_LOG_SECONDS = 10.0
+"""The least time between two log lines about members that are left: a member may fail several times a second."""
+
 _PROBE_SECONDS = 2.0
 """How long a member may take to answer with its status; a healthy one takes milliseconds."""
 _FIRST_PAUSE = 0.02
@@ -52,6 +55,10 @@ class Endpoints:
         self._is_closed = False
         self._tasks = Tasks()
         self._probed: set[Endpoint] = set()
+        self._logged: set[Endpoint] = set()
+        """The members of which the log says that they are left."""
+        self._quiet_until = float("-inf")
+        self._unlogged = 0
         for endpoint in self._all:
             self._start_probe(endpoint)
 
@@ -87,7 +94,7 @@ class Endpoints:
     def leave(self, endpoint: Endpoint, reason: str) -> None:
         """Send no more requests to a member until a probe finds it healthy."""
         if endpoint in self._up:
-            logger.warning("etcd endpoint %s is left: %s", endpoint.url, reason)
+            self._log_leaving(endpoint, reason)
             self._up.remove(endpoint)
             if not self._up:
                 self._any_up.clear()
@@ -115,6 +122,17 @@ class Endpoints:
         await self._tasks.close()
         await asyncio.gather(*[endpoint.close() for endpoint in self._all])
 
+    def _log_leaving(self, endpoint: Endpoint, reason: str) -> None:
+        """Log that a member is left; at most one line in ten seconds, which counts those left out."""
+        now = self._clock.monotonic()
+        if now < self._quiet_until:
+            self._unlogged += 1
+            return
+        more = f" (and {self._unlogged} more times since the last line)" if self._unlogged else ""
+        logger.warning("etcd endpoint %s is left: %s%s", endpoint.url, reason, more)
+        self._logged.add(endpoint)
+        self._quiet_until, self._unlogged = now + _LOG_SECONDS, 0
+
     def _start_probe(self, endpoint: Endpoint) -> None:
         if endpoint not in self._probed and not self._is_closed:
             self._probed.add(endpoint)
@@ -130,8 +148,10 @@ class Endpoints:
             pause = min(pause * 2, _LAST_PAUSE)
         self._probed.discard(endpoint)
         if endpoint not in self._up:
-            logger.info("etcd endpoint %s is up", endpoint.url)
             self._up.append(endpoint)
+            if endpoint in self._logged:
+                self._logged.discard(endpoint)
+                logger.info("etcd endpoint %s is up", endpoint.url)
         endpoint.reason = ""
         self._any_up.set()
 

@@ -142,7 +142,7 @@ class EtcdWatchStream:
         except failures.GRPC_EXCEPTIONS as error:
             failure = failures.of_exception(error)
         self._breaks += 1
-        logger.info("etcd watch stream to %s ended: %s", endpoint.url, failure.error)
+        logger.debug("etcd watch stream to %s ended: %s", endpoint.url, failure.error)
         await self._react(endpoint, failure, metadata)
         return session.has_served
 

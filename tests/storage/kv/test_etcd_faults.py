@@ -1,6 +1,7 @@
 """The etcd engine when its member is away, is full, or refuses: clear errors in time, and recovery without help."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +10,11 @@ import grpc.aio
 import pytest
 from aetcd import rpc
 
+from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
-from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls
+from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls, endpoints
+from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.interface import KV, Health, Record, prefix_end
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member
@@ -100,6 +104,26 @@ class TestRestart:
 
             assert await reading == record
             assert (await update(kv, record)).version == 2
+
+    async def test_a_member_that_fails_again_and_again_is_logged_every_ten_seconds(
+        self, member: Member, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.INFO, endpoints.__name__)
+        clock, config = ManualClock(), EtcdConfig(endpoints=[member.endpoint])
+        members = endpoints.Endpoints(config, Token(config.login, has_alternatives=False), RevisionSeen(), clock)
+        for seconds in (0, 1, 1, 10):
+            clock.advance(seconds)
+            members.leave(await members.wait_until_up(LONG), "it fails")
+        await members.wait_until_up(LONG)
+        await members.close()
+
+        url = member.endpoint
+        assert [record.getMessage() for record in caplog.records] == [
+            f"etcd endpoint {url} is left: it fails",
+            f"etcd endpoint {url} is up",
+            f"etcd endpoint {url} is left: it fails (and 2 more times since the last line)",
+            f"etcd endpoint {url} is up",
+        ]
 
     async def test_a_watch_goes_on_behind_what_it_has_delivered(self, member: Member) -> None:
         async with engine(member.endpoint) as kv:
