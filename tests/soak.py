@@ -70,7 +70,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def _silence() -> None:
     """Warnings are of no interest where trouble is made on purpose."""
-    logging.getLogger("storage").setLevel(logging.ERROR)
+    logging.getLogger("aio_apiserver.storage").setLevel(logging.ERROR)
 
 
 def _is_picked(part: str, names: Sequence[str]) -> bool:

@@ -49,7 +49,7 @@ class OlderHistory:
                         return
         finally:
             self._wanted[revision] -= 1
-            self._wanted += Counter()  # without those that nobody wants any more
+            self._wanted += Counter()  # without the revisions that no watch wants
 
     def _can_help(self, revision: int) -> bool:
         begin = self._window.first_list

@@ -5,8 +5,8 @@ left alone: a copy that was killed continues where it stopped.
 
 Must hold: the store's revision first passes that of the stream, so that no resourceVersion goes back. Every write is
 a compare-and-set; a server that writes at the same time makes the copy fail, and loses nothing. A marker stays in the
-store until the copy is complete. A store that was empty then compacts the writes of the copy, so that no watch from an
-older revision takes them for the changes that it has missed.
+store until the copy is complete. A store that was empty then compacts the writes of the copy: a watch from an older
+revision has to list again.
 """
 
 import asyncio

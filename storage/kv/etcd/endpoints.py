@@ -128,7 +128,7 @@ class Endpoints:
         if now < self._quiet_until:
             self._unlogged += 1
             return
-        more = f" (and {self._unlogged} more times since the last line)" if self._unlogged else ""
+        more = f" (left {self._unlogged} times since the last line)" if self._unlogged else ""
         logger.warning("etcd endpoint %s is left: %s%s", endpoint.url, reason, more)
         self._logged.add(endpoint)
         self._quiet_until, self._unlogged = now + _LOG_SECONDS, 0

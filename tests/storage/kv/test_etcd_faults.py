@@ -121,7 +121,7 @@ class TestRestart:
         assert [record.getMessage() for record in caplog.records] == [
             f"etcd endpoint {url} is left: it fails",
             f"etcd endpoint {url} is up",
-            f"etcd endpoint {url} is left: it fails (and 2 more times since the last line)",
+            f"etcd endpoint {url} is left: it fails (left 2 times since the last line)",
             f"etcd endpoint {url} is up",
         ]
 
