@@ -143,6 +143,7 @@ def routes(parts: Parts) -> Routes:
             **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),
             **(parts.bench.prefixes() if parts.bench is not None else {}),
+            **(parts.console.prefixes() if parts.console is not None else {}),
         },
     )
 
@@ -171,6 +172,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
             clock=patience,
         ),
         *([parts.bench.requests.with_recording] if parts.bench is not None else []),
+        *([parts.console.with_tracing] if parts.console is not None else []),
         *_flow_control(parts),
         partial(
             authorization.with_authorization,

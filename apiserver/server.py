@@ -317,16 +317,16 @@ def _open_parts(
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
-        console=_open_console(settings, pki, access, monitoring, clock),
+        console=_open_console(settings, pki, access, monitoring, storage, clock),
     )
 
 
 def _open_console(
-    settings: Settings, pki: Pki, access: Access, monitoring: Monitoring, clock: Clock
+    settings: Settings, pki: Pki, access: Access, monitoring: Monitoring, storage: StorageFactory, clock: Clock
 ) -> "Console | None":
     if not settings.has_console:
         return None
-    return console_assembly.open_console(pki, access, monitoring.access, clock)
+    return console_assembly.open_console(pki, access, monitoring.access, storage, clock)
 
 
 def _shared_storage(settings: Settings, slot: "WorkerSlot") -> StorageConfig:

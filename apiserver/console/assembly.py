@@ -1,27 +1,42 @@
 """assembly: the console of one server, built from its parts."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from aio_apiserver.apiserver.access.assembly import Access
-from aio_apiserver.apiserver.console.front import HOME, ConsoleFront
+from aio_apiserver.apiserver.console.front import API, HOME, ConsoleFront
 from aio_apiserver.apiserver.console.one_time_codes import OneTimeCodes
 from aio_apiserver.apiserver.console.session_endpoints import SessionEndpoints
-from aio_apiserver.apiserver.console.sessions import ConsoleSessions
+from aio_apiserver.apiserver.console.sessions import MARK, ConsoleSessions
+from aio_apiserver.apiserver.console.timeline.history import ServerHistory
+from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
+from aio_apiserver.apiserver.console.timeline_endpoints import TimelineEndpoints
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.tls.certificates import Pki
-from aio_apiserver.apiserver.wire.context import Filter
+from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.factory.factory import StorageFactory
 
 
 class Console(Struct, frozen=True):
-    """The console. codes: those of its one-time links."""
+    """The console. codes: those of its one-time links. history: what its timeline shows."""
 
     front: ConsoleFront
     codes: OneTimeCodes
+    history: ServerHistory
 
     def before(self, authenticate: Filter) -> Filter:
         """The filter in the place of `authenticate`."""
         return self.front.before(authenticate)
+
+    def with_tracing(self, handler: Handler) -> Handler:
+        """The filter that records requests for the timeline."""
+        return self.history.trace.with_tracing(handler)
+
+    def prefixes(self) -> Mapping[str, Handler]:
+        """The handlers behind authentication and authorization."""
+        return {API: TimelineEndpoints(self.history).handle}
 
     def link(self, url: str) -> str:
         """The address of the console, with a code by which an administrator signs in once.
@@ -31,8 +46,9 @@ class Console(Struct, frozen=True):
         return f"{url}{HOME}#code={self.codes.new_code()}"
 
 
-def open_console(pki: Pki, access: Access, metrics: AccessMetrics, clock: Clock) -> Console:
+def open_console(pki: Pki, access: Access, metrics: AccessMetrics, storage: StorageFactory, clock: Clock) -> Console:
     """The console of a server with --ui."""
     sessions, codes = ConsoleSessions(pki.ca.key, clock.patience.now), OneTimeCodes(clock.patience.monotonic)
     endpoints = SessionEndpoints(sessions, codes, pki.admin_token)
-    return Console(ConsoleFront(sessions, endpoints, access.tokens, metrics=metrics, clock=clock.patience), codes)
+    front = ConsoleFront(sessions, endpoints, access.tokens, metrics=metrics, clock=clock.patience)
+    return Console(front, codes, ServerHistory(RequestTrace(clock.patience, MARK), storage, clock))

@@ -26,6 +26,7 @@ from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.cache_lag import Lag
 from aio_apiserver.storage.cacher.catching_up import Feeder
+from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.continuing import continued
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.freshness import Freshness
@@ -124,6 +125,10 @@ class Cacher:
         return await self._origin.preview(key, obj)
 
     # Reads
+
+    def recent_changes(self, revision: int, most: int) -> Sequence[Change]:
+        """The changes after `revision` that the window still has, at most so many of the newest."""
+        return self._cache.window.newest(revision, most)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
         if self._is_for_origin(resource_version) or not await self._freshness.suffices(resource_version):

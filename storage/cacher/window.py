@@ -76,6 +76,11 @@ class Window:
         first = bisect.bisect_right(self._changes, revision, key=_REVISION)
         return itertools.islice(self._changes, first, None)
 
+    def newest(self, revision: int, most: int) -> list[Change]:
+        """The changes after `revision` that are still here, at most so many of the newest."""
+        first = bisect.bisect_right(self._changes, revision, key=_REVISION)
+        return list(itertools.islice(self._changes, max(first, len(self._changes) - most), None))
+
     def statistics(self) -> Mapping[str, int]:
         return {
             "length": len(self._changes),

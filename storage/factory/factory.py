@@ -10,7 +10,7 @@ servers share one engine.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
@@ -199,6 +200,17 @@ class StorageFactory:
         """Wait until every cache has reached a revision of the main store."""
         cachers = (storage for storage in self._storages.values() if isinstance(storage, Cacher))
         await asyncio.gather(*(cacher.catch_up(revision) for cacher in cachers))
+
+    def recent_changes(self, revision: int, most: int) -> Iterator[tuple[str, str, Change]]:
+        """The changes after a revision that the watch caches still have, with the group and resource of each.
+
+        They are in order for each resource. At most `most` of the newest for each.
+        """
+        seen = set()
+        for (group, resource, _), storage in list(self._storages.items()):
+            if isinstance(storage, Cacher) and (group, resource) not in seen:
+                seen.add((group, resource))
+                yield from ((group, resource, change) for change in storage.recent_changes(revision, most))
 
     @property
     def health_names(self) -> Sequence[str]:

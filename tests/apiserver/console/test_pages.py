@@ -21,6 +21,7 @@ PAGES = {
     "edit": (f"{WEB}?tab=Edit", ".paint .key >> text=replicas"),
     "custom resources": ("#/crds", "text=Garden"),
     "schema": ("#/schema/example.org/v1/gardens", "text=max 100"),
+    "timeline": ("#/timeline", ".tl-list li >> text=deployments.apps default/web >> nth=0"),
     "access": ("#/access?user=robin&verb=get&resource=pods", "text=robin may not get pods"),
 }
 
@@ -178,6 +179,30 @@ def test_an_invalid_value_is_shown_at_its_field(shown: Any) -> None:
     assert "image" in wrong.inner_text()
     shown.problems.clear()  # the browser reports the refusal itself
     shown.keyboard.press("Escape")
+
+
+def test_the_timeline_is_held_and_stepped_by_keys(shown: Any, cluster: Server) -> None:
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "stepped", "namespace": "default"},
+            "data": {"a": "1"},
+        }
+    )
+    goto(shown, "#/timeline")
+    shown.wait_for_selector(".tl-list li >> text=patch configmaps default/stepped")
+    shown.wait_for_selector(".tl-list li >> text=configmaps default/stepped created")
+
+    shown.keyboard.press("/")
+    shown.keyboard.type("stepped !list")
+    shown.keyboard.press("Escape")
+    shown.keyboard.press("ArrowLeft")
+    shown.wait_for_selector(".tl-detail >> text=configmaps default/stepped created")
+    assert "apiserver-testing" in shown.inner_text(".tl-detail")
+    assert shown.get_attribute("text=Hold", "aria-pressed") == "true"
+    shown.keyboard.press("ArrowLeft")
+    shown.wait_for_selector(".tl-detail >> text=patch configmaps default/stepped")
 
 
 def test_access_names_the_rule_that_allows_and_what_is_lacking(shown: Any, cluster: Server) -> None:

@@ -1,0 +1,58 @@
+/** timeline_page: the timeline of this server, live. */
+import { ApiError, get, kinds, query } from "./api.js";
+import { fill, h } from "./dom.js";
+import { objectLink } from "./shell.js";
+import { Timeline } from "./timeline.js";
+import { textOf } from "./yaml.js";
+
+const PAUSE = 1000;
+
+/** @returns {Promise<import("./shell.js").Page>} */
+export async function timelinePage() {
+  const all = await kinds();
+  const first = await get("/ui/api/timeline");
+  const stop = new AbortController();
+  const body = h("div", { class: "fixed" });
+  const problem = h("div", { class: "hidden" });
+  const place = h("div", { class: "tl-page" });
+  body.append(problem, place);
+  const kindOf = (/** @type {{group: string, resource: string}} */ one) => all.find((kind) => kind.group === one.group && kind.resource === one.resource);
+  const timeline = new Timeline(place, {
+    isLive: true,
+    objectLink: (one) => { const kind = kindOf(one); return kind ? objectLink(kind, one.namespace, one.name) : ""; },
+    objectAt: async (change) => {
+      const { before, after } = await get(`/ui/api/timeline/object${query({ group: change.group, resource: change.resource, uid: change.uid, revision: change.revision })}`);
+      const object = Object.keys(after).length ? after : before;
+      const { managedFields: _, ...metadata } = object.metadata;
+      return textOf({ ...object, metadata });
+    },
+  });
+  timeline.add(first);
+
+  async function follow() {
+    let next = first.next;
+    while (!stop.signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      if (document.hidden || stop.signal.aborted) continue;
+      try {
+        const data = await get(`/ui/api/timeline${query(next)}`, { signal: stop.signal });
+        next = data.next;
+        timeline.add(data);
+        problem.className = "hidden";
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        problem.className = "note warn";
+        fill(problem, error instanceof ApiError ? error.message : "The server does not answer.");
+      }
+    }
+  }
+  follow();
+  return {
+    title: "Timeline",
+    actions: [],
+    body,
+    keys: { "/": () => timeline.search.focus(), " ": () => timeline.hold(!timeline.isHeld), j: () => timeline.step(-1), k: () => timeline.step(1), ArrowLeft: () => timeline.step(-1), ArrowRight: () => timeline.step(1), "+": () => timeline.zoom(-1), "-": () => timeline.zoom(1) },
+    escape: () => timeline.hold(false),
+    leave: () => { stop.abort(); timeline.close(); },
+  };
+}

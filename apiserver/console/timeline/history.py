@@ -1,0 +1,76 @@
+"""history: what the timeline of one server shows, from its record of requests and the windows of its watch caches."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from aio_apiserver.apiserver.console.timeline.object_changes import ObjectChange, object_change, object_then
+from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.factory.factory import StorageFactory
+from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.yielding import in_turns
+
+MOST_CHANGES = 3000
+_MOST_OF_RESOURCE = 1000
+_LAG = 50
+"""The caches of two resources may be so many revisions apart. A client gets these changes again."""
+
+
+class Moment(Struct, frozen=True):
+    """A place in the history: the events after it are asked for. step: of the requests. revision: of the objects."""
+
+    step: int = 0
+    revision: int = 0
+
+
+class ServerHistory:
+    """The history of one server."""
+
+    def __init__(self, trace: RequestTrace, storage: StorageFactory, clock: Clock) -> None:
+        self.trace = trace
+        self._storage = storage
+        self._clock = clock.patience
+
+    async def now(self) -> Moment:
+        """The present moment."""
+        return Moment(self.trace.steps, await self._storage.current_revision())
+
+    async def after(self, moment: Moment) -> Mapping[str, Any]:
+        """The requests and changes after a moment, and the moment up to which they go."""
+        step = self.trace.steps
+        changes = await self.changes(moment.revision)
+        newest = max((one.revision for one in changes), default=moment.revision)
+        return {
+            "now": self._clock.now(),
+            "next": {"step": step, "revision": max(newest - _LAG, moment.revision)},
+            "requests": self.trace.after(moment.step),
+            "changes": [to_builtins(one) for one in changes],
+            "isCut": len(changes) >= MOST_CHANGES,
+        }
+
+    async def changes(self, revision: int) -> list[ObjectChange]:
+        """The newest changes after a revision, in order of revision."""
+        found = sorted(self._storage.recent_changes(revision, _MOST_OF_RESOURCE), key=lambda one: one[2].revision)
+        made: list[ObjectChange] = []
+        async for group, resource, change in in_turns(found[-MOST_CHANGES:]):
+            try:
+                made.append(object_change(group, resource, change, self._time_of(change.at)))
+            except Corrupt:
+                continue
+        return made
+
+    def object_at(self, group: str, resource: str, *, uid: str, revision: int) -> tuple[Object, Object]:
+        """An object before and after the change at a revision. Raises KeyError when the window has lost it."""
+        for its_group, its_resource, change in self._storage.recent_changes(revision - 1, _MOST_OF_RESOURCE):
+            if (its_group, its_resource, change.revision) != (group, resource, revision):
+                continue
+            states = [object_then(group, resource, one) if one else {} for one in (change.previous, change.current)]
+            if any(one.get("metadata", {}).get("uid") == uid for one in states):
+                return states[0], states[1]
+        raise KeyError(uid)
+
+    def _time_of(self, at: float) -> float:
+        return self._clock.now() - (self._clock.monotonic() - at)

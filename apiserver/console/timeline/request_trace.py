@@ -1,0 +1,155 @@
+"""request_trace: a bounded record of requests, for the timeline: client, verb, object, status, duration, refusal.
+
+Written and read on the server's event loop. Must hold: no body, no header with credentials and no query is kept. The
+record has at most 5,000 requests.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aiohttp import hdrs, web
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from aio_apiserver.apiserver.console.timeline.hidden_values import HIDDEN
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.audit.levels import Level
+from aio_apiserver.registry.generic.audit.policy import Recording
+from aio_apiserver.registry.generic.audit.trail import Event, Trail
+from aio_apiserver.storage.clock import Clock
+
+MOST = 5000
+_OWN_PATHS = "/ui/"
+_LONGEST = 2000
+_SECRET = frozenset({"secrets"})
+
+
+class TracedRequest(Struct):
+    """One request. `seconds` is None while it runs. `status` is 0 without a response.
+
+    notes: what authorization and admission have recorded, as the annotations of an audit event.
+    """
+
+    number: int
+    at: float
+    verb: str
+    group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    path: str
+    user: str
+    client: str
+    seconds: float | None = None
+    status: int = 0
+    message: str = ""
+    reason: str = ""
+    fault: str = ""
+    notes: Mapping[str, str] = {}
+
+
+class RequestTrace:
+    """The record of one server, oldest first. mark: the header by which requests of the console are known."""
+
+    def __init__(self, clock: Clock, mark: str) -> None:
+        self._clock = clock
+        self._mark = mark
+        self._ends: deque[tuple[int, TracedRequest]] = deque(maxlen=2 * MOST)
+        """A numbered entry for each beginning and each end of a request."""
+        self._steps = 0
+
+    @property
+    def steps(self) -> int:
+        """The number of beginnings and ends so far."""
+        return self._steps
+
+    def after(self, step: int) -> Sequence[dict[str, Any]]:
+        """The requests that have begun or ended after a step."""
+        found = {one.number: one for number, one in self._ends if number > step}
+        return [asdict(one) for one in found.values()]
+
+    def with_tracing(self, handler: Handler) -> Handler:
+        """The filter that records requests."""
+
+        async def traced(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            if context.path.startswith(_OWN_PATHS):
+                return await handler(request, context)
+            one, trail = self._begin(request, context), context.trail or _trail(request, context, self._clock)
+            try:
+                response = await handler(request, replace(context, trail=trail))
+            except StatusError as failure:
+                self._end(one, context, trail, failure.code, failure.message)
+                raise
+            except (asyncio.CancelledError, ConnectionError):
+                self._end(one, context, trail, _code(trail), "the connection was closed")
+                raise
+            one.fault = response.headers.get(responses.FAULT, "")
+            self._end(one, context, trail, response.status, "")
+            return response
+
+        return traced
+
+    def _begin(self, request: web.BaseRequest, context: RequestContext) -> TracedRequest:
+        info = context.info
+        one = TracedRequest(
+            number=self._steps + 1,
+            at=self._clock.now() - (self._clock.monotonic() - context.received),
+            verb=info.verb,
+            group=info.group,
+            resource=info.resource,
+            subresource=info.subresource,
+            namespace=info.namespace,
+            name=info.name,
+            path="" if info.resource else context.path,
+            user=context.user.name,
+            client="console" if self._mark in request.headers else request.headers.get(hdrs.USER_AGENT, "")[:200],
+        )
+        self._note(one)
+        return one
+
+    def _end(self, one: TracedRequest, context: RequestContext, trail: Trail, status: int, message: str) -> None:
+        failed = trail.status or {}
+        one.seconds, one.status = self._clock.monotonic() - context.received, status
+        one.reason = str(failed.get("reason", ""))
+        text = str(failed.get("message", "")) or message
+        one.message = HIDDEN if text and one.resource in _SECRET else text[:_LONGEST]
+        one.name = one.name or (trail.reference or {}).get("name", "")
+        one.notes = dict(trail.annotations)
+        self._note(one)
+
+    def _note(self, one: TracedRequest) -> None:
+        self._steps += 1
+        self._ends.append((self._steps, one))
+
+
+def _code(trail: Trail) -> int:
+    return int((trail.status or {}).get("code", 0))
+
+
+def _trail(request: web.BaseRequest, context: RequestContext, clock: Clock) -> Trail:
+    """A trail for a request that no audit policy records. Its events go nowhere."""
+    info = context.info
+    return Trail(
+        recording=Recording(Level.METADATA),
+        tell=_ignore,
+        clock=clock,
+        audit_id=context.audit_id,
+        uri=request.raw_path,
+        verb=info.verb,
+        user=context.user,
+        source_ips=[],
+        user_agent="",
+        received=0.0,
+        is_long_running=info.is_long_running,
+        reference={"namespace": info.namespace, "name": info.name} if info.is_resource else None,
+        annotations=dict(context.notes),
+    )
+
+
+async def _ignore(_event: Event) -> bool:
+    return True

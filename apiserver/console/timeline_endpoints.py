@@ -1,0 +1,55 @@
+"""timeline_endpoints: the timeline over HTTP, below /ui/api/.
+
+    GET /ui/api/timeline?step=7&revision=120               requests and changes after a moment
+    GET /ui/api/timeline/object?group=&resource=&uid=&revision=   an object before and after a change
+
+Authorization has run before. A user needs the verb `get` on these paths (nonResourceURLs), since they show objects of
+all namespaces and requests of all clients. Must hold: anonymous users are refused.
+"""
+
+from aiohttp import hdrs, web
+
+from aio_apiserver.apiserver.console.timeline.history import Moment, ServerHistory
+from aio_apiserver.apiserver.wire import parameters, responses, route_errors
+from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.generic.access.users import ANONYMOUS
+
+TIMELINE = "/ui/api/timeline"
+OF_OBJECT = "/ui/api/timeline/object"
+_MOST_DIGITS = 18
+
+
+class TimelineEndpoints:
+    """The endpoints of one server."""
+
+    def __init__(self, history: ServerHistory) -> None:
+        self._history = history
+
+    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Dispatch by path."""
+        if context.user == ANONYMOUS:
+            raise errors.Unauthorized
+        if request.method != hdrs.METH_GET:
+            raise route_errors.RouteMethodNotAllowed
+        if context.path == TIMELINE:
+            moment = Moment(_number(context, "step"), _number(context, "revision"))
+            return responses.json(request, context, dict(await self._history.after(moment)))
+        if context.path == OF_OBJECT:
+            return self._object(request, context)
+        return responses.not_found(context)
+
+    def _object(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        group, resource, uid = (parameters.text(context.query, name) for name in ("group", "resource", "uid"))
+        try:
+            before, after = self._history.object_at(group, resource, uid=uid, revision=_number(context, "revision"))
+        except KeyError:
+            raise errors.BadRequest("the server does not have this change any more") from None
+        return responses.json(request, context, {"before": before, "after": after})
+
+
+def _number(context: RequestContext, name: str) -> int:
+    text = parameters.text(context.query, name) or "0"
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise errors.BadRequest(f"{name} must be a number")
+    return int(text)

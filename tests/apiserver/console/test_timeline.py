@@ -1,0 +1,185 @@
+"""The timeline: what it records, what it leaves out, who may read it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from aio_apiserver.apiserver.console.timeline import differences, hidden_values
+from aio_apiserver.apiserver.console.timeline.object_changes import object_change
+from aio_apiserver.apiserver.console.timeline.request_trace import MOST
+from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
+from aio_apiserver.testing import Refused, Server
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+CANARY = "canary-2f9c1e"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server(ui=True, authorization_mode=("RBAC",)) as running:
+        yield running
+
+
+def timeline(server: Server) -> Any:
+    with server.client() as client:
+        return client.request("GET", "/ui/api/timeline")
+
+
+def requests_of(server: Server, **fields: Any) -> list[Any]:
+    return [one for one in timeline(server)["requests"] if all(one[name] == value for name, value in fields.items())]
+
+
+def changes_of(server: Server, name: str) -> list[Any]:
+    return [one for one in timeline(server)["changes"] if one["name"] == name]
+
+
+def test_a_request_is_recorded_with_its_answer_and_without_its_query(server: Server) -> None:
+    with server.client() as client, pytest.raises(Refused):
+        client.request("GET", f"{MAPS}/missing?pretty={CANARY}")
+
+    [one] = requests_of(server, name="missing")
+    assert (one["verb"], one["status"], one["reason"], one["user"]) == ("get", 404, "NotFound", "kubernetes-admin")
+    assert one["seconds"] > 0
+    assert "not found" in one["message"]
+    assert CANARY not in orjson.dumps(timeline(server)).decode()
+
+
+def test_a_refusal_says_who_was_refused_and_why(server: Server) -> None:
+    with server.user("robin").client() as client, pytest.raises(Refused):
+        client.request("DELETE", f"{MAPS}/any")
+
+    [one] = requests_of(server, user="robin", verb="delete")
+    assert (one["status"], one["reason"]) == (403, "Forbidden")
+    assert one["notes"]["authorization.k8s.io/decision"] == "forbid"
+
+
+def test_an_injected_fault_is_named(server: Server) -> None:
+    fault = server.fault("throttle", resource="configmaps", name="throttled")
+    with fault, server.client() as client, pytest.raises(Refused):
+        client.request("GET", f"{MAPS}/throttled")
+
+    [one] = requests_of(server, name="throttled")
+    assert (one["status"], one["fault"].endswith("throttle")) == (429, True)
+
+
+def test_a_change_names_its_fields_and_its_manager(server: Server) -> None:
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"colour": "red"}}
+    with server.client() as client:
+        client.request("POST", f"{MAPS}?fieldManager=first", made)
+        client.request("PUT", f"{MAPS}/one?fieldManager=second", {**made, "data": {"colour": "blue"}})
+        client.request("DELETE", f"{MAPS}/one")
+
+    added, changed, gone = changes_of(server, "one")
+    assert [one["type"] for one in (added, changed, gone)] == ["ADDED", "MODIFIED", "DELETED"]
+    assert (added["manager"], changed["manager"]) == ("first", "second")
+    assert changed["differences"] == [["data.colour", '"red"', '"blue"']]
+    place = f"/ui/api/timeline/object?resource=configmaps&uid={changed['uid']}&revision={changed['revision']}"
+    with server.client() as client:
+        then = client.request("GET", place)
+    assert (then["before"]["data"], then["after"]["data"]) == ({"colour": "red"}, {"colour": "blue"})
+
+
+def test_no_secret_value_is_shown(server: Server) -> None:
+    secrets, secret = (
+        "/api/v1/namespaces/default/secrets",
+        {"metadata": {"name": "hidden"}, "stringData": {"key": CANARY}},
+    )
+    env = {"name": "DB_PASSWORD", "value": CANARY}
+    pod = {"metadata": {"name": "with-env"}, "spec": {"containers": [{"name": "a", "image": "a", "env": [env]}]}}
+    with server.client() as client:
+        client.request("POST", secrets, secret)
+        client.request("PUT", f"{secrets}/hidden", {**secret, "stringData": {"key": f"{CANARY}-2"}})
+        client.request("POST", "/api/v1/namespaces/default/pods", pod)
+        with pytest.raises(Refused):
+            client.request("POST", secrets, {"metadata": {"name": "bad"}, "data": {"key": CANARY}})
+
+    text = orjson.dumps(timeline(server)).decode()
+    *_, changed = changes_of(server, "hidden")
+    assert CANARY not in text
+    assert "Y2FuYXJ5" not in text
+    assert changed["differences"] == [["data.key", '"(hidden)"', '"(hidden, changed)"']]
+    [added] = changes_of(server, "with-env")
+    with server.client() as client:
+        for one, resource in ((changed, "secrets"), (added, "pods")):
+            place = f"/ui/api/timeline/object?resource={resource}&uid={one['uid']}&revision={one['revision']}"
+            shown = orjson.dumps(client.request("GET", place)).decode()
+            assert CANARY not in shown
+            assert "Y2FuYXJ5" not in shown
+            assert "(hidden)" in shown
+
+
+def test_a_right_on_the_path_is_needed(server: Server) -> None:
+    group = "rbac.authorization.k8s.io"
+    robin, kim = server.user("robin"), server.user("kim")
+    server.apply(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "timeline"},
+            "rules": [{"nonResourceURLs": ["/ui/api/timeline"], "verbs": ["get"]}],
+        },
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "timeline"},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "timeline"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": "kim"}],
+        },
+    )
+
+    with robin.client() as client, pytest.raises(Refused, match="403"):
+        client.request("GET", "/ui/api/timeline")
+    with kim.client() as client:
+        assert client.request("GET", "/ui/api/timeline")["requests"]
+
+
+def test_wrong_questions_are_bad_requests(server: Server) -> None:
+    with server.client() as client:
+        for query in ("?step=x", "?revision=-1", "/object?resource=pods&uid=1&revision=1"):
+            with pytest.raises(Refused, match="400"):
+                client.request("GET", f"/ui/api/timeline{query}")
+
+
+def test_the_record_is_bounded(server: Server) -> None:
+    trace = server._live.parts.console.history.trace  # type: ignore[union-attr]
+
+    assert trace._ends.maxlen == 2 * MOST
+    assert len(trace.after(0)) <= MOST * 2
+
+
+def stored(revision: int, obj: dict[str, Any]) -> StoredObject:
+    return StoredObject("key", revision, orjson.dumps(obj), ObjectReader(decode=orjson.loads, fields=lambda _obj: {}))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "about"),
+    [({"holderIdentity": "a"}, {"holderIdentity": "b"}, "leader"), ({"renewTime": "1"}, {"renewTime": "2"}, "renewal")],
+)
+def test_another_holder_of_a_lease_is_another_leader(before: Any, after: Any, about: str) -> None:
+    states = [{"metadata": {"name": "lease"}, "spec": spec} for spec in (before, after)]
+    change = Change("key", stored(1, states[0]), current=stored(2, states[1]), revision=2, at=0)
+
+    assert object_change("coordination.k8s.io", "leases", change, 0.0).about == about
+
+
+def test_items_of_lists_are_compared_by_name() -> None:
+    before = {"a": [{"name": "x", "v": 1}, {"name": "y", "v": 2}], "b": [1, 2]}
+    after = {"a": [{"name": "y", "v": 3}, {"name": "x", "v": 1}], "b": [1]}
+
+    assert differences.differences(before, after) == [("a[y].v", "2", "3"), ("b[1]", "2", None)]
+
+
+def test_values_under_telling_names_are_hidden() -> None:
+    given: Any = {
+        "spec": {"password": "p", "secretName": "n", "apiKey": "k", "tokens": 3},
+        "data": {"db.password": "p"},
+    }
+
+    shown: Any = hidden_values.without_secrets(given, is_secret=False)
+
+    assert shown["spec"] == {"password": "(hidden)", "secretName": "n", "apiKey": "(hidden)", "tokens": 3}
+    assert shown["data"] == {"db.password": "(hidden)"}
+    assert given["spec"]["password"] == "p"
