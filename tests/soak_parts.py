@@ -287,6 +287,7 @@ PARTS: Mapping[str, Part] = {
     "linearizability.cluster": Part(long_runs.on_a_cluster_in_trouble, "histories", 5),
     "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 5),
     "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 5),
+    "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "watch_runs", 5),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},
     "aging.sqlite": Part(long_runs.aging_of_a_store, "lease_updates", 4_000_000),
     "storms.restart": Part(long_runs.storm),

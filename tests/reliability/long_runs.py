@@ -7,7 +7,8 @@ import argparse
 import asyncio
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
@@ -56,13 +57,9 @@ async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> Outcome:
         settings = ServerSettings(storage_backend="etcd3", etcd_servers=network.cluster.endpoints)
         async with Server(**settings) as one, Server(**settings) as other:
             for seed in _seeds(arguments):
-                trouble = asyncio.create_task(_make_trouble(network, random.Random(seed)))
-                try:
+                async with _trouble(network, seed):
                     found.add(await _collect([one, other], seed))
-                finally:
-                    trouble.cancel()
-                    await asyncio.wait([trouble])
-                    found.troubles += 1
+                found.troubles += 1
     return found.outcome()
 
 
@@ -80,6 +77,20 @@ async def watches_on_replicas(arguments: argparse.Namespace) -> Outcome:
         )
         async with Server(**settings) as one, Server(**settings) as other:
             return await _watch([one, other], arguments)
+
+
+async def watches_on_a_cluster_in_trouble(arguments: argparse.Namespace) -> Outcome:
+    """200 watchers of two servers on three etcd members, whose leader is killed, frozen or cut off."""
+    async with etcd_cluster.peer_network(_newest()) as network:
+        settings = ServerSettings(storage_backend="etcd3", etcd_servers=network.cluster.endpoints)
+        async with Server(**settings) as one, Server(**settings) as other:
+            replicas = [replica_of(one), replica_of(other)]
+            return sum_of(
+                [
+                    await watches.run(replicas, scale=WATCHERS, seed=seed, trouble=_trouble(network, seed))
+                    for seed in range(arguments.seed, arguments.seed + arguments.watch_runs)
+                ]
+            )
 
 
 async def informers_of_one_server(arguments: argparse.Namespace) -> Outcome:
@@ -137,6 +148,17 @@ async def storm(_arguments: argparse.Namespace) -> Outcome:
 
 async def _collect(servers: Sequence[Server], seed: int) -> Histories:
     return await histories.collect(list(map(replica_of, servers)), operations=OPERATIONS, seed=seed)
+
+
+@asynccontextmanager
+async def _trouble(network: PeerNetwork, seed: int) -> AsyncIterator[None]:
+    """Trouble for the leader, which is mended in the end."""
+    trouble = asyncio.create_task(_make_trouble(network, random.Random(seed)))
+    try:
+        yield
+    finally:
+        trouble.cancel()
+        await asyncio.wait([trouble])
 
 
 async def _make_trouble(network: PeerNetwork, chance: random.Random) -> None:

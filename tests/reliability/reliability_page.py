@@ -95,6 +95,14 @@ SECTIONS: Sequence[Section] = (
         100,
     ),
     Section(
+        "Watches of an etcd in trouble",
+        "The same while the leader of three etcd members is killed, frozen or cut off from the others. Each "
+        "acknowledged write is one event, and no write happens twice.",
+        {"watches.cluster": "two servers on three etcd members"},
+        "runs",
+        10,
+    ),
+    Section(
         "List, then watch",
         "A client lists at once, in pages, from the cache or as a watch, and watches from there, under 200 writes a "
         "second. Its copy equals a final list byte for byte.",

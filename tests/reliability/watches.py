@@ -10,7 +10,7 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -76,8 +76,18 @@ class Watcher:
         self.events.append(Event(kind, obj["metadata"]["name"], version, data["content"], data["colour"]))
 
 
-async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> Outcome:
-    """One run. Raises AssertionError with what a watcher has seen wrong."""
+class Writes:
+    """The contents of acknowledged writes by their versions, and those of writes whose outcome is unknown."""
+
+    def __init__(self) -> None:
+        self.acknowledged: dict[int, str] = {}
+        self.unknown: set[str] = set()
+
+
+async def run(
+    replicas: Sequence[Replica], *, scale: Scale, seed: int, trouble: AbstractAsyncContextManager[None] | None = None
+) -> Outcome:
+    """One run. Raises AssertionError with what a watcher has seen wrong. trouble: for the store, during the writes."""
     chance = random.Random(seed)
     async with AsyncExitStack() as stack:
         sessions = [await stack.enter_async_context(histories.session(replica, seconds=None)) for replica in replicas]
@@ -90,7 +100,8 @@ async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> Outcom
             for number, watcher in enumerate(watchers)
         ]
         try:
-            written = await _write(sessions, scale, chance, seed)
+            async with trouble or nullcontext():
+                written = await _write(sessions, scale, chance, seed, fails=trouble is not None)
             final = await _version_of(sessions[0])
             await _until_seen(tasks, [reference], reference, final)
             await _until_seen(tasks, watchers, reference, final)
@@ -104,6 +115,8 @@ async def run(replicas: Sequence[Replica], *, scale: Scale, seed: int) -> Outcom
     resumed = sum(watcher.resumed for watcher in watchers)
     seen = sum(len(watcher.events) for watcher in watchers)
     counts = {"runs": 1, "writes": len(reference.events), "watchers": len(watchers), "events": seen}
+    if trouble is not None:
+        counts["writes of unknown outcome"] = len(written.unknown)
     return Outcome({**counts, "watches resumed": resumed, "watchers with a violation": 0})
 
 
@@ -147,10 +160,10 @@ async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, 
 
 
 async def _write(
-    sessions: Sequence[aiohttp.ClientSession], scale: Scale, chance: random.Random, seed: int
-) -> Mapping[int, str]:
-    """Create, change and delete objects. Returns the contents of acknowledged writes by their versions."""
-    written: dict[int, str] = {}
+    sessions: Sequence[aiohttp.ClientSession], scale: Scale, chance: random.Random, seed: int, *, fails: bool
+) -> Writes:
+    """Create, change and delete objects. fails: whether the store is in trouble, so that a write may fail."""
+    written = Writes()
     numbers = count()
 
     async def work(names: Sequence[str]) -> None:
@@ -160,19 +173,34 @@ async def _write(
             session = chance.choice(sessions)
             if exists[name] and chance.random() < 0.2:
                 async with session.delete(f"{MAPS}/{name}") as response:
-                    assert response.status == 200, await response.text()
-                exists[name] = False
+                    assert fails or response.status == 200, await response.text()
+                    exists[name] = response.status != 200 and await _exists(session, name)
                 continue
             obj = _object(name, f"content-{number}", chance.choice(_COLOURS))
             method, path = ("PUT", f"{MAPS}/{name}") if exists[name] else ("POST", MAPS)
             async with session.request(method, path, json=obj) as response:
-                assert response.status in (200, 201), await response.text()
-                written[int((await response.json())["metadata"]["resourceVersion"])] = obj["data"]["content"]
-            exists[name] = True
+                if response.status in (200, 201):
+                    written.acknowledged[int((await response.json())["metadata"]["resourceVersion"])] = (
+                        f"content-{number}"
+                    )
+                    exists[name] = True
+                else:
+                    assert fails, await response.text()
+                    written.unknown.add(f"content-{number}")
+                    exists[name] = await _exists(session, name)
 
     names = [f"watched-{seed}-{number}" for number in range(scale.names)]
     await asyncio.gather(*(work(names[start::4]) for start in range(4)))
     return written
+
+
+async def _exists(session: aiohttp.ClientSession, name: str) -> bool:
+    """Whether an object exists, as soon as the store answers."""
+    while True:
+        async with session.get(f"{MAPS}/{name}") as response:
+            if response.status in (200, 404):
+                return response.status == 200
+        await asyncio.sleep(_PAUSE)
 
 
 def _object(name: str, content: str, colour: str) -> dict[str, Any]:
@@ -216,11 +244,14 @@ def _seen_by(colour: str, events: Sequence[Event]) -> Iterator[Event]:
             yield Event("DELETED", event.name, event.version, "", "")
 
 
-def check_reference(reference: Watcher, written: Mapping[int, str]) -> None:
-    """The history has every acknowledged write once, and no other."""
+def check_reference(reference: Watcher, written: Writes) -> None:
+    """The history has every acknowledged write once, and no other but writes of unknown outcome."""
     assert not reference.flaws, reference.flaws
     shown = {event.version: event.content for event in reference.events if event.kind != "DELETED"}
-    assert shown == written, sorted(shown.items() ^ written.items())[:10]
+    wrong = shown.items() ^ written.acknowledged.items()
+    assert all(shown.get(version) in written.unknown for version, _ in wrong), sorted(wrong)[:10]
+    contents = list(shown.values())
+    assert len(set(contents)) == len(contents), "a write has happened twice"
 
 
 def check(watcher: Watcher, reference: Watcher) -> None:
