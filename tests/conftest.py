@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.loop_watch import LoopWatch
 from tests.storage.kv import etcd_server
+from tests.watchdog import Watchdog
 
 settings.register_profile("same-everywhere", derandomize=True, deadline=None)
 settings.load_profile("same-everywhere")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(LoopWatch(Watchdog()))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -76,9 +76,7 @@ async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyCo
     """The content of a body. Raises UnreadableBody, UnsupportedMediaType."""
     match body.media_type:
         case media_types.JSON:
-            text = json_characters.readable(body.text)
-            value = _parsed(text)
-            return BodyContent(value if type(value) is dict else _map_of(value), text)
+            return await worker_thread.run_sized(partial(_json, body.text), len(body.text), body.user)
         case media_types.YAML:
             document = await _yaml(body)
             return BodyContent(
@@ -93,6 +91,13 @@ async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyCo
             _check_depth(value)
             return BodyContent(value)
     raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
+
+
+def _json(body: bytes) -> BodyContent:
+    """The content of a JSON body. Raises UnreadableBody."""
+    text = json_characters.readable(body)
+    value = _parsed(text)
+    return BodyContent(value if type(value) is dict else _map_of(value), text)
 
 
 async def _yaml(body: Body) -> "yaml.YamlDocument":
