@@ -5,7 +5,7 @@ of the items do not matter.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TypeVar
 
 from aio_apiserver.storage.clock import Clock, SystemClock
@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 MAX_STEPS = 512
 MAX_SECONDS = 0.01
+_MAX_SLICE = 32
+_SLICE_SECONDS = 0.001
 _MACHINE: Clock = SystemClock()
 """The machine's time passes, whatever clock a server is configured with."""
 
@@ -42,3 +44,21 @@ async def in_turns(items: Iterable[T], clock: Clock = _MACHINE) -> AsyncIterator
         if share.step():
             await asyncio.sleep(0)
             share = Share(clock)
+
+
+async def in_slices(items: Sequence[T], clock: Clock = _MACHINE) -> AsyncIterator[Sequence[T]]:
+    """The items in slices of at most 32, with a pause whenever a turn is used up.
+
+    Slices are as long as their items take about a millisecond: one large object is a slice, so that a slice of many
+    does not hold the event loop. Short work has less overhead so than with `in_turns`.
+    """
+    start, size, ends = 0, 1, clock.monotonic() + MAX_SECONDS
+    while start < len(items):
+        began = clock.monotonic()
+        yield items[start : start + size]
+        ended = clock.monotonic()
+        start += size
+        size = min(2 * size, _MAX_SLICE) if ended - began < _SLICE_SECONDS else max(size // 2, 1)
+        if ended >= ends and start < len(items):
+            await asyncio.sleep(0)
+            ends = clock.monotonic() + MAX_SECONDS

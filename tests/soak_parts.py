@@ -27,7 +27,7 @@ from tests.apiserver import neighbours
 from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
-from tests.attacks import overload, rows
+from tests.attacks import large_definitions, overload, rows
 from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
@@ -243,6 +243,12 @@ async def overloaded(arguments: argparse.Namespace) -> str:
         return await overload.run(Path(folder), connections=2_000, pods=10_000, seconds=seconds)
 
 
+async def large_definitions_read(arguments: argparse.Namespace) -> str:
+    """Documents about 120 definitions of custom resources with the schema of a pod, beside another client."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await large_definitions.run(Path(folder), count=120, tries=3)
+
+
 Work = Callable[[argparse.Namespace], Awaitable[Outcome | str]]
 
 
@@ -310,6 +316,7 @@ PARTS: Mapping[str, Part] = {
     "attacks.labels": Part(attack_of("labels", 8)),
     "attacks.documents": Part(attack_of("documents", 8)),
     "attacks.yamls": Part(attack_of("yamls", 4)),
+    "definitions": Part(large_definitions_read),
     "overload": Part(overloaded),
     "pages": Part(followed_pages),
 }

@@ -5,13 +5,14 @@ again.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import orjson
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from aio_apiserver.apiserver.endpoints import compressed_documents
 from aio_apiserver.apiserver.endpoints.compressed_documents import Content
@@ -30,6 +31,7 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.worker_thread import STORE
 
 _ALL = ""
+_OPENING = ord("{")
 
 
 class _MadeDocument(Struct):
@@ -138,4 +140,32 @@ class OpenAPIDocuments:
 
 def _as_protobuf(json: Content, dump: Callable[[Mapping[str, Any]], bytes]) -> Content:
     """The same document as protobuf, under the same ETag. The Accept header selects one of both."""
-    return compressed_documents.of(dump(orjson.loads(json.body)), made=json.made, etag=json.etag)
+    members = msgspec.json.decode(json.body, type=dict[str, Raw])
+    document = {
+        name: _Entries(raw) if _is_object(raw) else orjson.loads(memoryview(raw)) for name, raw in members.items()
+    }
+    return compressed_documents.of(dump(document), made=json.made, etag=json.etag)
+
+
+def _is_object(raw: Raw) -> bool:
+    return memoryview(raw)[0] == _OPENING
+
+
+class _Entries(Mapping[str, Any]):
+    """An object of which each entry is decoded at its use.
+
+    A document with many definitions has tens of megabytes. One call that decodes all of it would hold the interpreter,
+    and the event loop with it.
+    """
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw = msgspec.json.decode(raw, type=dict[str, Raw])
+
+    def __getitem__(self, name: str) -> Any:
+        return orjson.loads(memoryview(self._raw[name]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)

@@ -21,15 +21,12 @@ from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag, varint
 from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.yielding import in_slices
 
 M = TypeVar("M", bound=Sized)
 
 _ITEM = tag(2, LENGTH)
 """`items` is the last member of all lists."""
-
-_ITEMS_A_STEP = 32
-"""The first encoding of so many items takes about a millisecond."""
 
 ListParts = tuple[bytes, Sequence[bytes], bytes]
 """The JSON of a list: head, items, tail."""
@@ -114,8 +111,8 @@ async def _enclosed_list(
 async def _all(items: Sequence[StoredObject], encode: Callable[[StoredObject], M]) -> list[M]:
     """The encodings of all items. A long list yields to other requests."""
     found: list[M] = []
-    async for start in in_turns(range(0, len(items), _ITEMS_A_STEP)):
-        found += [item.encoded(encode) for item in items[start : start + _ITEMS_A_STEP]]
+    async for slice_of_items in in_slices(items):
+        found += [item.encoded(encode) for item in slice_of_items]
     return found
 
 

@@ -60,6 +60,15 @@ class PacedStreamWriter(StreamWriter):
         self.output_size += len(chunk)
         self._paced.write(chunk)
 
+    async def write_eof(self, chunk: bytes = b"") -> None:
+        """End the response. The connection closes behind it, or has the next response, so nothing may wait here.
+
+        aiohttp drains the last chunk of a response alone, and leaves the rest to the transport.
+        """
+        await super().write_eof(chunk)
+        if self._paced is not None:
+            await self.drain()
+
     async def drain(self) -> None:
         """Return when the kernel has taken the response so far. Raises ConnectionResetError when the client has
         disconnected, or was disconnected because it does not read.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.yielding import MAX_SECONDS, MAX_STEPS, in_turns
+from aio_apiserver.storage.yielding import MAX_SECONDS, MAX_STEPS, in_slices, in_turns
 
 
 async def test_other_tasks_run_when_so_many_items_have_been_dealt_with() -> None:
@@ -43,3 +43,27 @@ async def test_other_tasks_run_when_so_much_time_has_passed() -> None:
     await working
 
     assert (seen_so_far, seen) == (1, 3)
+
+
+async def test_slices_of_quick_items_grow() -> None:
+    slices = [len(one) async for one in in_slices(range(100), ManualClock())]
+
+    assert slices == [1, 2, 4, 8, 16, 32, 32, 5]
+
+
+async def test_slow_items_are_slices_of_their_own_and_give_way() -> None:
+    clock = ManualClock()
+    lengths = []
+
+    async def work() -> None:
+        async for one in in_slices(range(6), clock):
+            lengths.append(len(one))
+            clock.advance(len(one) * MAX_SECONDS / 2)
+
+    working = asyncio.ensure_future(work())
+    await asyncio.sleep(0)
+    lengths_of_a_turn = list(lengths)
+    await working
+
+    assert lengths_of_a_turn == [1, 1]
+    assert lengths == [1] * 6
