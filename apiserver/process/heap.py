@@ -2,8 +2,7 @@
 
 glibc keeps freed blocks that lie below blocks in use. After an attack or a burst, a server would keep its largest size.
 
-Must hold: a trim that has released little is followed by a longer pause. A server that has not grown since its start is
-not trimmed. Without glibc, nothing is done.
+Must hold: a heap in which little was freed since its last trim is not trimmed. Without glibc 2.33, nothing is done.
 """
 
 import asyncio
@@ -12,27 +11,55 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
+
 from aio_apiserver.storage.clock import Clock
 
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 2.0, 64.0
-_GROWTH_BYTES = 16 * 1024 * 1024
+_PAUSE_SECONDS = 2.0
+_FREED_BYTES = 16 * 1024 * 1024
 """A trim reads the whole heap, some ten milliseconds for 400 MB. So it needs a reason."""
 _STATM = Path("/proc/self/statm")
 
 
+class _Mallinfo(ctypes.Structure):
+    """glibc's `struct mallinfo2`."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
+class _Glibc(Struct, frozen=True):
+    """What glibc tells of its heap, and how it gives memory back."""
+
+    trim: Callable[[int], int]
+    info: Callable[[], _Mallinfo]
+
+    @property
+    def free_bytes(self) -> int:
+        """The freed bytes that the heap keeps."""
+        return int(self.info().fordblks)
+
+
 async def keep_trimmed(clock: Clock) -> None:
-    """Trim the heap of a server that has grown, until cancelled."""
-    trim = _trim()
-    if trim is None:
+    """Trim the heap whenever much of it was freed, until cancelled."""
+    glibc = _found()
+    if glibc is None:
         return
-    first, pause = resident(), _SHORTEST_PAUSE
+    kept, least = glibc.free_bytes, resident()
     while True:
-        await clock.sleep(pause)
-        before = resident()
-        if before - first > _GROWTH_BYTES:
-            await asyncio.to_thread(trim, 0)
-            has_helped = before - resident() > _GROWTH_BYTES // 4
-            pause = _SHORTEST_PAUSE if has_helped else min(2 * pause, _LONGEST_PAUSE)
+        await clock.sleep(_PAUSE_SECONDS)
+        free = glibc.free_bytes
+        has_grown = resident() - least > _FREED_BYTES < free  # given back, taken, and freed again
+        if has_grown or free - kept > _FREED_BYTES:
+            await asyncio.to_thread(glibc.trim, 0)
+            free, least = glibc.free_bytes, resident()
+            kept = free
+        kept = min(kept, free)
 
 
 def resident() -> int:
@@ -40,9 +67,10 @@ def resident() -> int:
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _trim() -> Callable[[int], int] | None:
-    """glibc's function; None on other systems."""
-    if not _STATM.exists():
+def _found() -> _Glibc | None:
+    """glibc; None on other systems."""
+    library = ctypes.CDLL(None)
+    if not (hasattr(library, "malloc_trim") and hasattr(library, "mallinfo2")):
         return None
-    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return trim
+    library.mallinfo2.restype = _Mallinfo
+    return _Glibc(library.malloc_trim, library.mallinfo2)

@@ -67,6 +67,23 @@ async def test_each_user_has_a_turn_before_one_has_another() -> None:
     assert sorted(order) == sorted(wanted)
 
 
+async def test_a_request_that_has_begun_comes_before_others_of_its_user() -> None:
+    gate, order = _Gate(), list[str]()
+    held = await gate.hold()
+
+    async def request(name: str) -> None:
+        run = worker_thread.runner(worker_thread.LONG, "me")
+        for _ in range(3):
+            await run(partial(order.append, name))
+
+    requests = [asyncio.ensure_future(request(name)) for name in "abc"]
+    await asyncio.sleep(0)
+    gate.may_end.set()
+    await asyncio.gather(held, *requests)
+
+    assert "".join(order) == "aaabbbccc"
+
+
 async def test_the_next_piece_of_a_short_request_comes_before_the_long_ones_of_others() -> None:
     gate, order = _Gate(), list[str]()
     held = await gate.hold()
