@@ -43,14 +43,19 @@ def answer(request: web.BaseRequest, context: RequestContext, failure: Exception
         info = context.info
         operation = StorageCall(GroupResource(info.group, info.resource), info.verb, info.name)
         return _answer(request, context, status_error(failure, operation))
-    if isinstance(failure, ConnectionError):
-        raise failure  # the client disconnected: aiohttp drops the request
+    if isinstance(failure, ConnectionError) and _has_gone(request):
+        raise failure  # aiohttp drops the request
     target = request.method, request.raw_path
     logger.error("%s %s failed (audit id %s)", *target, context.audit_id, exc_info=failure)
     if context.trail is not None:
         context.trail.panicked()
     why = f"this request caused apiserver to panic. Look in the logs for details (audit id {context.audit_id})."
     return _answer(request, context, errors.InternalError(why))
+
+
+def _has_gone(request: web.BaseRequest) -> bool:
+    """Whether the client has disconnected, or its connection was closed."""
+    return request.transport is None or request.transport.is_closing()
 
 
 def _answer(request: web.BaseRequest, context: RequestContext, failure: errors.StatusError) -> web.StreamResponse:

@@ -49,6 +49,7 @@ def with_fairness(
     Failures of the inner filters are answered here, with the flow of their request.
     """
     guarded = errors.with_errors(handler)
+    early = bodies.EarlyBodies()
 
     async def fair(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         info = context.info
@@ -56,8 +57,9 @@ def with_fairness(
         is_watch = verb == "watch"
         if not is_watch and info.is_long_running:
             return await handler(request, context)
-        if verb in _WITH_BODIES and not request.content.is_eof():
-            await bodies.wait_for_beginning(request)
+        if verb in _WITH_BODIES and not request.content.is_eof() and not early.has(request):
+            async with early.read(request):
+                return await fair(request, context)
         path = "" if info.is_resource else info.path
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
         lane = fairness.lane_of(context.user, classified)

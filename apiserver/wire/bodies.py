@@ -1,15 +1,17 @@
 """Bodies of requests: reads a body whole, up to the limit of 3 MiB.
 
-It must not decode: registry/generic/bodies does. A request waits for the beginning of its body before it takes a seat
-of flow control. So a client with a slow body takes no seat from others.
+It must not decode: registry/generic/bodies does. A request waits for its body before it takes a seat of flow control.
+So a client with a slow body takes no seat from others. kube-apiserver reads the body in the seat.
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
-Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. A client that sent
+Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. The bodies of requests
+without seats have at most EARLY_BYTES, and 64 KiB each. A client that sent
 `Expect: 100-continue` gets `100 Continue` when the handler reads the body, not before.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from aiohttp import StreamReader, hdrs, web
 
@@ -21,6 +23,8 @@ from aio_apiserver.registry.machinery import media_types
 LIMIT = 3 * 1024 * 1024
 PAUSE_SECONDS = 10.0
 """The longest pause of a client within its body."""
+EARLY_BYTES = 32 * 1024 * 1024
+"""The memory for bodies beyond their first 64 KiB, while their requests have no seats. Later ones take a seat first."""
 _BEGINNING_BYTES = 64 * 1024
 _BEGINNING = web.RequestKey("beginning", bytearray)
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -34,17 +38,40 @@ async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
     return body
 
 
-async def wait_for_beginning(request: web.BaseRequest) -> None:
-    """Return when 64 KiB of the body have come, or all of it. Raises Timeout. Errors of the body are left to `read`."""
-    content = request.content
-    if content.is_eof() or hdrs.EXPECT in request.headers or (request.content_length or 0) > LIMIT:
-        return
-    beginning = request[_BEGINNING] = bytearray()
-    try:
-        while len(beginning) < _BEGINNING_BYTES and (chunk := await _next(content)):
-            beginning += chunk
-    except web.RequestPayloadError:
-        return
+class EarlyBodies:
+    """The bodies that are read before their requests have seats."""
+
+    def __init__(self, limit: int = EARLY_BYTES) -> None:
+        self._left = limit
+
+    @staticmethod
+    def has(request: web.BaseRequest) -> bool:
+        """Whether the body was read early, or as far as memory allows."""
+        return _BEGINNING in request
+
+    @asynccontextmanager
+    async def read(self, request: web.BaseRequest) -> AsyncIterator[None]:
+        """Read the body first; its memory counts until the context ends. Raises Timeout. Errors of the body are left to
+        the handler.
+        """
+        beginning = request[_BEGINNING] = bytearray()
+        taken = 0
+        try:
+            with suppress(web.RequestPayloadError):
+                while self._is_awaited(request) and (len(beginning) < _BEGINNING_BYTES or self._left > 0):
+                    beginning += await _next(request.content)
+                    grown = max(len(beginning) - _BEGINNING_BYTES, 0) - taken
+                    taken += grown
+                    self._left -= grown
+            yield
+        finally:
+            self._left += taken
+
+    def _is_awaited(self, request: web.BaseRequest) -> bool:
+        """Whether the client sends more of the body, without an invitation."""
+        if request.content.at_eof() or hdrs.EXPECT in request.headers:
+            return False
+        return (request.content_length or 0) <= LIMIT and len(request[_BEGINNING]) <= LIMIT
 
 
 async def stream(request: web.BaseRequest, size: int) -> AsyncIterator[bytes]:
@@ -75,9 +102,11 @@ async def _read(request: web.BaseRequest, limit: int) -> bytes:
                 return chunk
             body += chunk
             if len(body) > limit:
-                raise _too_large(limit)
+                break
     except web.RequestPayloadError as exc:
         raise errors.BadRequest("the body of the request is malformed") from exc
+    if len(body) > limit:
+        raise _too_large(limit)
     return bytes(body)
 
 

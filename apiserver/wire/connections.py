@@ -18,6 +18,7 @@ from typing import Any
 
 from aiohttp import ClientConnectionResetError, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
@@ -296,7 +297,10 @@ class Connections(web.Server):
         connection: HTTPConnection = request.protocol
         connection.is_busy = True
         try:
-            return framing.refusal(request, request.head) or await self._handler(request)
+            response = framing.refusal(request, request.head) or await self._handler(request)
+            if request.content is not EMPTY_PAYLOAD and framing.ends_with(request):
+                response.force_close()
+            return response
         finally:
             connection.is_busy = False
             if self._is_closing:

@@ -75,9 +75,12 @@ async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Ser
 
 @asynccontextmanager
 async def half_a_request(server: Server) -> AsyncIterator[None]:
-    """A request of jane whose long body does not end before the context does. It holds its seat all that time."""
-    body = orjson.dumps({"metadata": {"name": "slow"}, "data": {"long": "x" * 100_000}})
-    lines = {"Host": "localhost", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
+    """A request of jane that waits for the server's invitation, and does not end its body before the context ends. It
+    holds its seat all that time.
+    """
+    body = orjson.dumps({"metadata": {"name": "slow"}})
+    expected = {"Expect": "100-continue", "Content-Length": str(len(body))}
+    lines = {"Host": "localhost", **expected, **JSON, **bearer("jane-token")}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
     writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:-5])
@@ -138,3 +141,21 @@ async def test_a_body_that_does_not_come_takes_no_seat_from_others(tmp_path: Pat
             writer.close()
 
     assert {answer.status for answer in answers} == {200}
+
+
+async def test_a_long_body_that_stops_takes_no_seat_from_others(tmp_path: Path) -> None:
+    body = orjson.dumps({"metadata": {"name": "slow"}, "data": {"long": "x" * 200_000}})
+    lines = {"Host": "x", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+
+    async with narrow(tmp_path, REJECT) as server:
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
+        writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:-5])
+        await writer.drain()
+        answers = [await as_jane(server) for _ in range(3)]
+        writer.write(body[-5:])
+        created = await read_answer(reader)
+        writer.close()
+
+    assert {answer.status for answer in answers} == {200}
+    assert created.status == 201

@@ -182,3 +182,38 @@ async def test_the_server_header_of_a_backend_goes_through(tmp_path: Path) -> No
 
     assert answer.headers["server"] == "own"
     assert answer.headers["server"] != SERVER_SOFTWARE
+
+
+async def refuse(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    return responses.text(context, "no", status=403)
+
+
+@pytest.mark.parametrize(
+    ("lines", "sent", "is_last"),
+    [
+        ("Content-Length: 10", b"0123456789", False),
+        ("Content-Length: 200000", b"x" * 200_000, False),
+        ("Content-Length: 3000000", b"x" * 100_000, True),
+        ("Content-Length: 10\r\nExpect: 100-continue", b"", True),
+        ("Transfer-Encoding: chunked", b"3\r\nabc\r\n", True),
+    ],
+)
+async def test_a_response_says_whether_the_connection_ends_with_a_body_that_is_not_read(
+    lines: str, sent: bytes, is_last: bool
+) -> None:
+    head = f"POST / HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n".encode()
+
+    async with listening(refuse) as listener:
+        (answer,) = await exchange(listener.port, head + sent)
+
+    assert answer.status == 403
+    assert (answer.headers.get("connection") == "close") is is_last
+
+
+async def test_the_next_request_is_answered_behind_a_body_that_was_not_read() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n"
+
+    async with listening(refuse) as listener:
+        answers = await exchange(listener.port, head + b"x" * 200_000 + NEXT, answers=2)
+
+    assert [answer.status for answer in answers] == [403, 403]

@@ -88,9 +88,9 @@ async def test_a_client_that_waits_is_told_to_go_on() -> None:
 
 
 async def count_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-    """The same behind flow control, which waits for the beginning of the body."""
-    await bodies.wait_for_beginning(request)
-    return await count(request, context)
+    """The same behind flow control, which waits for the body."""
+    async with bodies.EarlyBodies().read(request):
+        return await count(request, context)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 100_000, bodies.LIMIT])
@@ -113,11 +113,28 @@ async def test_a_broken_body_whose_beginning_came_first_is_malformed() -> None:
 
 async def test_a_body_whose_beginning_came_first_is_streamed_whole() -> None:
     async def echo(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        await bodies.wait_for_beginning(request)
-        chunks = [chunk async for chunk in bodies.stream(request, 10_000)]
+        async with bodies.EarlyBodies().read(request):
+            chunks = [chunk async for chunk in bodies.stream(request, 10_000)]
         return responses.text(context, f"{max(map(len, chunks))} {sum(map(len, chunks))}")
 
     async with listening(echo, with_errors) as listener:
         answer = await ask(listener.port, "/", method="POST", body=b"x" * 200_000)
 
     assert answer.text == "10000 200000"
+
+
+async def test_early_bodies_beyond_the_memory_for_them_are_read_with_a_seat() -> None:
+    early, is_whole = bodies.EarlyBodies(limit=100_000), list[bool]()
+
+    async def read(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        async with early.read(request):
+            is_whole.append(request.content.at_eof())
+            return await count(request, context)
+
+    async with listening(read, with_errors) as listener:
+        answers = [
+            await ask(listener.port, "/", method="POST", body=b"x" * size) for size in (100_000, bodies.LIMIT, 100_000)
+        ]
+
+    assert is_whole == [True, False, True]
+    assert [answer.text for answer in answers] == ["100000", str(bodies.LIMIT), "100000"]
