@@ -4,28 +4,23 @@ The bodies are kept compressed. Must hold: a client that accepts gzip gets the c
 whose condition matches gets no body.
 """
 
-import asyncio
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from email.utils import formatdate, parsedate_to_datetime
 
 from aiohttp import hdrs, web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.payload import Payload
 from msgspec import Struct
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.decompressed_bodies import PIECE_BYTES, DecompressedBody
 from aio_apiserver.apiserver.wire.negotiation import quality
 
 _GZIP_WINDOW = 31
 _GZIP_FROM_BYTES = 1400
-_PIECE_BYTES = 64 * 1024
-_ANY = "application/octet-stream"
-"""The type of a payload; the response has its own."""
 _RANGE = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))")
 _READING = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 
@@ -41,41 +36,6 @@ class Content(Struct, frozen=True):
     @property
     def body(self) -> bytes:
         return zlib.decompress(self.compressed, _GZIP_WINDOW)
-
-
-class DecompressedBody(Payload):
-    """A part of a body, decompressed while the client takes it.
-
-    Must hold: memory has one piece, and the event loop runs other requests between two pieces.
-    """
-
-    def __init__(self, content: Content, part: range) -> None:
-        super().__init__(content, content_type=_ANY)
-        self._content = content
-        self._part = part
-        self._size = len(part)
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        return self._content.body[self._part.start : self._part.stop].decode(encoding, errors)
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        start = 0
-        for piece in self._pieces():
-            wanted = piece[max(self._part.start - start, 0) : max(self._part.stop - start, 0)]
-            start += len(piece)
-            if wanted:
-                await writer.write(wanted)
-            else:
-                await asyncio.sleep(0)
-            if start >= self._part.stop:
-                return
-
-    def _pieces(self) -> Iterator[bytes]:
-        """The whole body in pieces."""
-        decompressor, left = zlib.decompressobj(_GZIP_WINDOW), self._content.compressed
-        while piece := decompressor.decompress(left, _PIECE_BYTES):
-            yield piece
-            left = decompressor.unconsumed_tail
 
 
 def of(body: bytes, *, made: float, etag: str | None = None) -> Content:
@@ -120,10 +80,10 @@ def respond(
     return web.Response(body=_plain(content, range(content.size)), headers=fields)
 
 
-def _plain(content: Content, part: range) -> "bytes | DecompressedBody":
+def _plain(content: Content, part: range) -> bytes | DecompressedBody:
     """A part of the body without compression."""
-    is_short = content.size <= _PIECE_BYTES
-    return content.body[part.start : part.stop] if is_short else DecompressedBody(content, part)
+    is_short = content.size <= PIECE_BYTES
+    return content.body[part.start : part.stop] if is_short else DecompressedBody(content.compressed, part)
 
 
 def _part(content: Content, wanted: range, fields: CIMultiDict[str]) -> web.Response:

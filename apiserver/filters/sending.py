@@ -6,7 +6,6 @@ Must hold: from the signal to stop on, every response closes its connection, so 
 from collections.abc import Awaitable
 
 from aiohttp import web
-from aiohttp.streams import EMPTY_PAYLOAD
 
 from aio_apiserver.apiserver.wire import framing
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
@@ -29,7 +28,7 @@ def with_sending(handler: Handler, draining: Draining) -> Handler:
 
 def sending(request: web.BaseRequest, response: web.StreamResponse, draining: Draining) -> Awaitable[None] | None:
     """Begin to write a response. Returns the rest of that work; None when all is written."""
-    if draining.is_announced or (request.content is not EMPTY_PAYLOAD and framing.ends_with(request)):
+    if draining.is_announced or (request.content is not framing.NO_BODY and framing.ends_with(request)):
         response.force_close()
     if type(response) is not SingleWriteResponse:
         return _send(request, response)

@@ -47,7 +47,7 @@ class _Glibc(Struct, frozen=True):
 
 async def keep_trimmed(clock: Clock) -> None:
     """Trim the heap whenever much of it was freed, until cancelled."""
-    glibc = _found()
+    glibc = _glibc()
     if glibc is None:
         return
     kept, least = glibc.free_bytes, resident()
@@ -67,7 +67,7 @@ def resident() -> int:
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _found() -> _Glibc | None:
+def _glibc() -> _Glibc | None:
     """glibc; None on other systems."""
     library = ctypes.CDLL(None)
     if not (hasattr(library, "malloc_trim") and hasattr(library, "mallinfo2")):

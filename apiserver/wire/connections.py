@@ -18,7 +18,6 @@ from typing import Any
 
 from aiohttp import ClientConnectionResetError, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
-from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
@@ -298,7 +297,7 @@ class Connections(web.Server):
         connection.is_busy = True
         try:
             response = framing.refusal(request, request.head) or await self._handler(request)
-            if request.content is not EMPTY_PAYLOAD and framing.ends_with(request):
+            if request.content is not framing.NO_BODY and framing.ends_with(request):
                 response.force_close()
             return response
         finally:

@@ -7,10 +7,13 @@ response.
 """
 
 from aiohttp import HttpVersion11, hdrs, web
+from aiohttp.streams import EMPTY_PAYLOAD
 
 from aio_apiserver.apiserver.wire import responses, route_errors
 from aio_apiserver.apiserver.wire.heads import RequestHead
 
+NO_BODY = EMPTY_PAYLOAD
+"""The content of all requests without bodies."""
 _CHUNKED = "chunked"
 _MOST_UNREAD_BYTES = 256 * 1024
 """The rest of a body that a server reads for the next request on the connection, as in Go's net/http."""
