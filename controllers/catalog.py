@@ -20,12 +20,14 @@ from aio_apiserver.controllers.garbage_collector import GarbageCollector
 from aio_apiserver.controllers.jobs import JobController
 from aio_apiserver.controllers.namespace_defaults import RootCertificatePublisher, ServiceAccountController
 from aio_apiserver.controllers.namespaces import NamespaceController
+from aio_apiserver.controllers.node_lifecycle import NodeLifecycle
 from aio_apiserver.controllers.persistent_volumes import PersistentVolumeBinder
 from aio_apiserver.controllers.pod_garbage import PodGarbageCollector
 from aio_apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
 from aio_apiserver.controllers.resource_quotas import ResourceQuotaController
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.stateful_sets import StatefulSetController
+from aio_apiserver.controllers.taint_eviction import TaintEviction
 from aio_apiserver.controllers.volume_protection import ClaimProtection, VolumeProtection
 
 CONTROLLERS: Mapping[str, type[Controller]] = {
@@ -48,6 +50,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         GarbageCollector,
         JobController,
         NamespaceController,
+        NodeLifecycle,
         PersistentVolumeBinder,
         PodGarbageCollector,
         ReplicaSetController,
@@ -56,6 +59,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         RootCertificatePublisher,
         ServiceAccountController,
         StatefulSetController,
+        TaintEviction,
         VolumeProtection,
     )
 }

@@ -21,6 +21,7 @@ ALL = (
     "garbage-collector-controller",
     "job-controller",
     "namespace-controller",
+    "node-lifecycle-controller",
     "persistentvolume-binder-controller",
     "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller",
@@ -31,6 +32,7 @@ ALL = (
     "root-ca-certificate-publisher-controller",
     "serviceaccount-controller",
     "statefulset-controller",
+    "taint-eviction-controller",
     "ttl-after-finished-controller",
 )
 EVERYTHING = "*"

@@ -24,10 +24,28 @@ _CONDITIONS = (
     ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )
+_INFO = {
+    "architecture": "amd64",
+    "bootID": "",
+    "containerRuntimeVersion": "simulated://1",
+    "kernelVersion": "",
+    "kubeProxyVersion": "",
+    "machineID": "",
+    "operatingSystem": "linux",
+    "osImage": "simulated",
+    "systemUUID": "",
+}
+_NOT_READY_CONDITION = ("Ready", "False", "KubeletNotReady", "container runtime is down: the phase of the node says so")
 
 
 def name_of(number: int) -> str:
     return f"node-{number}"
+
+
+def number_of(name: str) -> int:
+    """The number of a simulated node by its name; -1 for other names."""
+    digits = name.removeprefix("node-")
+    return int(digits) if digits.isdecimal() and name_of(int(digits)) == name else -1
 
 
 def make(number: int) -> Object:
@@ -73,40 +91,35 @@ def kubelet_port(node: Object) -> int:
     return int(endpoint.get("Port") or 0)
 
 
-def status(number: int, version: str, kubelet_port: int, *, now: str) -> Object:
-    """The status of a ready node. All kubelets are at one port of this machine."""
+def report(present: Object, number: int, version: str, kubelet_port: int, *, now: str, is_ready: bool) -> Object:
+    """The status of a node as its kubelet reports it. Capacity and addresses stay as they are given.
+
+    All kubelets are at one port of this machine.
+    """
+    own = _NOT_READY_CONDITION if not is_ready else _CONDITIONS[-1]
+    before = {one["type"]: one for one in present.get("conditions") or ()}
+    reported = {one[0]: _condition(one, before.get(one[0], {}), now) for one in (*_CONDITIONS[:-1], own)}
+    capacity = present.get("capacity") or dict(_AMOUNTS)
     return {
-        "capacity": dict(_AMOUNTS),
-        "allocatable": dict(_AMOUNTS),
-        "conditions": [
-            {
-                "type": kind,
-                "status": value,
-                "reason": reason,
-                "message": message,
-                "lastHeartbeatTime": now,
-                "lastTransitionTime": now,
-            }
-            for kind, value, reason, message in _CONDITIONS
-        ],
-        "addresses": [
+        **present,
+        "capacity": capacity,
+        "allocatable": present.get("allocatable") or dict(capacity),
+        "conditions": list({**before, **reported}.values()),
+        "addresses": present.get("addresses")
+        or [
             {"type": "InternalIP", "address": str(_NODE_NETWORK + number)},
             {"type": "Hostname", "address": _LOOPBACK},
         ],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet_port}},
-        "nodeInfo": {
-            "architecture": "amd64",
-            "bootID": "",
-            "containerRuntimeVersion": "simulated://1",
-            "kernelVersion": "",
-            "kubeProxyVersion": "",
-            "kubeletVersion": version,
-            "machineID": "",
-            "operatingSystem": "linux",
-            "osImage": "simulated",
-            "systemUUID": "",
-        },
+        "nodeInfo": {**_INFO, "kubeletVersion": version},
     }
+
+
+def _condition(facts: tuple[str, str, str, str], before: Object, now: str) -> Object:
+    kind, value, reason, message = facts
+    since = before["lastTransitionTime"] if before.get("status") == value else now
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": since}
+    return {"type": kind, "status": value, "reason": reason, "message": message, **times}
 
 
 def is_tainted(node: Object) -> bool:

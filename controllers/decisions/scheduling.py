@@ -16,10 +16,11 @@ _UNTOLERATED = "node(s) had untolerated taint(s)"
 
 def tolerates(pod: Object, taint: Mapping[str, Any]) -> bool:
     """Whether a pod tolerates a taint."""
-    return any(_covers(one, taint) for one in pod["spec"].get("tolerations") or ())
+    return any(covers(one, taint) for one in pod["spec"].get("tolerations") or ())
 
 
-def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+def covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    """Whether a toleration tolerates a taint."""
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False
     if toleration.get("key") and toleration["key"] != taint["key"]:

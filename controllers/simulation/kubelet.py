@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from aio_apiserver.controllers.decisions import events, nodes, pod_events
+from aio_apiserver.controllers.decisions import events, node_phases, nodes, pod_events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.pod_courses import rules_of
 from aio_apiserver.controllers.decisions.pod_events import PodEvent
@@ -11,6 +11,7 @@ from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
+from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -26,8 +27,6 @@ class SimulatedKubelet(Controller):
         super().__init__(desk)
         self._seen: dict[str, float] = {}
         """When each pod was first seen here, by uid."""
-        self._without_node: dict[str, set[str]] = {}
-        """The keys of pods that are bound to a node which has not arrived, by node name."""
         self._ending: dict[str, float] = {}
         self._addresses: dict[str, str] = {}
         """The addresses of pods, by uid."""
@@ -39,13 +38,15 @@ class SimulatedKubelet(Controller):
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
         self._pods = self.follow(PODS, lambda pod: key_of(pod) if pod["spec"].get("nodeName") else "")
         self._pods.listen(self._pod_changed)
+        self._on = PodsByNode(self._pods)
         self._nodes = self.follow(NODES)
-        self._nodes.listen(lambda key, before, _after: self._look_at_pods_of(key) if before is None else None)
+        self._nodes.listen(self._node_changed)
 
-    def _look_at_pods_of(self, node: str) -> None:
-        """Queue the pods that were bound to a node before it arrived."""
-        for key in self._without_node.pop(node, ()):
-            self.queue.add(key)
+    def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
+        """Queue the pods that were bound to a node before it arrived, or before it became ready or reachable."""
+        if after is not None and (before is None or _state(before) != _state(after)):
+            for key in self._on.keys_on(name):
+                self.queue.add(key)
 
     async def reconcile(self, key: str) -> float | None:
         pod = self._pods.get(key)
@@ -53,14 +54,11 @@ class SimulatedKubelet(Controller):
             return None
         name = pod["spec"].get("nodeName", "")
         node = self._nodes.get(name)
-        if node is None:
-            self._without_node.setdefault(name, set()).add(key)
-            return None
-        if not nodes.is_simulated(node):
+        if node is None or not nodes.is_simulated(node) or node_phases.is_silent(node):
             return None
         if podrules.is_ending(pod):
             return await self._end(pod)
-        if podrules.is_finished(pod):
+        if podrules.is_finished(pod) or not nodes.is_ready(node):
             return None
         return await self._update_status(pod, node)
 
@@ -110,9 +108,7 @@ class SimulatedKubelet(Controller):
         self._addresses[uid] = address
         self._taken.add(address)
 
-    def _pod_changed(self, key: str, before: Object | None, after: Object | None) -> None:
-        if before is not None and after is None:
-            self._without_node.get(before["spec"].get("nodeName", ""), set()).discard(key)
+    def _pod_changed(self, _key: str, before: Object | None, after: Object | None) -> None:
         uid, uid_before = _uid(after), _uid(before)
         if uid_before != uid:
             self._taken.discard(self._addresses.pop(uid_before, ""))
@@ -130,6 +126,10 @@ class SimulatedKubelet(Controller):
             return left
         await self.client.delete(PODS, pod, grace=0)
         return None
+
+
+def _state(node: Object) -> tuple[bool, bool]:
+    return nodes.is_ready(node), node_phases.is_silent(node)
 
 
 def _address_of(pod: Object | None) -> str:

@@ -1,12 +1,16 @@
-"""Nodes: makes the simulated nodes, keeps them ready, and renews their leases."""
+"""Nodes: makes the simulated nodes, keeps them as their annotations say, and renews their leases.
+
+Must hold: a silent node is not written. A node without annotations is ready.
+"""
 
 from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.decisions import nodes
+from aio_apiserver.controllers.decisions import events, node_phases, nodes
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
-from aio_apiserver.controllers.runtime.places import LEASES, NODES
+from aio_apiserver.controllers.runtime.places import LEASES, NODES, PODS
+from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.stored_object import Object
 
@@ -25,9 +29,10 @@ class Simulation(Struct, frozen=True):
 
 
 class Nodes(Controller):
-    """The queue keys are the numbers of nodes."""
+    """The queue keys are the names of nodes."""
 
     name = "simulated-nodes"
+    component = "kubelet"
     workers = 32
     waits_for_writes = False
 
@@ -35,41 +40,72 @@ class Nodes(Controller):
         super().__init__(desk)
         self._simulation = simulation
         self._kubelet_version = kubelet_version
+        self._numbers = {nodes.name_of(number): number for number in range(simulation.nodes)}
+        """The numbers of the nodes that this simulation makes, and of those that users have made."""
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kubelet")
+        for name in self._numbers:
+            self.queue.add(name)
+        self._pods = PodsByNode(self.follow(PODS))
         self._nodes = self.follow(NODES)
-        for number in range(self._simulation.nodes):
-            self.queue.add(str(number))
+        self._nodes.listen(self._node_changed)
+
+    def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
+        if after is not None and (before is None or _state(before) != _state(after)):
+            self.queue.add(name)
 
     async def reconcile(self, key: str) -> float | None:
-        number = int(key)
-        node = self._nodes.get(nodes.name_of(number)) or await self._make(number)
-        if not nodes.is_simulated(node):
+        node = self._nodes.get(key) or await self._make(key)
+        if node is None or not nodes.is_simulated(node) or node_phases.is_silent(node):
             return None
-        if not nodes.is_ready(node) or nodes.kubelet_port(node) != self._simulation.kubelet_port:
-            await self.client.change(NODES.part("status"), node, lambda present: self._make_ready(present, number))
-        if nodes.is_tainted(node):
-            await self.client.change(NODES, node, nodes.remove_not_ready_taint)
+        await self._report(node)
+        if not node_phases.has_right_cordon(node):
+            await self.client.change(NODES, node, node_phases.cordon)
         await self._renew(node)
-        often = self._simulation.nodes / _RENEWALS_A_SECOND
+        if node_phases.phase_of(node) == node_phases.DRAINED:
+            await self._drain(node)
+        often = len(self._numbers) / _RENEWALS_A_SECOND
         return min(max(_RENEW_SECONDS, often), _LONGEST_RENEW_SECONDS)
 
-    async def _make(self, number: int) -> Object:
+    async def _make(self, name: str) -> Object | None:
+        """Make a node of this simulation; None for other nodes, which users make and delete."""
+        number = self._numbers.get(name, self._simulation.nodes)
+        if number >= self._simulation.nodes:
+            return None
         try:
-            made = {**nodes.make(number), "status": self._status(number)}
+            made = {**nodes.make(number), "status": self._status({}, number, is_ready=True)}
             return await self.client.create(NODES, made)
         except errors.AlreadyExists:
-            present = await self.client.get(NODES, nodes.name_of(number))
-            assert present is not None
-            return present
+            return await self.client.get(NODES, name)
 
-    def _make_ready(self, node: Object, number: int) -> None:
-        node["status"] = {**(node.get("status") or {}), **self._status(number)}
+    def _status(self, present: Object, number: int, *, is_ready: bool) -> Object:
+        """The status that a kubelet reports, also when it registers."""
+        port, now = self._simulation.kubelet_port, self.desk.now()
+        return nodes.report(present, number, self._kubelet_version, port, now=now, is_ready=is_ready)
 
-    def _status(self, number: int) -> Object:
-        """The status of a ready node, which a kubelet reports when it registers."""
-        return nodes.status(number, self._kubelet_version, self._simulation.kubelet_port, now=self.desk.now())
+    async def _report(self, node: Object) -> None:
+        """Report the readiness and the port of the kubelet."""
+        is_ready = node_phases.phase_of(node) != node_phases.NOT_READY
+        if nodes.is_ready(node) != is_ready or nodes.kubelet_port(node) != self._simulation.kubelet_port:
+            number = self._numbers.setdefault(node["metadata"]["name"], len(self._numbers))
+
+            def report(present: Object) -> None:
+                present["status"] = self._status(present.get("status") or {}, number, is_ready=is_ready)
+
+            await self.client.change(NODES.part("status"), node, report)
+            if is_ready:
+                text = f"Node {node['metadata']['name']} status is now: NodeReady"
+                self.recorder.say(events.reference(node, "v1", "Node"), "NodeReady", text)
+        if is_ready and nodes.is_tainted(node):
+            await self.client.change(NODES, node, nodes.remove_not_ready_taint)
+
+    async def _drain(self, node: Object) -> None:
+        """Evict the pods of a node. Raises StatusError while a disruption budget forbids it."""
+        for pod in node_phases.to_evict(self._pods.on(node["metadata"]["name"])):
+            name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+            eviction: Object = {"metadata": {"name": name, "namespace": namespace}}
+            await self.client.post(PODS.part("eviction"), name, eviction, namespace=namespace)
 
     async def _renew(self, node: Object) -> None:
         name = node["metadata"]["name"]
@@ -84,3 +120,8 @@ class Nodes(Controller):
             reference = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
             lease["metadata"]["ownerReferences"] = [reference]
             await self.client.create(LEASES, lease, namespace=_NAMESPACE)
+
+
+def _state(node: Object) -> tuple[str, bool, bool]:
+    """The parts of a node that concern its kubelet."""
+    return node_phases.phase_of(node), nodes.is_ready(node), nodes.is_simulated(node)
