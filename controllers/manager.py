@@ -18,6 +18,7 @@ from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
 from aio_apiserver.controllers.simulation.nodes import Nodes, Simulation
+from aio_apiserver.controllers.simulation.outer_addresses import OuterAddresses
 from aio_apiserver.controllers.simulation.provisioner import Provisioner
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
 from aio_apiserver.registry.base.root_certificates import RootCertificates
@@ -37,7 +38,8 @@ _USER = UserInfo(name="system:kube-controller-manager")
 
 def _cluster(desk: Desk, simulation: Simulation, version: str) -> Sequence[Controller]:
     """The parts of the simulated cluster."""
-    return [Nodes(desk, simulation, version), Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk)]
+    nodes = Nodes(desk, simulation, version)
+    return [nodes, Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk), OuterAddresses(desk)]
 
 
 class Manager:

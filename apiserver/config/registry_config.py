@@ -31,6 +31,7 @@ def config_of(settings: Settings, gates: Gates) -> Config:
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
         enablement=_enablement(settings),
+        simulates=settings.simulate,
     )
 
 

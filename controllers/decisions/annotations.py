@@ -4,8 +4,7 @@ Pure. They have the prefix `simulate.aio-apiserver/`. Times are durations as Go 
 """
 
 from aio_apiserver.registry.base.golang import durations
-
-PREFIX = "simulate.aio-apiserver/"
+from aio_apiserver.registry.plugins.simulation.annotations import PREFIX as PREFIX
 
 
 def duration(text: str) -> float:

@@ -18,9 +18,9 @@ from msgspec import Struct
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
 from aio_apiserver.controllers.decisions.container_runs import ContainerRun, run_at
+from aio_apiserver.registry.plugins.simulation.annotations import POD_PHASES, is_exit_code
 from aio_apiserver.storage.stored_object import Object
 
-PHASES = ("Running", "Succeeded", "Failed", "CrashLoopBackOff", "ImagePullBackOff", "NotReady", "Pending")
 _HELD_PHASES = ("Pending", "ImagePullBackOff")
 """The phases in which no container starts."""
 _ENDS = ("Succeeded", "Failed")
@@ -41,13 +41,13 @@ def rules_of(pod: Object) -> PhaseRules:
     """The rules of a pod. Invalid annotations count as missing."""
     annotations = pod["metadata"].get("annotations") or {}
     delay, run, stop = (annotations.get(PREFIX + name, "") for name in ("delay", "run", "stop"))
-    code = annotations.get(PREFIX + "exit-code", "")
+    phase, code = (annotations.get(PREFIX + name, "") for name in ("phase", "exit-code"))
     return PhaseRules(
-        annotations.get(PREFIX + "phase") or "",
+        phase if phase in POD_PHASES else "",
         duration(delay),
         duration(run) if run else None,
         duration(stop),
-        int(code) if code.isdecimal() else None,
+        int(code) if is_exit_code(code) else None,
     )
 
 

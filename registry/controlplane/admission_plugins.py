@@ -62,6 +62,7 @@ from aio_apiserver.registry.plugins.admission.policies import plugins as policie
 from aio_apiserver.registry.plugins.admission.priority import Priority
 from aio_apiserver.registry.plugins.admission.runtime_class import RuntimeClass
 from aio_apiserver.registry.plugins.admission.service_account import ServiceAccount
+from aio_apiserver.registry.plugins.admission.simulation_annotations import SimulationAnnotations
 from aio_apiserver.registry.plugins.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from aio_apiserver.registry.plugins.admission.taint_nodes_by_condition import TaintNodesByCondition
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
@@ -181,3 +182,5 @@ def _enabled_plugins(given: Foundation) -> Iterator[Plugin]:
                 yield row.make(given)
             except ValueError as exc:
                 raise ValueError(f"couldn't init admission plugin {quote(row.name)}: {exc}") from exc
+    if given.config.simulates:
+        yield SimulationAnnotations()

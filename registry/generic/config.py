@@ -21,6 +21,7 @@ class Config(Struct, frozen=True, kw_only=True):
     delete_collection_workers: how many objects of a collection are deleted at a time.
     admission_configuration: the configuration of each plugin by its name; the plugin parses it.
     enablement: the versions and resources that are served.
+    simulates: whether a simulated cluster reads annotations.
     not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
     """
 
@@ -38,3 +39,4 @@ class Config(Struct, frozen=True, kw_only=True):
     not_ready_toleration_seconds: int = 300
     unreachable_toleration_seconds: int = 300
     enablement: Enablement = Enablement()
+    simulates: bool = False

@@ -15,7 +15,7 @@ def test_each_node_has_a_network_of_its_own() -> None:
 def test_a_node_that_works_loses_the_taint_of_new_ones() -> None:
     node = nodes.make(0)
     node["spec"]["taints"] = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
-    node["status"] = nodes.status(0, "v1", 10250, now="2026-01-01T00:00:00Z")
+    node["status"] = nodes.report({}, 0, "v1", 10250, now="2026-01-01T00:00:00Z", is_ready=True)
 
     assert nodes.is_ready(node)
     assert nodes.remove_not_ready_taint(node)

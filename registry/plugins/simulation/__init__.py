@@ -1,0 +1,1 @@
+"""simulation: what users can say about a simulated cluster."""
