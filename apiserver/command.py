@@ -27,7 +27,13 @@ logger = logging.getLogger(__name__)
 DISTRIBUTION = "aio-apiserver"
 """The name of this program in Python's package index."""
 
-_SHARED_LIMITS = ("max_requests_inflight", "max_mutating_requests_inflight")
+_SHARED_LIMITS = (
+    "max_requests_inflight",
+    "max_mutating_requests_inflight",
+    "max_connections",
+    "max_connections_per_address",
+    "max_connections_per_user",
+)
 """The limits of a server that are divided among its workers."""
 
 

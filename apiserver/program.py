@@ -22,6 +22,7 @@ from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.unfinished_copy import UnfinishedCopy
+from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.process import heap
@@ -50,6 +51,9 @@ async def _serve(settings: Settings, slot: "WorkerSlot | None") -> int:
     gc.freeze()  # exempts all objects of the start from later collections
     gc.enable()
     code = 0
+    beating = Tasks()
+    if slot is not None:
+        beating.spawn(_beat(slot), name="heartbeat")
     try:
         async with asyncio.TaskGroup() as tasks:
             announcing = tasks.create_task(_announce(running))
@@ -94,6 +98,14 @@ def _console_address(running: Server) -> str:
     if running.parts.siblings is None and sys.stdout.isatty():
         return console.link(running.url)
     return f"{running.url}/ui/"
+
+
+async def _beat(slot: "WorkerSlot") -> None:
+    """Show the supervisor that the event loop runs, from the start until all has stopped."""
+    clock = SystemClock()
+    while True:
+        slot.heartbeat.touch()
+        await clock.sleep(slot.beat_seconds)
 
 
 def _stop_as_orphan(slot: "WorkerSlot", stop: asyncio.Event) -> None:

@@ -67,7 +67,8 @@ class LocalFlags(FlagGroup):
         LOCAL,
         1,
         "The number of processes that serve the port together, or 'auto' for one for each usable CPU core. Flags hold "
-        "for the server as a whole: --max-requests-inflight and --max-mutating-requests-inflight are divided.",
+        "for the server as a whole: --max-requests-inflight, --max-mutating-requests-inflight and --max-connections... "
+        "are divided.",
     )
     max_connections: Count = flag(
         LOCAL,

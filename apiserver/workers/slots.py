@@ -11,6 +11,8 @@ from typing import NamedTuple, Self
 
 import orjson
 
+from aio_apiserver.apiserver.workers import heartbeats
+
 CANNOT_START = 3
 """The exit code of a worker that could not start. Another worker in its place would fail as well."""
 NO_SOCKET = -1
@@ -20,7 +22,7 @@ class Plan(NamedTuple):
     """What the supervisor has to know of the settings.
 
     ports: address and port of each listener, the secure one first. has_volatile_store: the store ends with the process
-    that owns it.
+    that owns it. look_seconds: the time between two looks at the heartbeats of workers.
     """
 
     workers: int
@@ -28,6 +30,7 @@ class Plan(NamedTuple):
     has_volatile_store: bool
     log_format: str
     verbosity: int
+    look_seconds: float = heartbeats.LOOK_SECONDS
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -41,7 +44,8 @@ class WorkerSlot(NamedTuple):
     """The place of one worker. number: from 0.
 
     folder: a private folder with the sockets between the processes. secure and insecure: the descriptors of bound
-    sockets. lifeline: the end of a pipe that is readable when the supervisor has ended.
+    sockets. lifeline: the end of a pipe that is readable when the supervisor has ended. beat_seconds: the time between
+    two heartbeats.
     """
 
     number: int
@@ -50,6 +54,7 @@ class WorkerSlot(NamedTuple):
     secure: int
     insecure: int
     lifeline: int
+    beat_seconds: float
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -67,6 +72,11 @@ class WorkerSlot(NamedTuple):
     def is_orphan(self) -> bool:
         """Whether the supervisor has ended."""
         return bool(select.select([self.lifeline], [], [], 0)[0])
+
+    @property
+    def heartbeat(self) -> Path:
+        """The file that the worker touches while its event loop runs."""
+        return heartbeats.file_of(self.folder, self.number)
 
     @property
     def store(self) -> Path:

@@ -2,7 +2,8 @@
 
 It serves nothing, and its imports must stay few. Must hold: it holds the ports, so that no other server can take them
 between two workers. A worker that ends is replaced, later and later when it ends soon. The workers end when the
-supervisor does, whatever ends it: each of them watches a pipe that closes with it.
+supervisor does, whatever ends it: each of them watches a pipe that closes with it. A worker that hangs is killed, and
+replaced.
 """
 
 import logging
@@ -18,6 +19,8 @@ from typing import NamedTuple
 
 from aio_apiserver.apiserver.config import logs
 from aio_apiserver.apiserver.wire.shared_ports import SharedPorts
+from aio_apiserver.apiserver.workers import heartbeats
+from aio_apiserver.apiserver.workers.heartbeats import Heartbeats
 from aio_apiserver.apiserver.workers.slots import CANNOT_START, NO_SOCKET, Plan, WorkerSlot
 
 logger = logging.getLogger(__name__)
@@ -62,6 +65,8 @@ class Supervisor:
         self._lifeline = lifeline
         self._running: dict[int, _Running] = {}
         self._due: list[_Due] = []
+        self._heartbeats = Heartbeats()
+        self._next_look = time.monotonic() + plan.look_seconds
         self._is_stopping = False
         self._code = 0
 
@@ -69,12 +74,15 @@ class Supervisor:
         """Run the workers until a signal ends them. Returns the exit code."""
         for number in range(self._plan.workers):
             self._start(number, is_replacement=False)
+        self._set_alarm()
         while self._running or self._due:
             received = signal.sigwait(_AWAITED)
             if received == signal.SIGCHLD:
                 self._reap()
             elif received == signal.SIGALRM:
                 self._start_due()
+                self._look()
+                self._set_alarm()
             else:
                 self._stop(received)
         return self._code
@@ -83,7 +91,9 @@ class Supervisor:
         sockets = self._ports.handed_over()
         descriptors = [one.fileno() for one in sockets]
         secure, insecure = [*descriptors, NO_SOCKET][:2]
-        slot = WorkerSlot(number, self._plan.workers, self._folder, secure, insecure, self._lifeline)
+        beat_seconds = self._plan.look_seconds / heartbeats.BEATS_A_LOOK
+        slot = WorkerSlot(number, self._plan.workers, self._folder, secure, insecure, self._lifeline, beat_seconds)
+        slot.heartbeat.unlink(missing_ok=True)
         command = [sys.executable, "-m", _WORKER, slot.dump(), *self._arguments]
         pid = os.posix_spawn(sys.executable, command, os.environ, setpgroup=0, setsigmask=())
         for one in sockets:
@@ -98,6 +108,7 @@ class Supervisor:
             if not pid:
                 return
             worker = self._running.pop(pid, None)
+            self._heartbeats.forget(pid)
             if worker is not None:  # the first process of a container gets orphans of others, too
                 self._ended(worker, os.waitstatus_to_exitcode(status))
 
@@ -125,9 +136,10 @@ class Supervisor:
         )
         self._due.append(_Due(time.monotonic() + pause, worker.number, short_lives))
         self._start_due()
+        self._set_alarm()
 
     def _start_due(self) -> None:
-        """Start the workers whose time has come, and set the alarm for the next one."""
+        """Start the workers whose time has come."""
         now = time.monotonic()
         due, self._due = [one for one in self._due if one.at <= now], [one for one in self._due if one.at > now]
         for one in due:
@@ -136,8 +148,22 @@ class Supervisor:
             except OSError as exc:
                 logger.error("worker %d cannot be started, next try in %.0f s: %s", one.number, _LONGEST_PAUSE, exc)
                 self._due.append(_Due(now + _LONGEST_PAUSE, one.number, one.short_lives))
-        if self._due:
-            signal.setitimer(signal.ITIMER_REAL, max(min(self._due).at - now, 0.001))
+
+    def _look(self) -> None:
+        """Kill the workers that hang. A server that stops waits for its workers."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + self._plan.look_seconds
+        for pid, worker in self._running.items() if not self._is_stopping else ():
+            if self._heartbeats.is_silent(pid, heartbeats.file_of(self._folder, worker.number)):
+                logger.error("worker %d hangs, it is killed", worker.number)
+                os.kill(pid, signal.SIGKILL)
+
+    def _set_alarm(self) -> None:
+        """Set the alarm for the next look, or the next worker to start."""
+        at = min([self._next_look, *(one.at for one in self._due)])
+        signal.setitimer(signal.ITIMER_REAL, max(at - time.monotonic(), 0.001))
 
     def _stop(self, passed_on: int) -> None:
         """Pass a signal on, and replace no worker any more."""

@@ -4,12 +4,16 @@ import asyncio
 import os
 import re
 import socket
+import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
-from signal import SIGKILL
+from signal import SIGKILL, SIGSTOP
 
+from aio_apiserver.apiserver.workers import supervisor
+from aio_apiserver.apiserver.workers.slots import Plan
 from tests.apiserver import program
 from tests.apiserver.serving import LOOPBACK
-from tests.apiserver.workers.running import CONFIG_MAPS, address_of, connected, is_alive, workers
+from tests.apiserver.workers.running import CONFIG_MAPS, Address, address_of, connected, is_alive, workers
 
 _LINE = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.py:\d+\] ")
 
@@ -65,6 +69,28 @@ async def test_a_killed_owner_of_the_store_is_replaced_and_no_write_is_lost(tmp_
     assert [item["metadata"] for item in listed["items"]] == acknowledged
     assert revisions == sorted(set(revisions))
     assert int(listed["metadata"]["resourceVersion"]) >= revisions[-1]
+
+
+async def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
+    plan = Plan(1, [(LOOPBACK, 0)], False, "text", 0, look_seconds=0.2)
+    flags = ("--workers=2", "--bind-address=127.0.0.1", "--secure-port=0", f"--data-dir={tmp_path}")
+    started = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", supervisor.__name__, plan.dump(), *flags), stdout=PIPE, stderr=PIPE
+    )
+    assert started.stdout is not None
+    assert started.stderr is not None
+    await started.stdout.readline()
+    (hanging,) = Address(tmp_path, 0, started.pid).workers
+
+    os.kill(hanging, SIGSTOP)
+    while b"worker 0 hangs" not in (line := await started.stderr.readline()):
+        assert line
+    while b"worker 0 has ended (signal SIGKILL)" not in (line := await started.stderr.readline()):
+        assert line
+    started.terminate()
+    await started.communicate()
+
+    assert not is_alive(hanging)
 
 
 async def test_workers_end_with_their_supervisor_and_free_the_port(tmp_path: Path) -> None:
