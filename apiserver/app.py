@@ -4,6 +4,7 @@ A new path is added to `routes`, a new filter to `chain`. Before the chain there
 the start of the context in filters/entry.py.
 """
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.config.logs import HTTP_VERBOSITY
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import (
+    compaction,
     debugging,
     discovery,
     flow_dumps,
@@ -84,6 +86,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     definitions: DefinitionController
     upkeep: Upkeep
     writers: PacedWriters
+    compact: Callable[[], Awaitable[int]]
+    """Compacts the stores to their present revision, and returns it."""
     auditor: Auditor | None = None
     """None without an audit policy."""
     bench: "Bench | None" = None
@@ -131,6 +135,7 @@ def routes(parts: Parts) -> Routes:
         exact={
             **exact,
             **debugging.exact(is_profiling=parts.settings.profiling),
+            **compaction.exact(parts.compact),
             **(flow_dumps.exact(fairness, parts.clock.patience) if fairness is not None else {}),
             "/": show_index,
             "/index.html": show_index,

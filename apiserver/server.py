@@ -314,6 +314,7 @@ def _open_parts(
         definitions=plane.definitions,
         upkeep=upkeep,
         writers=_open_writers(clock, measures, stack),
+        compact=storage.compact,
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,

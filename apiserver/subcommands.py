@@ -39,10 +39,13 @@ class Subcommand(Struct, frozen=True):
 
 SUBCOMMANDS: Mapping[str, Subcommand] = {
     "backup": Subcommand("commands.backup", "Write all objects of a store to a file, also while its servers run."),
+    "check": Subcommand("commands.check", "Verify a store: index, values, schemas, names and owner references."),
     "check-manifests": Subcommand(
         "commands.check_manifests", "Show which manifests another minor of Kubernetes refuses, warns of or changes."
     ),
+    "compact": Subcommand("commands.compact", "Remove the history of a store, and give its space back."),
     "completion": Subcommand("commands.completion", "Print the completion of commands and flags for a shell."),
+    "doctor": Subcommand("commands.doctor", "Tell what would go wrong when a server starts, and what to do."),
     "healthcheck": Subcommand("commands.healthcheck", "Ask the server of this machine whether it is ready."),
     "help": Subcommand("commands.help", "List the commands, or explain one."),
     "inspect": Subcommand("commands.inspect", "Show the objects of a data directory, an etcd or a backup."),

@@ -6,12 +6,14 @@ certificate. Must hold: the exit code is 0 for a ready server, and 1 for any oth
 
 import sys
 from collections.abc import Sequence
+from http import HTTPStatus
 from http.client import HTTPException, HTTPSConnection
 
 from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.commands.command_lines import text_flag
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
+from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import contexts
 
 _SECONDS = 3.0
@@ -37,16 +39,31 @@ def run(arguments: Sequence[str]) -> int:
     if line.words:
         raise UsageError("healthcheck takes flags alone")
     host, port = contexts.local_address(line.settings), line.settings.secure_port
-    connection = HTTPSConnection(host.strip("[]"), port, timeout=_SECONDS, context=contexts.without_verification())
     try:
-        connection.request("GET", line.text("path", "/readyz"))
-        answer = connection.getresponse()
-        text = answer.read().decode(errors="replace")
+        status, text = _response(line.settings, line.text("path", "/readyz"))
     except (OSError, HTTPException) as exc:
         return command_lines.failed(f"no answer from {host}:{port}: {exc}")
-    finally:
-        connection.close()
-    if answer.status != 200:
-        return command_lines.failed(f"{host}:{port} answers {answer.status}: {text}")
+    if status != HTTPStatus.OK:
+        return command_lines.failed(f"{host}:{port} answers {status}: {text}")
     sys.stdout.write(f"{text}\n")
     return 0
+
+
+def is_alive(settings: Settings) -> bool:
+    """Whether a server answers on the secure port."""
+    try:
+        return _response(settings, "/livez") == (HTTPStatus.OK, "ok")
+    except (OSError, HTTPException):
+        return False
+
+
+def _response(settings: Settings, path: str) -> tuple[int, str]:
+    """The status and the text of an answer. Raises OSError, HTTPException."""
+    host, port = contexts.local_address(settings).strip("[]"), settings.secure_port
+    connection = HTTPSConnection(host, port, timeout=_SECONDS, context=contexts.without_verification())
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(errors="replace")
+    finally:
+        connection.close()

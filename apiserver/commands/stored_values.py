@@ -25,10 +25,15 @@ from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, TransformerFor, identity_for
 
 _OWN = "_"
+_RANGES = "ranges"
+"""The place of allocated ports, whose objects have no name."""
 
 
 class StoredValue(Struct, frozen=True, kw_only=True):
-    """A record as people see it. `form`: how it is stored. `problem`: why it cannot be read; empty when it can."""
+    """A record as people see it. `form`: how it is stored. `problem`: why it cannot be read; empty when it can.
+
+    is_custom: whether its kind is not built in. is_named: whether its key ends with the object's name.
+    """
 
     resource: GroupResource
     namespace: str
@@ -37,6 +42,16 @@ class StoredValue(Struct, frozen=True, kw_only=True):
     form: str
     content: Mapping[str, Any]
     problem: str = ""
+    is_custom: bool = False
+
+    @property
+    def place(self) -> str:
+        """The object for messages: configmaps default/one."""
+        return f"{self.resource} {'/'.join(filter(None, (self.namespace, self.name)))}"
+
+    @property
+    def is_named(self) -> bool:
+        return self.resource.resource != _RANGES
 
 
 class ValueReader:
@@ -65,6 +80,7 @@ class ValueReader:
             form=form,
             content=value,
             problem=problem,
+            is_custom=kind is None and resource.resource != _RANGES,
         )
 
     def _place_of(self, path: str) -> tuple[str, Kind | None]:

@@ -9,6 +9,7 @@ servers share one engine.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -24,7 +25,7 @@ from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
-from aio_apiserver.storage.errors import InvalidOptions, StorageError
+from aio_apiserver.storage.errors import Compacted, InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides, unfinished_copy
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
 from aio_apiserver.storage.factory.measured_origin import Latencies, MeasuredOrigin
@@ -185,6 +186,13 @@ class StorageFactory:
     async def current_revision(self) -> int:
         """The revision of the main store."""
         return await self._backend(()).kv.current_revision()
+
+    async def compact(self) -> int:
+        """Compact every store to its present revision. Returns that of the main store."""
+        for backend in self._backends.values():
+            with contextlib.suppress(Compacted):
+                await backend.kv.compact(await backend.kv.current_revision())
+        return await self.current_revision()
 
     def snapshot(self) -> Snapshot:
         """A snapshot of a store in memory. Raises InvalidOptions."""

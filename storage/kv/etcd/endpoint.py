@@ -51,9 +51,21 @@ class UnaryCall(Generic[A]):
 
 
 class Calls:
-    """The methods that the engine uses."""
+    """The methods that the engine and commands use."""
 
-    __slots__ = ("authenticate", "compact", "grant_lease", "lease_time", "range", "revoke_lease", "status", "txn")
+    __slots__ = (
+        "alarm",
+        "authenticate",
+        "compact",
+        "defragment",
+        "grant_lease",
+        "hash_kv",
+        "lease_time",
+        "range",
+        "revoke_lease",
+        "status",
+        "txn",
+    )
 
     def __init__(self, calls: GrpcCalls) -> None:
         self.range = UnaryCall(calls, "/etcdserverpb.KV/Range", rpc.RangeResponse, is_urgent=True)
@@ -63,6 +75,9 @@ class Calls:
         self.revoke_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseRevoke", rpc.LeaseRevokeResponse)
         self.lease_time = UnaryCall(calls, "/etcdserverpb.Lease/LeaseTimeToLive", rpc.LeaseTimeToLiveResponse)
         self.status = UnaryCall(calls, "/etcdserverpb.Maintenance/Status", rpc.StatusResponse)
+        self.hash_kv = UnaryCall(calls, "/etcdserverpb.Maintenance/HashKV", rpc.HashKVResponse)
+        self.defragment = UnaryCall(calls, "/etcdserverpb.Maintenance/Defragment", rpc.DefragmentResponse)
+        self.alarm = UnaryCall(calls, "/etcdserverpb.Maintenance/Alarm", rpc.AlarmResponse)
         self.authenticate = UnaryCall(calls, "/etcdserverpb.Auth/Authenticate", rpc.AuthenticateResponse)
 
 

@@ -16,6 +16,8 @@
     reader.py       the threads that run reads
     file_reader.py  reads beside a running server, for commands
     loading.py      a new file from records, for restores
+    shrinking.py    compaction of a store without a server
+    verification.py faults of the file, for commands
 
 Live events and watches are those of ../feed.py and ../watcher.py.
 """

@@ -53,6 +53,17 @@ class DataDir:
             raise
         self._descriptor = descriptor
 
+    def holder(self) -> str:
+        """The id of the process that uses the directory; empty when none does. Raises OSError."""
+        descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR)
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError):
+            return _holder(descriptor)
+        finally:
+            os.close(descriptor)
+        return ""
+
     @property
     def database(self) -> Path:
         return self.path / _DATABASE_NAME

@@ -6,14 +6,16 @@ do not wait for it. Must hold: it refuses the same files as the server: those th
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.kv.interface import RangeResult
-from aio_apiserver.storage.kv.sqlite import reads, schema
+from aio_apiserver.storage.kv.sqlite import reads, schema, upkeep, verification
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
+from aio_apiserver.storage.kv.sqlite.verification import StoreFault
 from aio_apiserver.storage.kv.sqlite.workers import Job
 
 T = TypeVar("T")
@@ -52,6 +54,16 @@ class FileReader:
     async def lease_seconds(self, lease: int) -> int:
         found = {one.id: one.expires for one in self._run(schema.read_leases)}
         return max(0, int(found.get(lease, 0.0) - time.time()))
+
+    def faults(self) -> Sequence[StoreFault]:
+        """What is wrong with the file. Raises Corrupt when it cannot be read at all."""
+        return self._run(lambda connection: list(verification.faults(connection)))
+
+    def is_compacting(self) -> bool:
+        """Whether compacted rows or surplus pages are left, which the server removes in the background."""
+        return self._run(
+            lambda connection: schema.has_rows_to_sweep(connection) or upkeep.surplus_pages(connection) > 0
+        )
 
     async def close(self) -> None:
         self._connection.close()

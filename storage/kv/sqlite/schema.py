@@ -116,6 +116,12 @@ def read_state(connection: Connection) -> StoreRevisions:
     return StoreRevisions(revision or 1, compact_revision)
 
 
+def has_rows_to_sweep(connection: Connection) -> bool:
+    """Whether a sweep has not yet reached the compact revision."""
+    swept, compacted = connection.execute("SELECT swept, compact_revision FROM state").fetchone()
+    return int(swept) + 1 < first_id(compacted)
+
+
 def read_leases(connection: Connection) -> Sequence[Lease]:
     """All leases that have not ended."""
     return [Lease(*row) for row in connection.execute("SELECT id, ttl, expires FROM leases")]

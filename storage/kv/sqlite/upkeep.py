@@ -38,11 +38,21 @@ def truncate_log(connection: Connection) -> None:
 
 def vacuum_step(connection: Connection) -> bool:
     """Move some pages from the end of the file into free ones. Returns True when few enough are free."""
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    surplus = free - max(_SPARE_PAGES, pages // _SPARE_SHARE)
+    surplus = surplus_pages(connection)
     if surplus <= 0:
         return True
     # # A script, because it runs to its end: `execute` would stop at the first page, which is a row without columns.
     connection.executescript(f"PRAGMA incremental_vacuum({min(surplus, _VACUUM_PAGES)})")
     return False
+
+
+def vacuum_all(connection: Connection) -> None:
+    """Move pages from the end of the file until none is free, for a store without a server."""
+    connection.executescript("PRAGMA incremental_vacuum(0)")
+
+
+def surplus_pages(connection: Connection) -> int:
+    """The free pages beyond those that are kept."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    return int(free - max(_SPARE_PAGES, pages // _SPARE_SHARE))

@@ -1,0 +1,169 @@
+"""Clusters: a client of the cluster that a kubeconfig names, with its certificates, tokens or credential plugin.
+
+It is for commands. Must hold: redirects are not followed, so that no credential goes to another server. Messages of
+failures name the URL, and have no credentials. A request that was not answered is not repeated.
+"""
+
+import asyncio
+import os
+import ssl
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import orjson
+from aiohttp import hdrs
+from msgspec import Struct
+
+from aio_apiserver.apiserver.outgoing import webhook_credentials
+from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
+from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.storage.encryption import strict_yaml
+
+_CONNECT_SECONDS = 10.0
+_LEAST_ERROR = 300
+_EXEC_INFO = "KUBERNETES_EXEC_INFO"
+
+
+class ClusterFailed(ValueError):
+    """The cluster does not answer, or refuses. status: of its answer; 0 without one."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ClusterConfig(Struct, frozen=True):
+    """A cluster and a user of a kubeconfig. directory: the base of relative paths."""
+
+    server: str
+    cluster: Mapping[str, Any]
+    user: Mapping[str, Any]
+    directory: Path
+
+
+def default_path() -> Path:
+    """The kubeconfig that kubectl uses: the first of $KUBECONFIG, or ~/.kube/config."""
+    named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
+    return Path(named) if named else Path.home() / ".kube" / "config"
+
+
+def read(path: Path, context: str = "") -> ClusterConfig:
+    """The cluster of a context, or of the current one. Raises OSError, ValueError."""
+    try:
+        config = strict_yaml.load(path.read_bytes())
+        chosen = _named(config, "contexts", "context", context or config.get("current-context") or "")
+        cluster = _named(config, "clusters", "cluster", chosen["cluster"])
+        user = _named(config, "users", "user", chosen["user"]) if chosen.get("user") else {}
+        return ClusterConfig(str(cluster["server"]).rstrip("/"), cluster, user, path.parent)
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise ValueError(f"{path}: it is no kubeconfig to use: {exc}") from exc
+
+
+class Cluster:
+    """An open client."""
+
+    def __init__(self, session: aiohttp.ClientSession, config: ClusterConfig, credential: Credential) -> None:
+        self.url = config.server
+        self._session = session
+        self._tls = _tls(config, credential) if config.server.startswith("https:") else None
+        self._credential = credential
+
+    async def request(self, method: str, path: str, document: Any = None, **headers: str) -> Any:
+        """The JSON of an answer. Raises ClusterFailed."""
+        async with self.answer(method, path, document, **headers) as answer:
+            return orjson.loads(await answer.read())
+
+    @asynccontextmanager
+    async def answer(
+        self, method: str, path: str, document: Any = None, **headers: str
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A successful answer, whose body is still to be read. Raises ClusterFailed."""
+        given = {hdrs.CONTENT_TYPE: "application/json", hdrs.ACCEPT: "application/json", **headers}
+        try:
+            async with self._session.request(
+                method,
+                f"{self.url}{path}",
+                data=orjson.dumps(document) if document is not None else None,
+                headers={**given, **self._credential.headers()},
+                ssl=self._tls or True,
+                allow_redirects=False,
+            ) as answer:
+                if answer.status >= _LEAST_ERROR:
+                    raise ClusterFailed(
+                        f"{self.url}{path}: {_message(answer.status, await answer.read())}", answer.status
+                    )
+                yield answer
+        except (aiohttp.ClientError, TimeoutError) as exc:
+            raise ClusterFailed(f"{self.url}: {exc or 'no answer in time'}") from exc
+
+
+@asynccontextmanager
+async def opened(config: ClusterConfig) -> AsyncIterator[Cluster]:
+    """A client. Raises ClusterFailed, OSError, ValueError."""
+    credential = await _credential(config)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS)
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
+        yield Cluster(session, config, credential)
+
+
+async def _credential(config: ClusterConfig) -> Credential:
+    if not config.user.get("exec"):
+        return webhook_credentials.credential_of(config.user, config.directory)
+    status = await _of_plugin(config.user["exec"], config.directory)
+    certificate = status.get("clientCertificateData", "")
+    return Credential(
+        token=status.get("token", ""),
+        certificate=f"{certificate}\n{status.get('clientKeyData', '')}" if certificate else "",
+    )
+
+
+async def _of_plugin(plugin: Mapping[str, Any], directory: Path) -> Mapping[str, Any]:
+    """The status of the ExecCredential that a credential plugin prints. Raises ClusterFailed."""
+    command = str(plugin["command"])
+    if "/" in command:
+        command = str(directory / command)
+    info = {"apiVersion": plugin["apiVersion"], "kind": "ExecCredential", "spec": {"interactive": False}}
+    given = {one["name"]: one["value"] for one in plugin.get("env") or ()}
+    environment = {**os.environ, **given, _EXEC_INFO: orjson.dumps(info).decode()}
+    arguments = [str(one) for one in plugin.get("args") or ()]
+    process = await asyncio.create_subprocess_exec(command, *arguments, stdout=PIPE, env=environment)
+    printed, _ = await process.communicate()
+    if process.returncode:
+        raise ClusterFailed(f"the credential plugin {command} has failed with the code {process.returncode}")
+    try:
+        status: Mapping[str, Any] = orjson.loads(printed)["status"]
+    except (ValueError, KeyError, TypeError) as exc:
+        raise ClusterFailed(f"the credential plugin {command} has printed no ExecCredential") from exc
+    return status
+
+
+def _named(config: Any, plural: str, singular: str, name: str) -> Mapping[str, Any]:
+    for entry in config.get(plural) or ():
+        if entry.get("name") == name:
+            found: Mapping[str, Any] = entry[singular]
+            return found
+    raise ValueError(f"it has no {singular} named {name!r}")
+
+
+def _tls(config: ClusterConfig, credential: Credential) -> ssl.SSLContext:
+    authority = webhook_credentials.data_of(config.cluster, "certificate-authority", config.directory)
+    tls = bundles.trusting(authority)
+    if config.cluster.get("insecure-skip-tls-verify"):
+        tls.check_hostname = False
+        tls.verify_mode = ssl.CERT_NONE
+    if credential.certificate:
+        bundles.show(credential.certificate, tls)
+    return tls
+
+
+def _message(status: int, body: bytes) -> str:
+    """The message of a Status, or the beginning of another answer."""
+    try:
+        return str(orjson.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"{status} {body[:200].decode(errors='replace').strip()}"
