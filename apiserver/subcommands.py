@@ -39,10 +39,12 @@ class Subcommand(Struct, frozen=True):
 
 SUBCOMMANDS: Mapping[str, Subcommand] = {
     "backup": Subcommand("commands.backup", "Write all objects of a store to a file, also while its servers run."),
+    "bench": Subcommand("commands.bench", "Measure a running server, as its clients see it."),
     "check": Subcommand("commands.check", "Verify a store: index, values, schemas, names and owner references."),
     "check-manifests": Subcommand(
         "commands.check_manifests", "Show which manifests another minor of Kubernetes refuses, warns of or changes."
     ),
+    "clone": Subcommand("commands.clone", "Copy the objects of a live cluster into the store of a local server."),
     "compact": Subcommand("commands.compact", "Remove the history of a store, and give its space back."),
     "completion": Subcommand("commands.completion", "Print the completion of commands and flags for a shell."),
     "doctor": Subcommand("commands.doctor", "Tell what would go wrong when a server starts, and what to do."),

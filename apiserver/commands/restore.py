@@ -9,14 +9,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands import command_lines, store_filling
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, switch
-from aio_apiserver.apiserver.commands.progress import progress
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
-from aio_apiserver.storage.kv.sqlite import loading
-from aio_apiserver.storage.transfer import applying, archive, opening
-from aio_apiserver.storage.transfer.archive import BrokenArchive, Restorable
+from aio_apiserver.storage.transfer import archive, opening
+from aio_apiserver.storage.transfer.archive import BrokenArchive
 from aio_apiserver.storage.transfer.contents import directory_of
 
 _OWN = (switch("replace", "Replace the objects of a store that has some already."),)
@@ -47,31 +45,5 @@ async def _restore(line: CommandLine) -> int:
     wanted = archive.restorable(*map(Path, line.words))
     if wanted.prefix != directory_of(line.settings.etcd_prefix):
         raise BrokenArchive(f"the backup is of --etcd-prefix={wanted.prefix.decode()}")
-    directory = line.store.data_dir if line.store.etcd is None else None
-    if directory is not None and not line.is_set("replace"):
-        return await _load(wanted, directory)
-    return await _apply(wanted, line)
-
-
-async def _load(wanted: Restorable, directory: Path) -> int:
-    with progress("restore", wanted.count) as advance:
-        keys = await loading.load(
-            directory,
-            wanted.records(),
-            revision=wanted.revision,
-            lease_seconds=wanted.lease_seconds,
-            advance=advance,
-        )
-    sys.stdout.write(f"{directory}: {keys} keys, with their resourceVersions, at revision {wanted.revision}\n")
-    return 0
-
-
-async def _apply(wanted: Restorable, line: CommandLine) -> int:
-    async with opening.writing(line.store) as store:
-        with progress("restore", wanted.count) as advance:
-            done = await applying.apply(wanted, store, replace=line.is_set("replace"), advance=advance)
-        revision = await store.current_revision()
-    sys.stdout.write(
-        f"{done.written} keys written, {done.deleted} deleted, {done.equal} equal before; revision {revision}\n"
-    )
+    sys.stdout.write(f"{await store_filling.fill(wanted, line, 'restore', replace=line.is_set('replace'))}\n")
     return 0

@@ -61,7 +61,7 @@ class ValueReader:
         self._prefix = prefix
         self._transformer_for = transformer_for
         self._messages = storage_form.codec_of(schema.builtin())
-        self._kinds = {kind.place: kind for kind in _kinds()}
+        self._kinds = {kind.place: kind for kind in kinds()}
 
     async def read(self, record: Record) -> StoredValue | None:
         """The value of a record; None for a key that is no object's."""
@@ -116,7 +116,8 @@ async def transformers(line: CommandLine, stack: AsyncExitStack) -> TransformerF
     return encryption.transformer
 
 
-def _kinds() -> list[Kind]:
+def kinds() -> list[Kind]:
+    """The built-in kinds."""
     return [kind for provider in PROVIDERS if isinstance(provider, KindsProvider) for kind in provider.kinds]
 
 

@@ -51,6 +51,16 @@ def default_path() -> Path:
     return Path(named) if named else Path.home() / ".kube" / "config"
 
 
+def chosen(path: str, context: str, other: Path | None = None) -> ClusterConfig:
+    """The cluster of a kubeconfig file. Without a path, that of another file if it exists, or of kubectl's.
+
+    Raises OSError, ValueError.
+    """
+    if path:
+        return read(Path(path).expanduser(), context)
+    return read(other if other is not None and other.exists() else default_path(), context)
+
+
 def read(path: Path, context: str = "") -> ClusterConfig:
     """The cluster of a context, or of the current one. Raises OSError, ValueError."""
     try:
