@@ -46,7 +46,7 @@ async def _backup(line: CommandLine) -> int:
     base = archive.opened(Path(since)).head if since else None
     async with opening.reading(line.store) as source:
         contents = await contents_of(source, line.settings.etcd_prefix)
-        if base is not None and (base.prefix != contents.prefix or base.revision > contents.revision):
+        if base is not None and not base.is_earlier(contents):
             raise BrokenArchive(f"{since}: it is no earlier backup of this store")
         with progress("backup", contents.count) as advance:
             keys = await archive.write(

@@ -1,10 +1,13 @@
-"""storage_causes: what an operator can do about an etcd that cannot be used, by the words of its error.
+"""storage_causes: what an operator can do about a store that cannot be used, by the words of its error.
 
 Pure. Must hold: a cause names flags and no address, since anonymous clients may read /readyz.
 """
 
 _CAUSES = (
     ("NOSPACE", "the database is full (NOSPACE): compact, defragment and disarm the alarm of etcd"),
+    ("little room left", "the disk of --data-dir is nearly full: free some space, or run apiserver compact"),
+    ("no room left", "the disk of --data-dir is full: free some space, or run apiserver compact"),
+    ("readonly database", "the file system of --data-dir is read-only"),
     ("CERTIFICATE_VERIFY_FAILED", "--etcd-cafile does not trust the certificate of the server"),
     ("_ALERT_", "the server does not accept the client certificate of --etcd-certfile"),
     ("asks for a user", "the server wants a user: give one the common name of the certificate of --etcd-certfile"),

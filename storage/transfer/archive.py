@@ -33,13 +33,22 @@ class BrokenArchive(StorageError):
 
 
 class ArchiveHead(Struct, frozen=True, array_like=True, tag="head"):
-    """The beginning: the store's prefix and revision. `base`: the revision of the base, 0 for a full backup."""
+    """The beginning: the store's prefix and revision. `base`: the revision of the base, 0 for a full backup.
+
+    store_id: the identity of the store; empty in backups of earlier releases.
+    """
 
     format: int
     prefix: bytes
     revision: int
     base: int
     made: float
+    store_id: bytes = b""
+
+    def is_earlier(self, contents: Contents) -> bool:
+        """Whether it is an earlier state of a store, so that an increment can begin with it."""
+        is_other = self.store_id and contents.store_id and self.store_id != contents.store_id
+        return self.prefix == contents.prefix and self.revision <= contents.revision and not is_other
 
 
 class ArchivedRecord(Struct, frozen=True, array_like=True, tag="record"):
@@ -110,7 +119,7 @@ async def write(contents: Contents, path: Path, *, base: int, now: float, advanc
 async def _write_frames(
     contents: Contents, out: "_FrameWriter", *, base: int, now: float, advance: Callable[[], None]
 ) -> int:
-    out.write(ArchiveHead(FORMAT, contents.prefix, contents.revision, base, now))
+    out.write(ArchiveHead(FORMAT, contents.prefix, contents.revision, base, now, contents.store_id))
     leases: set[int] = set()
     keys = 0
     async for record in contents.records():
@@ -201,6 +210,8 @@ def restorable(*paths: Path) -> Restorable:
         if archive.head.base != expected:
             wanted = f"the increment of revision {expected}" if expected else "a full backup"
             raise BrokenArchive(f"{archive.path}: it is not {wanted}: its base is revision {archive.head.base}")
+        if archive.head.store_id != chain[0].head.store_id:
+            raise BrokenArchive(f"{archive.path}: it is a backup of another store than {chain[0].path}")
         expected = archive.head.revision
     newest = chain[-1]
     leases = {one.lease: one.seconds for one in newest.frames() if isinstance(one, ArchivedLease)}

@@ -36,16 +36,24 @@ class RecordSource(Protocol):
         """The seconds that a lease has left; 0 when it has ended."""
         ...
 
+    async def store_id(self) -> bytes:
+        """The identity of the store; empty when it has none."""
+        ...
+
     async def close(self) -> None: ...
 
 
 class Contents(Struct, frozen=True):
-    """A source below a prefix that ends with a slash, at a revision. `count`: the number of keys."""
+    """A source below a prefix that ends with a slash, at a revision. `count`: the number of keys.
+
+    store_id: the identity of the store, which an incremental backup shares with its base.
+    """
 
     source: RecordSource
     prefix: bytes
     revision: int
     count: int
+    store_id: bytes = b""
 
     async def records(self, *, keys_only: bool = False) -> AsyncIterator[Record]:
         """The records in order of their keys. Raises Compacted."""
@@ -73,7 +81,7 @@ async def contents_of(source: RecordSource, prefix: str) -> Contents:
     """The present contents of a store. `prefix`: --etcd-prefix."""
     start = directory_of(prefix)
     found = await source.range(start, prefix_end(start), count_only=True)
-    return Contents(source, start, found.revision, found.count)
+    return Contents(source, start, found.revision, found.count, await source.store_id())
 
 
 async def in_order(records: Iterable[Record]) -> AsyncIterator[Record]:

@@ -124,6 +124,12 @@ class EtcdKV:
         response = await self._requests.repeat(LEASE_TIME, rpc.LeaseTimeToLiveRequest(ID=lease))
         return max(0, int(response.TTL))
 
+    async def store_id(self) -> bytes:
+        """The identity of the cluster. It is for copies of the store."""
+        response = await self._requests.repeat(RANGE, self._probe)
+        cluster: int = response.header.cluster_id
+        return cluster.to_bytes(8, "big")
+
     @asynccontextmanager
     async def watch(self, start: bytes, end: bytes, *, revision: int) -> AsyncIterator[AsyncIterator[EventBatch]]:
         """Enter when etcd has confirmed the watch: no compaction comes before it. Raises Unavailable, Closed."""

@@ -19,6 +19,9 @@ _ROOM_BYTES = 256 << 10
 _PID_BYTES = 20
 """The pid overwrites the old one in place. Truncating first would need a new block, which a full disk refuses."""
 
+_LITTLE_BYTES = 32 << 20
+"""The size to which the write-ahead log may grow before a checkpoint."""
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -81,6 +84,14 @@ class DataDir:
             file.write_bytes(bytes(_ROOM_BYTES))
         finally:
             file.unlink(missing_ok=True)
+
+    def shortage(self) -> str:
+        """A warning when the disk is nearly full; empty when it is not."""
+        if sys.platform == "win32":
+            return ""
+        disk = os.statvfs(self.path)
+        free = disk.f_bavail * disk.f_frsize
+        return f"little room left for {self.database}: {free >> 20} MiB" if free < _LITTLE_BYTES else ""
 
     def create_database_file(self) -> None:
         """Create an empty database file that only its owner may read, if there is none. SQLite's other files get the

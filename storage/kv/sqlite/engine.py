@@ -219,7 +219,7 @@ class SqliteKV:
             await self._writer.submit(Probe(is_write=is_doubtful))
         except StorageError as exc:
             return Health(healthy=False, reason=str(exc))
-        return Health(healthy=True)
+        return Health(healthy=True, reason=await asyncio.to_thread(self._data_dir.shortage))
 
     async def _shut_down(self) -> None:
         try:

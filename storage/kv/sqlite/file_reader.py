@@ -1,7 +1,7 @@
 """file_reader: FileReader, reads the store in a directory beside the server that uses it.
 
 It takes no lock and writes nothing to the database. Each read is a short transaction, so that the server's checkpoints
-do not wait for it. Must hold: it refuses the same files as the server: those that are no store, or of another release.
+do not wait for it. Must hold: it refuses the same files as the server: those that are no store, or of a newer release.
 """
 
 import sqlite3
@@ -64,6 +64,9 @@ class FileReader:
         return self._run(
             lambda connection: schema.has_rows_to_sweep(connection) or upkeep.surplus_pages(connection) > 0
         )
+
+    async def store_id(self) -> bytes:
+        return self._run(schema.read_store_id)
 
     async def close(self) -> None:
         self._connection.close()

@@ -21,13 +21,16 @@ After compacting at 5: 4/0, 5/0 and both heads. The deletion goes with the next 
 
 # ruff: noqa: S608 - statements are put together from constants
 import contextlib
+import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import Compacted, Corrupt, FutureRevision, Unavailable
+
+logger = logging.getLogger(__name__)
 
 Connection = sqlite3.Connection
 
@@ -38,7 +41,7 @@ PAGE_BYTES = 8192
 new key.
 """
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x61696F6B
 
 _WRITER_CACHE_KIB = 8192
@@ -72,13 +75,19 @@ CREATE TABLE leases (
 );
 CREATE TABLE state (
     compact_revision INTEGER NOT NULL,
-    swept INTEGER NOT NULL
+    swept INTEGER NOT NULL,
+    store_id BLOB NOT NULL DEFAULT x''
 );
-INSERT INTO state VALUES (0, 0);
+INSERT INTO state VALUES (0, 0, randomblob(16));
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
+
+_UPGRADES: Mapping[int, str] = {
+    1: "ALTER TABLE state ADD COLUMN store_id BLOB NOT NULL DEFAULT x''; UPDATE state SET store_id = randomblob(16);",
+}
+"""By the version of a file: the statements that make it the next version."""
 
 _READ_STATE = f"SELECT (SELECT max(id) FROM records) >> {POSITION_BITS}, compact_revision FROM state"
 
@@ -122,13 +131,24 @@ def has_rows_to_sweep(connection: Connection) -> bool:
     return int(swept) + 1 < first_id(compacted)
 
 
+def read_store_id(connection: Connection) -> bytes:
+    """The identity of the store, which a restored copy does not share; empty before schema version 2."""
+    if _number(connection, "PRAGMA user_version") < 2:
+        return b""
+    (store_id,) = connection.execute("SELECT store_id FROM state").fetchone()
+    return bytes(store_id)
+
+
 def read_leases(connection: Connection) -> Sequence[Lease]:
     """All leases that have not ended."""
     return [Lease(*row) for row in connection.execute("SELECT id, ttl, expires FROM leases")]
 
 
 def open_for_writing(path: Path) -> Connection:
-    """The connection of the writer. Creates the tables of a new store. Raises Corrupt for a file that is no store."""
+    """The connection of the writer. Creates the tables of a new store, and upgrades those of an older release.
+
+    Raises Corrupt for a file that is no store, and for one of a newer release.
+    """
     connection = _connect(path, busy_seconds=_WRITER_BUSY_SECONDS)
     with _closed_on_failure(connection):
         if _is_empty(connection):
@@ -139,6 +159,7 @@ def open_for_writing(path: Path) -> Connection:
         _set_write_ahead_log(connection, path)
         if _is_empty(connection):
             connection.executescript(_TABLES)
+        _upgrade(connection, path)
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
         connection.execute("PRAGMA secure_delete = FAST")
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -173,12 +194,23 @@ def _is_empty(connection: Connection) -> bool:
 
 
 def check_identity(connection: Connection, path: Path) -> None:
-    """Raises Corrupt for a database of another program, or of a release with other tables."""
+    """Raises Corrupt for a database of another program, or of a newer release."""
     if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
         raise Corrupt(str(path), "it is an SQLite database, but not a store of this program")
     version = _number(connection, "PRAGMA user_version")
-    if version != SCHEMA_VERSION:
-        raise Corrupt(str(path), f"it has schema version {version}, this program knows {SCHEMA_VERSION}")
+    if version > SCHEMA_VERSION:
+        raise Corrupt(
+            str(path),
+            f"it has schema version {version}, this program knows {SCHEMA_VERSION}: use the newer release",
+        )
+
+
+def _upgrade(connection: Connection, path: Path) -> None:
+    """Upgrade step by step. A step is one transaction, so that a kill leaves a whole store of some version."""
+    while (version := _number(connection, "PRAGMA user_version")) < SCHEMA_VERSION:
+        step = _UPGRADES[version]
+        connection.executescript(f"BEGIN IMMEDIATE; {step} PRAGMA user_version = {version + 1}; COMMIT;")
+        logger.info("%s: upgraded to schema version %d", path, version + 1)
 
 
 def _set_write_ahead_log(connection: Connection, path: Path) -> None:

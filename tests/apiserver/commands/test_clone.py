@@ -16,7 +16,7 @@ from tests.storage.kv.etcd_server import Member
 
 SHOP = "/api/v1/namespaces/shop"
 CRONTABS = "/apis/example.com/v1/namespaces/shop/crontabs"
-CRONTAB = {"apiVersion": "example.com/v1", "kind": "CronTab", "metadata": {"name": "c"}}
+CRONTAB = {"apiVersion": "example.com/v1", "kind": "CronTab", "metadata": {"name": "c", "namespace": "shop"}}
 PATCH = "application/merge-patch+json"
 
 
@@ -36,8 +36,7 @@ def source(embedded: EmbeddedServer) -> EmbeddedServer:
         running = {"status": {"phase": "Running", "podIP": "10.1.2.3"}}
         client.request("PATCH", f"{SHOP}/pods/pod/status", running, content_type=PATCH)
         definition = {**DEFINITION, "metadata": {"name": "crontabs.example.com"}}
-        client.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-        client.request("POST", CRONTABS, {**CRONTAB, "spec": {"replicas": 3}})
+    embedded.server.apply(definition, {**CRONTAB, "spec": {"replicas": 3}})
     return embedded
 
 

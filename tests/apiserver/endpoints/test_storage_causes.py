@@ -1,10 +1,13 @@
-"""Causes: the words of etcd's errors, as the engine makes them, and the flags that they concern."""
+"""Causes: the words of the errors of stores, as the engines make them, and the flags that they concern."""
 
 import pytest
 
 from aio_apiserver.apiserver.endpoints.storage_causes import cause_of, explained
 
 CAUSES = [
+    ("little room left for data/store.db: 3 MiB", "the disk of --data-dir is nearly full"),
+    ("no room left for data/store.db: database or disk is full", "the disk of --data-dir is full"),
+    ("data/store.db: attempt to write a readonly database", "--data-dir is read-only"),
     ("memberID:1 alarm:NOSPACE ", "NOSPACE"),
     ("failed to connect: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", "--etcd-cafile"),
     ("the connection was lost: [SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert", "--etcd-certfile"),

@@ -25,6 +25,10 @@ def may_mount() -> bool:
         return is_mounted
 
 
+def make_read_only(mount_point: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(mount_point)], check=True)
+
+
 def fill(ballast: Path, *, room: int) -> None:
     """Fill the file system of a file with it, but for so many bytes."""
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):

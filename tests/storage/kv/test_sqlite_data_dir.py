@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.storage.errors import Corrupt, DataDirLocked, StorageError, Unavailable
-from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.kv.sqlite import SqliteKV, schema
+from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.kv.sqlite.schema import SCHEMA_VERSION
 from tests.storage.kv.sqlite_steps import DATABASE, mode_of, names_in, size_of
 from tests.storage.kv.steps import create, keys_of, read
@@ -46,6 +47,16 @@ async def holder(tmp_path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     if process.returncode is None:
         process.kill()
     await process.communicate()
+
+
+async def columns(database: Path) -> object:
+    """The columns of the tables, and the version of the schema."""
+    connection = sqlite3.connect(database)
+    tables = ("records", "heads", "leases", "state")
+    found = {table: connection.execute(f"PRAGMA table_info({table})").fetchall() for table in tables}
+    version = connection.execute("PRAGMA user_version").fetchone()
+    connection.close()
+    return found, version
 
 
 async def open_and_close(directory: Path) -> None:
@@ -158,7 +169,30 @@ class TestDamage:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
         connection.close()
 
-        assert f"schema version {SCHEMA_VERSION + 1}" in str(await self.refusal(database))
+        refusal = str(await self.refusal(database))
+        assert f"schema version {SCHEMA_VERSION + 1}" in refusal
+        assert "use the newer release" in refusal
+
+    async def test_the_schema_of_an_older_release_is_upgraded_at_the_start(self, database: Path) -> None:
+        """Version 1 has no identity of the store. A reader beside a server upgrades nothing."""
+        fresh = await columns(database)
+        connection = sqlite3.connect(database)
+        connection.executescript("ALTER TABLE state DROP COLUMN store_id; PRAGMA user_version = 1")
+        connection.close()
+        reader = FileReader(database.parent)
+        assert (await reader.range(b"/a/", b"/a0", limit=1)).count == 300
+        assert await reader.store_id() == b""
+        await reader.close()
+
+        kv = await SqliteKV.open(database.parent)
+
+        assert await columns(database) == fresh
+        assert len((await kv.range(b"/a/", b"/a0")).records) == 300
+        await create(kv, b"/b")
+        await kv.close()
+
+    def test_there_is_an_upgrade_from_every_older_schema(self) -> None:
+        assert list(schema._UPGRADES) == list(range(1, SCHEMA_VERSION))
 
     async def test_a_truncated_file_is_refused(self, database: Path) -> None:
         os.truncate(database, size_of(database.parent) // 2)

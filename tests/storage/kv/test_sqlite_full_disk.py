@@ -14,7 +14,7 @@ from typing import Protocol
 import pytest
 
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import NoSpace, StorageError
+from aio_apiserver.storage.errors import NoSpace, StorageError, Unavailable
 from aio_apiserver.storage.kv.interface import WriteResult
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.schema import Connection
@@ -220,6 +220,22 @@ async def test_a_compaction_works_where_there_is_little_room(kv: SqliteKV, disk:
     while await count_rows(kv, "records") > 2:
         assert (await kv.health()).healthy
     assert await read(kv, b"/a") == record
+
+
+@pytest.mark.skipif(not small_disk.may_mount(), reason="needs the right to mount a file system")
+async def test_a_small_or_read_only_file_system_is_named(tmp_path: Path) -> None:
+    """Little room is a warning of an engine that works. A read-only file system ends the start."""
+    with small_disk.mounted(tmp_path, megabytes=8):
+        kv = await SqliteKV.open(tmp_path / "data")
+        health = await kv.health()
+        await kv.close()
+        small_disk.make_read_only(tmp_path)
+
+        with pytest.raises(Unavailable, match="Read-only file system"):
+            await SqliteKV.open(tmp_path / "data")
+
+    assert health.healthy
+    assert "little room left" in health.reason
 
 
 def _forbid_growth(connection: Connection) -> None:

@@ -101,3 +101,21 @@ async def test_a_backup_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
     assert (tmp_path / "backup").read_bytes() == before
     assert not (tmp_path / "backup.partial").exists()
+
+
+async def test_an_increment_belongs_to_the_store_of_its_base(tmp_path: Path) -> None:
+    """A restored store goes on with revisions of its own, so that an increment of it fits to no earlier backup."""
+    for name in ("one", "other"):
+        async with data_dir(tmp_path / name) as kv:
+            await fill(kv, 3)
+        await backup(tmp_path / name, tmp_path / f"{name}.full")
+    base = archive.opened(tmp_path / "one.full").head
+    reader = FileReader(tmp_path / "other")
+    contents = await contents_of(reader, PREFIX)
+    await reader.close()
+
+    assert not base.is_earlier(contents)
+    assert archive.opened(tmp_path / "other.full").head.is_earlier(contents)
+    await backup(tmp_path / "other", tmp_path / "other.increment", base=base.revision)
+    with pytest.raises(BrokenArchive, match="backup of another store"):
+        archive.restorable(tmp_path / "one.full", tmp_path / "other.increment")
