@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import tomllib
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,6 +90,37 @@ def test_a_profile_has_all_that_its_services_need() -> None:
     assert {frozenset(one) for one in profiles.values()} == {frozenset({"replicas"}), frozenset({"single"})}
     for name, service in found.items():
         assert all(profiles[needed] == profiles[name] for needed in service.get("depends_on", ()))
+
+
+def test_the_base_is_one_image_for_every_architecture_pinned_by_its_digest() -> None:
+    [base] = re.findall(r"^ARG BASE=(.*)$", DOCKERFILE, re.MULTILINE)
+    name, _, digest = base.partition("@")
+
+    assert re.fullmatch(r"python:\d+\.\d+\.\d+-slim-[a-z]+", name)
+    assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest)
+    assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) == ["${BASE}"] * 2
+    assert not re.search(r"amd64|x86_64|aarch64|--platform=", instruction("RUN"))
+
+
+def test_the_labels_are_those_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [base] = re.findall(r"^ARG BASE=(.*)$", DOCKERFILE, re.MULTILINE)
+    labels = dict(re.findall(r'org\.opencontainers\.image\.([a-z.]+)="([^"]*)"', instruction("LABEL")))
+
+    assert labels.pop("description")
+    assert labels == {
+        "title": project["name"],
+        "version": project["version"],
+        "licenses": project["license"],
+        "base.name": f"docker.io/library/{base.partition('@')[0]}",
+        "base.digest": base.partition("@")[2],
+    }
+
+
+def test_the_image_has_a_bill_of_materials() -> None:
+    joined = DOCKERFILE.replace("\\\n", " ")
+
+    assert re.search(r"python scripts/sbom\.py > /opt/aio-apiserver/share/sbom/\S+\.cdx\.json", joined)
 
 
 def test_images_are_pinned_by_a_version() -> None:

@@ -15,6 +15,8 @@ import pytest
 from tests.house.sources import FOLDERS
 from tests.paths import ROOT
 
+MAN_PAGE = "share/man/man1/apiserver.1"
+"""The one file that the wheel puts outside of the package."""
 PROJECT = {
     "pytest.ini": "[pytest]\npythonpath = .\n",
     "apiserver.py": "OWNER = 'the project'\n",
@@ -82,7 +84,8 @@ def test_a_wheel_has_each_file_of_the_folders_and_one_package(wheel: Path) -> No
 
     names = set(contents(wheel))
 
-    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"aio_apiserver"}
+    others = {name for name in names if ".dist-info/" not in name and not name.startswith("aio_apiserver/")}
+    assert [name.partition(".data/data/")[2] for name in others] == [MAN_PAGE]
     assert {f"aio_apiserver/{file.relative_to(ROOT)}" for file in files} - names == set()
 
 
