@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from grpc.aio import AioRpcError, Metadata
 from msgspec import Struct
 
-from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.errors import Compacted, StorageError
 from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig
@@ -64,9 +64,13 @@ class EtcdMembers:
         return [await self._status(member) for member in self._members]
 
     async def hashes(self, revision: int) -> Sequence[KeyspaceHash]:
-        """The hash of each member at a revision. Raises StorageError."""
-        found = [(one, await _call(one.calls.hash_kv, rpc.HashKVRequest(revision=revision))) for one in self._members]
-        return [KeyspaceHash(member.url, answer.hash, answer.compact_revision) for member, answer in found]
+        """The hash of each member at a revision; none when it was the last to be compacted. Raises StorageError."""
+        request = rpc.HashKVRequest(revision=revision)
+        try:
+            found = [(one.url, await _call(one.calls.hash_kv, request)) for one in self._members]
+        except Compacted:
+            return []
+        return [KeyspaceHash(url, answer.hash, answer.compact_revision) for url, answer in found]
 
     async def defragment(self) -> None:
         """Give free pages of each member back to its file system; it serves nothing meanwhile. Raises StorageError."""

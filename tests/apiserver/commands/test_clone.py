@@ -109,7 +109,7 @@ def test_a_token_of_a_credential_plugin_is_used(
 ) -> None:
     config = yaml.safe_load(source.server.kubeconfig.read_text())
     credential = {"kind": "ExecCredential", "status": {"token": source.server.admin_token}}
-    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh"}
+    plugin: dict[str, Any] = {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh"}
     plugin["args"] = ["-c", 'test -n "$KUBERNETES_EXEC_INFO" && printf %s "$CREDENTIAL"']
     plugin["env"] = [{"name": "CREDENTIAL", "value": json.dumps(credential)}]
     config["users"][0]["user"] = {"exec": plugin}

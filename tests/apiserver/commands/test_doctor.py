@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.commands import machine_diagnoses, store_diagnoses
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.factory.factory import StorageConfig
 from tests.apiserver.commands.conftest import EmbeddedServer
 from tests.apiserver.commands.stores import fill
 from tests.storage.kv.etcd_server import Member
@@ -133,7 +134,7 @@ def test_a_directory_that_a_process_uses_is_named_with_its_id(tmp_path: Path) ->
     fill(tmp_path, {})
 
     async def subjects() -> list[str]:
-        config = store_diagnoses.StorageConfig(data_dir=tmp_path)
+        config = StorageConfig(data_dir=tmp_path)
         return [one.message async for one in store_diagnoses.diagnoses(config)]
 
     assert "no process uses the directory" in asyncio.run(subjects())
