@@ -34,9 +34,9 @@ _HEAD = ("OPERATION", "REQUESTS", "PER SECOND", "P50 MS", "P99 MS")
 _DATA = {"key": "x" * 1000}
 _PAGE = 500
 MANUAL = CommandManual(
-    about="Measures a running server from outside: creates, gets, patches and lists of config maps of 1 KB, and the "
-    "time from a create to its watch event. It works in a namespace of its own, which it deletes at the end. The "
-    "command takes CPU time of the machine, too.",
+    about="Measures a running server from outside, with config maps of 1 KB: creates, gets, patches, lists, and the "
+    "time from a create to its event. It works in a namespace of its own, which it deletes at the end. The command "
+    "takes CPU time of the machine, too.",
     usage=("bench [--kubeconfig FILE] [--context NAME] [--duration 3s] [--connections 16] [-o table|yaml|json]",),
     flags=_OWN,
     examples=(

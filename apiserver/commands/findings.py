@@ -23,7 +23,7 @@ class StoreFinding(Struct, frozen=True):
         return self.severity, self.check, self.place, self.problem
 
 
-class Diagnosis(Struct, frozen=True):
+class DoctorFinding(Struct, frozen=True):
     """What doctor says of one subject. remedy: what to do; empty when nothing has to be done."""
 
     severity: str

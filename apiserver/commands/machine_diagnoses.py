@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, Diagnosis
+from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, DoctorFinding
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.wire import binding
 from aio_apiserver.storage.clock import Clock
@@ -31,7 +31,7 @@ _TIMEX_BYTES = 512
 """More than the structure of any kernel."""
 
 
-def diagnoses(settings: Settings, clock: Clock, *, is_serving: bool) -> Iterator[Diagnosis]:
+def diagnoses(settings: Settings, clock: Clock, *, is_serving: bool) -> Iterator[DoctorFinding]:
     """All subjects. is_serving: whether a server answers on the secure port."""
     yield _of_port("--secure-port", settings.bind_address, settings.secure_port, is_serving=is_serving)
     if settings.insecure_port:
@@ -43,19 +43,21 @@ def diagnoses(settings: Settings, clock: Clock, *, is_serving: bool) -> Iterator
     yield _of_limit()
 
 
-def _of_port(flag: str, address: str, port: int, *, is_serving: bool) -> Diagnosis:
+def _of_port(flag: str, address: str, port: int, *, is_serving: bool) -> DoctorFinding:
     subject = f"{flag}={port}"
     try:
         binding.bind(address, port, is_shared=False).close()
     except OSError as exc:
         if exc.errno == errno.EADDRINUSE and is_serving:
-            return Diagnosis(OK, subject, "a server of this program answers")
+            return DoctorFinding(OK, subject, "a server of this program answers")
         if exc.errno == errno.EADDRINUSE:
-            return Diagnosis(PROBLEM, subject, "another process has the port", "end it, or choose another port")
+            return DoctorFinding(PROBLEM, subject, "another process has the port", "end it, or choose another port")
         if exc.errno == errno.EADDRNOTAVAIL:
-            return Diagnosis(PROBLEM, f"--bind-address={address}", "this machine has no such address", "choose another")
-        return Diagnosis(PROBLEM, subject, os.strerror(exc.errno or 0), "choose a port above 1023")
-    return Diagnosis(OK, subject, "free")
+            return DoctorFinding(
+                PROBLEM, f"--bind-address={address}", "this machine has no such address", "choose another"
+            )
+        return DoctorFinding(PROBLEM, subject, os.strerror(exc.errno or 0), "choose a port above 1023")
+    return DoctorFinding(OK, subject, "free")
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, Path]]:
@@ -66,52 +68,54 @@ def _files(settings: Settings) -> Iterator[tuple[str, Path]]:
             yield f"--{name.replace('_', '-')}", value
 
 
-def _of_file(flag: str, path: Path) -> Diagnosis:
+def _of_file(flag: str, path: Path) -> DoctorFinding:
     subject = f"{flag}={path}"
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
     except OSError as exc:
-        return Diagnosis(PROBLEM, subject, os.strerror(exc.errno or 0), "name a file that this user may read")
+        return DoctorFinding(PROBLEM, subject, os.strerror(exc.errno or 0), "name a file that this user may read")
     if "key" in flag and mode & 0o077:
-        return Diagnosis(WARNING, subject, f"others may read it (mode {mode:o})", f"chmod 600 {path}")
-    return Diagnosis(OK, subject, "readable")
+        return DoctorFinding(WARNING, subject, f"others may read it (mode {mode:o})", f"chmod 600 {path}")
+    return DoctorFinding(OK, subject, "readable")
 
 
-def _of_certificates(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
+def _of_certificates(settings: Settings, now: datetime) -> Iterator[DoctorFinding]:
     own = [settings.pki_dir / name for name in ("ca.crt", "apiserver.crt")]
     for path in (*own, settings.tls_cert_file, settings.client_ca_file, settings.etcd_cafile, settings.etcd_certfile):
         if path is not None and path.exists():
             yield _of_certificate(path, now, is_renewed=path == own[1])
     for path in sorted(settings.pki_dir.glob("*.key")):
         if (mode := stat.S_IMODE(path.stat().st_mode)) & 0o077:
-            yield Diagnosis(PROBLEM, str(path), f"others may read the key (mode {mode:o})", f"chmod 600 {path}")
+            yield DoctorFinding(PROBLEM, str(path), f"others may read the key (mode {mode:o})", f"chmod 600 {path}")
 
 
-def _of_certificate(path: Path, now: datetime, *, is_renewed: bool) -> Diagnosis:
+def _of_certificate(path: Path, now: datetime, *, is_renewed: bool) -> DoctorFinding:
     try:
         found = x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as exc:
-        return Diagnosis(PROBLEM, str(path), f"no certificate can be read: {exc}", "replace it")
+        return DoctorFinding(PROBLEM, str(path), f"no certificate can be read: {exc}", "replace it")
     begins, ends = found.not_valid_before_utc, found.not_valid_after_utc
     if now < begins:
-        return Diagnosis(PROBLEM, str(path), f"valid from {begins:%Y-%m-%d %H:%M} on", "set the clock of this machine")
+        return DoctorFinding(
+            PROBLEM, str(path), f"valid from {begins:%Y-%m-%d %H:%M} on", "set the clock of this machine"
+        )
     if now > ends - _ENDING and not is_renewed:
         severity, word = (PROBLEM, "ended") if now > ends else (WARNING, "ends")
-        return Diagnosis(severity, str(path), f"{word} on {ends:%Y-%m-%d}", "replace it")
-    return Diagnosis(OK, str(path), f"valid until {ends:%Y-%m-%d}" + (", then renewed" if is_renewed else ""))
+        return DoctorFinding(severity, str(path), f"{word} on {ends:%Y-%m-%d}", "replace it")
+    return DoctorFinding(OK, str(path), f"valid until {ends:%Y-%m-%d}" + (", then renewed" if is_renewed else ""))
 
 
-def _of_clock(settings: Settings, now: float) -> Diagnosis:
+def _of_clock(settings: Settings, now: float) -> DoctorFinding:
     """Leases, certificates and tokens end by the clock of this machine."""
     written = [*settings.data_dir.glob("store.db*"), *settings.pki_dir.glob("*.crt")]
     ahead = max((path.stat().st_mtime - now for path in written), default=0.0)
     if ahead > _AHEAD_SECONDS:
         message = f"files of the server are {ahead:.0f} s newer than the clock of this machine"
-        return Diagnosis(PROBLEM, "clock", message, "set the clock before the server starts")
+        return DoctorFinding(PROBLEM, "clock", message, "set the clock before the server starts")
     if not _is_synchronized():
-        return Diagnosis(WARNING, "clock", "the kernel does not know it as synchronized", "run an NTP client")
-    return Diagnosis(OK, "clock", f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S} UTC")
+        return DoctorFinding(WARNING, "clock", "the kernel does not know it as synchronized", "run an NTP client")
+    return DoctorFinding(OK, "clock", f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M:%S} UTC")
 
 
 def _is_synchronized() -> bool:
@@ -123,10 +127,12 @@ def _is_synchronized() -> bool:
     return True
 
 
-def _of_limit() -> Diagnosis:
+def _of_limit() -> DoctorFinding:
     """The server raises the soft limit to the hard one."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY or hard >= _MANY_FILES:
-        return Diagnosis(OK, "open files", "no limit" if hard == resource.RLIM_INFINITY else f"at most {hard}")
+        return DoctorFinding(OK, "open files", "no limit" if hard == resource.RLIM_INFINITY else f"at most {hard}")
     severity = PROBLEM if hard < _FEW_FILES else WARNING
-    return Diagnosis(severity, "open files", f"at most {hard}, one for each client", "raise LimitNOFILE or ulimit -n")
+    return DoctorFinding(
+        severity, "open files", f"at most {hard}, one for each client", "raise LimitNOFILE or ulimit -n"
+    )

@@ -17,7 +17,7 @@ from aio_apiserver.registry.machinery.serializers import yaml
 
 Row = Sequence[str]
 _FORMS = ("table", "yaml", "json")
-_COLOURS: Mapping[str, str] = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+_COLOURS: Mapping[str, str] = {"ok": "green", "warning": "yellow", "problem": "red"}
 """The colours of cells with these texts."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, Diagnosis
+from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, DoctorFinding
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
@@ -35,7 +35,7 @@ _QUOTA = 2048 * _MIB
 _SLOW_SECONDS = 0.1
 
 
-async def diagnoses(store: StorageConfig) -> AsyncIterator[Diagnosis]:
+async def diagnoses(store: StorageConfig) -> AsyncIterator[DoctorFinding]:
     """All subjects."""
     if store.etcd is not None:
         members = maintenance.EtcdMembers(store.etcd)
@@ -53,7 +53,7 @@ async def diagnoses(store: StorageConfig) -> AsyncIterator[Diagnosis]:
             yield await _of_database(directory)
 
 
-def _of_directory(directory: Path) -> Iterator[Diagnosis]:
+def _of_directory(directory: Path) -> Iterator[DoctorFinding]:
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     yield _of_rights(directory, existing)
     yield _of_file_system(existing)
@@ -62,30 +62,32 @@ def _of_directory(directory: Path) -> Iterator[Diagnosis]:
         yield _of_lock(directory)
 
 
-def _of_rights(directory: Path, existing: Path) -> Diagnosis:
+def _of_rights(directory: Path, existing: Path) -> DoctorFinding:
     subject = f"--data-dir={directory}"
     if not existing.is_dir():
-        return Diagnosis(PROBLEM, subject, f"{existing} is no directory", "choose another one")
+        return DoctorFinding(PROBLEM, subject, f"{existing} is no directory", "choose another one")
     if os.statvfs(existing).f_flag & os.ST_RDONLY:
-        return Diagnosis(PROBLEM, subject, "the file system is read-only", "mount it for writing, or choose another")
+        return DoctorFinding(
+            PROBLEM, subject, "the file system is read-only", "mount it for writing, or choose another"
+        )
     if not os.access(existing, os.W_OK | os.X_OK):
-        return Diagnosis(
+        return DoctorFinding(
             PROBLEM, subject, f"this user may not write to {existing}", "change its owner or choose another"
         )
     if existing == directory and (mode := stat.S_IMODE(directory.stat().st_mode)) & 0o077:
-        return Diagnosis(WARNING, subject, f"others may look into it (mode {mode:o})", f"chmod 700 {directory}")
-    return Diagnosis(OK, subject, "writable" if existing == directory else "will be made")
+        return DoctorFinding(WARNING, subject, f"others may look into it (mode {mode:o})", f"chmod 700 {directory}")
+    return DoctorFinding(OK, subject, "writable" if existing == directory else "will be made")
 
 
-def _of_file_system(existing: Path) -> Diagnosis:
+def _of_file_system(existing: Path) -> DoctorFinding:
     kind = _kind_of(existing)
     if kind.partition(".")[0] in _NETWORK:
         message = f"{kind}: SQLite's write-ahead log needs a file system of this machine"
-        return Diagnosis(PROBLEM, "file system", message, "use a local disk, or etcd")
+        return DoctorFinding(PROBLEM, "file system", message, "use a local disk, or etcd")
     if kind in _PASSING:
         message = f"{kind}: the data ends with the container or the machine"
-        return Diagnosis(WARNING, "file system", message, "use a volume or a disk, unless this is a test")
-    return Diagnosis(OK, "file system", kind or "unknown")
+        return DoctorFinding(WARNING, "file system", message, "use a volume or a disk, unless this is a test")
+    return DoctorFinding(OK, "file system", kind or "unknown")
 
 
 def _kind_of(path: Path) -> str:
@@ -97,58 +99,62 @@ def _kind_of(path: Path) -> str:
     return max(fitting, default=(0, ""))[1]
 
 
-def _of_space(existing: Path) -> Diagnosis:
+def _of_space(existing: Path) -> DoctorFinding:
     free, inodes = shutil.disk_usage(existing).free, os.statvfs(existing)
     message = f"{free // _MIB} MiB are free"
     if inodes.f_files and inodes.f_favail < _FEW_INODES:
-        return Diagnosis(PROBLEM, "disk", f"{inodes.f_favail} files can be made", "delete files")
+        return DoctorFinding(PROBLEM, "disk", f"{inodes.f_favail} files can be made", "delete files")
     if free < _LOW:
-        return Diagnosis(PROBLEM if free < _FULL else WARNING, "disk", message, "free some space, or apiserver compact")
-    return Diagnosis(OK, "disk", message)
+        return DoctorFinding(
+            PROBLEM if free < _FULL else WARNING, "disk", message, "free some space, or apiserver compact"
+        )
+    return DoctorFinding(OK, "disk", message)
 
 
-def _of_lock(directory: Path) -> Diagnosis:
+def _of_lock(directory: Path) -> DoctorFinding:
     try:
         holder = DataDir(directory).holder()
     except OSError as exc:
-        return Diagnosis(PROBLEM, "lock", f"{exc.filename}: {exc.strerror}", "change the owner of the files")
+        return DoctorFinding(PROBLEM, "lock", f"{exc.filename}: {exc.strerror}", "change the owner of the files")
     if holder:
         message = f"process {holder} uses the directory; a second server needs one of its own"
-        return Diagnosis(OK, "lock", message)
-    return Diagnosis(OK, "lock", "no process uses the directory")
+        return DoctorFinding(OK, "lock", message)
+    return DoctorFinding(OK, "lock", "no process uses the directory")
 
 
-async def _of_database(directory: Path) -> Diagnosis:
+async def _of_database(directory: Path) -> DoctorFinding:
     path = DataDir(directory).database
     try:
         await FileReader(directory).close()
     except StorageError as exc:
-        return Diagnosis(PROBLEM, str(path), str(exc), "restore a backup, or use the release that wrote it")
-    return Diagnosis(OK, str(path), f"{DataDir(directory).size / _MIB:.1f} MiB; apiserver check verifies it")
+        return DoctorFinding(PROBLEM, str(path), str(exc), "restore a backup, or use the release that wrote it")
+    return DoctorFinding(OK, str(path), f"{DataDir(directory).size / _MIB:.1f} MiB; apiserver check verifies it")
 
 
-def _of_member(status: "MemberStatus") -> Iterator[Diagnosis]:
+def _of_member(status: "MemberStatus") -> Iterator[DoctorFinding]:
     subject = status.url
     if status.problem:
-        yield Diagnosis(PROBLEM, subject, status.problem, "start it, and look at --etcd-servers and the certificates")
+        yield DoctorFinding(
+            PROBLEM, subject, status.problem, "start it, and look at --etcd-servers and the certificates"
+        )
         return
     yield _of_version(status)
     for alarm in status.alarms:
         remedy = "apiserver compact --etcd-servers=..." if "NOSPACE" in alarm else "replace the member"
-        yield Diagnosis(PROBLEM, subject, alarm, remedy)
+        yield DoctorFinding(PROBLEM, subject, alarm, remedy)
     if status.is_learner or not status.has_leader:
         message = "it is a learner" if status.is_learner else "its cluster has no leader"
-        yield Diagnosis(PROBLEM, subject, message, "promote it, or start the other members")
+        yield DoctorFinding(PROBLEM, subject, message, "promote it, or start the other members")
     if status.size > 0.8 * _QUOTA:
         message = f"{status.size // _MIB} MiB, {status.used // _MIB} MiB of them in use"
-        yield Diagnosis(WARNING, subject, message, "etcd's default quota is 2048 MiB; run apiserver compact")
+        yield DoctorFinding(WARNING, subject, message, "etcd's default quota is 2048 MiB; run apiserver compact")
     if status.seconds > _SLOW_SECONDS:
-        yield Diagnosis(WARNING, subject, f"an answer took {status.seconds * 1000:.0f} ms", "look at its disk")
+        yield DoctorFinding(WARNING, subject, f"an answer took {status.seconds * 1000:.0f} ms", "look at its disk")
 
 
-def _of_version(status: "MemberStatus") -> Diagnosis:
+def _of_version(status: "MemberStatus") -> DoctorFinding:
     message = f"etcd {status.version}, {status.size // _MIB} MiB, revision {status.revision}"
     if status.has_reliable_progress:
-        return Diagnosis(OK, status.url, message)
+        return DoctorFinding(OK, status.url, message)
     remedy = "from 3.4.25 and 3.5.8 on, lists are answered from memory"
-    return Diagnosis(WARNING, status.url, message, remedy)
+    return DoctorFinding(WARNING, status.url, message, remedy)

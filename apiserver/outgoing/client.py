@@ -69,6 +69,12 @@ class HTTPSAnswer(Struct, frozen=True):
         return self.retry_after >= 0 and (self.status == _TOO_MANY or self.status >= _SERVER_ERRORS)
 
 
+def command_session(seconds: float) -> aiohttp.ClientSession:
+    """A session for a command that talks to one cluster; it connects within so many seconds, and has no other limit."""
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=seconds)
+    return aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0))
+
+
 class HTTPSClient:
     """Sends requests, and keeps connections for the next request to the same host with the same TLS context."""
 

@@ -18,7 +18,7 @@ import orjson
 from aiohttp import hdrs
 from msgspec import Struct
 
-from aio_apiserver.apiserver.outgoing import webhook_credentials
+from aio_apiserver.apiserver.outgoing import client, webhook_credentials
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.storage.encryption import strict_yaml
@@ -115,9 +115,7 @@ class Cluster:
 async def opened(config: ClusterConfig) -> AsyncIterator[Cluster]:
     """A client. Raises ClusterFailed, OSError, ValueError."""
     credential = await _credential(config)
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS)
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
+    async with client.command_session(_CONNECT_SECONDS) as session:
         yield Cluster(session, config, credential)
 
 
