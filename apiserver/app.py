@@ -137,6 +137,7 @@ def routes(parts: Parts) -> Routes:
             **debugging.exact(is_profiling=parts.settings.profiling),
             **compaction.exact(parts.compact),
             **(flow_dumps.exact(fairness, parts.clock.patience) if fairness is not None else {}),
+            **(parts.console.exact() if parts.console is not None else {}),
             "/": show_index,
             "/index.html": show_index,
         },
@@ -148,7 +149,6 @@ def routes(parts: Parts) -> Routes:
             **debugging.prefixes(is_profiling=parts.settings.profiling),
             **oidc_documents.prefixes(),
             **(parts.bench.prefixes() if parts.bench is not None else {}),
-            **(parts.console.prefixes() if parts.console is not None else {}),
         },
     )
 

@@ -53,6 +53,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = {
     "inspect": Subcommand("commands.inspect", "Show the objects of a data directory, an etcd or a backup."),
     "kubeconfig": Subcommand("commands.kubeconfig", "Print a kubeconfig for the administrator or another user."),
     "migrate": Subcommand("commands.migrate", "Copy a store to another one: embedded to etcd, and back."),
+    "report": Subcommand("commands.report", "Write what happened lately on a running server to an HTML file."),
     "restore": Subcommand("commands.restore", "Make a store from a backup."),
     "rotate": Subcommand("replicas.rotation", "Replace a key that all servers on one etcd share."),
     "versions": Subcommand("commands.versions", "List the minors of Kubernetes, with what is new and removed in each."),

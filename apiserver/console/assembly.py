@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from aio_apiserver.apiserver.access.assembly import Access
-from aio_apiserver.apiserver.console.front import API, HOME, ConsoleFront
+from aio_apiserver.apiserver.console.front import HOME, ConsoleFront
 from aio_apiserver.apiserver.console.one_time_codes import OneTimeCodes
+from aio_apiserver.apiserver.console.report_endpoint import REPORT, ReportEndpoint
 from aio_apiserver.apiserver.console.session_endpoints import SessionEndpoints
 from aio_apiserver.apiserver.console.sessions import MARK, ConsoleSessions
 from aio_apiserver.apiserver.console.timeline.history import ServerHistory
 from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
-from aio_apiserver.apiserver.console.timeline_endpoints import TimelineEndpoints
+from aio_apiserver.apiserver.console.timeline_endpoints import OF_OBJECT, TIMELINE, TimelineEndpoints
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.wire.context import Filter, Handler
@@ -25,6 +26,7 @@ class Console(Struct, frozen=True):
     front: ConsoleFront
     codes: OneTimeCodes
     history: ServerHistory
+    report: ReportEndpoint
 
     def before(self, authenticate: Filter) -> Filter:
         """The filter in the place of `authenticate`."""
@@ -34,9 +36,10 @@ class Console(Struct, frozen=True):
         """The filter that records requests for the timeline."""
         return self.history.trace.with_tracing(handler)
 
-    def prefixes(self) -> Mapping[str, Handler]:
-        """The handlers behind authentication and authorization."""
-        return {API: TimelineEndpoints(self.history).handle}
+    def exact(self) -> Mapping[str, Handler]:
+        """The handlers by path, behind authentication and authorization."""
+        timeline = TimelineEndpoints(self.history).handle
+        return {TIMELINE: timeline, OF_OBJECT: timeline, REPORT: self.report.handle}
 
     def link(self, url: str) -> str:
         """The address of the console, with a code by which an administrator signs in once.
@@ -50,5 +53,6 @@ def open_console(pki: Pki, access: Access, metrics: AccessMetrics, storage: Stor
     """The console of a server with --ui."""
     sessions, codes = ConsoleSessions(pki.ca.key, clock.patience.now), OneTimeCodes(clock.patience.monotonic)
     endpoints = SessionEndpoints(sessions, codes, pki.admin_token)
+    history = ServerHistory(RequestTrace(clock.patience, MARK), storage, clock)
     front = ConsoleFront(sessions, endpoints, access.tokens, metrics=metrics, clock=clock.patience)
-    return Console(front, codes, ServerHistory(RequestTrace(clock.patience, MARK), storage, clock))
+    return Console(front, codes, history, ReportEndpoint(history, pki.admin_tokens))

@@ -8,7 +8,8 @@ Must hold: pages need no user, because they show no data. A request that another
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.console import asset_files, foreign_requests
+from aio_apiserver.apiserver.console import foreign_requests
+from aio_apiserver.apiserver.console.pages import asset_files
 from aio_apiserver.apiserver.console.session_endpoints import PATH, SessionEndpoints, needs_user
 from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.metrics.access import AccessMetrics

@@ -9,7 +9,7 @@ all namespaces and requests of all clients. Must hold: anonymous users are refus
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.console.timeline.history import Moment, ServerHistory
+from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
 from aio_apiserver.apiserver.wire import parameters, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
@@ -33,11 +33,9 @@ class TimelineEndpoints:
         if request.method != hdrs.METH_GET:
             raise route_errors.RouteMethodNotAllowed
         if context.path == TIMELINE:
-            moment = Moment(_number(context, "step"), _number(context, "revision"))
+            moment = HistoryMoment(_number(context, "step"), _number(context, "revision"))
             return responses.json(request, context, dict(await self._history.after(moment)))
-        if context.path == OF_OBJECT:
-            return self._object(request, context)
-        return responses.not_found(context)
+        return self._object(request, context)
 
     def _object(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         group, resource, uid = (parameters.text(context.query, name) for name in ("group", "resource", "uid"))

@@ -26,6 +26,8 @@ _FLAGS = "Flags of the server, without their dashes: name=value."
 _VERSIONS = "The minors of Kubernetes for which tests run, once for each: 1.35, or 1.34,1.35,1.36."
 _UPDATE = "Write the golden recordings that tests compare with, instead of comparing."
 _EXISTING = "Use the cluster of this kubeconfig file instead: nothing is started, and nothing is put back."
+_REPORT = "Write an HTML report of each failing test to this folder: timeline, objects, log."
+_REPORT_ALL = "Write a report of each test that uses the server, also when it passes."
 _SEEN: pytest.StashKey[tuple["Server", int]] = pytest.StashKey()
 _READ_ONCE = ("kubernetes.config.kube_config", "kubernetes_asyncio.config.kube_config")
 """Modules that read KUBECONFIG when they are imported, and would then use the developer's own cluster."""
@@ -34,6 +36,7 @@ _OF_PODS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 """The variables by which a client in a pod finds its cluster. Tests run in pods, too."""
 _TITLE = "Requests to the API server"
 _SHOWN = 200
+_ALL = "--apiserver-report-all"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,6 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--apiserver-flags", action="append", default=[], metavar="NAME=VALUE", help=_FLAGS)
     group.addoption("--kubernetes-version", default="", metavar="MINOR[,MINOR...]", help=_VERSIONS)
     group.addoption("--apiserver-existing", metavar="KUBECONFIG", help=_EXISTING)
+    group.addoption("--apiserver-report", metavar="DIR", help=_REPORT)
+    group.addoption(_ALL, action="store_true", help=_REPORT_ALL)
     group.addoption("--apiserver-update-golden", action="store_true", help=_UPDATE)
     parser.addini("apiserver_manifests", _MANIFESTS, type="paths", default=[])
     parser.addini("apiserver_flags", _FLAGS, type="linelist", default=[])
@@ -104,6 +109,8 @@ def apiserver_session(
     from aio_apiserver.apiserver.testing.server import Server
 
     settings = {**apiserver_settings, **({"kubernetes_version": kubernetes_version} if kubernetes_version else {})}
+    if pytestconfig.getoption("--apiserver-report"):
+        settings["ui"] = True  # it records what reports show
     with Server(**settings) as server:
         yield server
 
@@ -163,7 +170,22 @@ def pytest_runtest_makereport(
     if server is not None and report.failed:
         seen = server.requests.matching(since=since)[-_SHOWN:]
         report.sections.append((f"{_TITLE} ({report.when})", "\n".join(map(str, seen))))
+    if server is not None and (report.failed or (report.when == "call" and item.config.getoption(_ALL))):
+        _write_report(item, report, server)
     return report
+
+
+def _write_report(item: pytest.Item, report: pytest.TestReport, server: "Server") -> None:
+    """Write the file of one test into the folder of --apiserver-report."""
+    folder = item.config.getoption("--apiserver-report")
+    if not folder:
+        return
+    name = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-")
+    path = Path(folder) / f"{name}.html"
+    failure = [("Failure", report.longreprtext)] if report.failed else []
+    texts = [(title, text) for title, text in report.sections if not title.startswith(_TITLE)]
+    server.report(path, title=f"{item.nodeid}: {report.outcome}", texts=[*failure, *texts])
+    report.sections.append(("Report", str(path)))
 
 
 def _settings(flags: list[str]) -> dict[str, Any]:

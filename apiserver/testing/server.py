@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from aio_apiserver.apiserver.bench import fault_rules
 from aio_apiserver.apiserver.bench.bench import Bench
@@ -30,7 +30,7 @@ from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
-from aio_apiserver.apiserver.testing import arguments, pki, users
+from aio_apiserver.apiserver.testing import arguments, pki, reports, users
 from aio_apiserver.apiserver.testing import manifests as loading
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.client_libraries import Clients
@@ -43,6 +43,9 @@ from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
 from aio_apiserver.apiserver.testing.webhooks import Webhooks
 from aio_apiserver.storage.kv.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.console.timeline.history import HistoryMoment
 
 T = TypeVar("T")
 
@@ -74,6 +77,7 @@ class Server(Waiting):
         self._running: Running | None = None
         self._webhooks: Webhooks | None = None
         self._finalizer: weakref.finalize[Any, Server] | None = None
+        self._report_begins: HistoryMoment | None = None
 
     # # Start and stop
 
@@ -207,6 +211,8 @@ class Server(Waiting):
         """Reset state, faults, clock and the record of requests to the start."""
         self.simulate.clear()
         self._call(self._bench.reset())
+        if self._live.parts.console is not None:
+            self._report_begins = self._call(self._live.parts.console.history.now())
 
     def set_baseline(self) -> None:
         """Make the present state the one that `reset` returns to."""
@@ -255,6 +261,16 @@ class Server(Waiting):
             host = HookHost(self._call, self._bench.catch_up, self.client, self._live.pki, self._bench.resources)
             self._webhooks = Webhooks(host)
         return self._webhooks
+
+    def report(self, path: Path | str, *, title: str = "", texts: Sequence[tuple[str, str]] = ()) -> None:
+        """Write what happened since the start or the last `reset` to one HTML file. It needs `ui=True`.
+
+        texts: titles and texts that the report shows, the failure of the test first.
+        """
+        console = self._live.parts.console
+        if console is None:
+            raise RuntimeError("a report needs a server with ui=True, which records")
+        reports.write(Path(path), self._call(reports.contents(self._live, self._report_begins, title, texts)))
 
     # # Internal
 

@@ -7,6 +7,7 @@ from msgspec import Struct, to_builtins
 
 from aio_apiserver.apiserver.console.timeline.object_changes import ObjectChange, object_change, object_then
 from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
+from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.factory.factory import StorageFactory
@@ -19,7 +20,7 @@ _LAG = 50
 """The caches of two resources may be so many revisions apart. A client gets these changes again."""
 
 
-class Moment(Struct, frozen=True):
+class HistoryMoment(Struct, frozen=True):
     """A place in the history: the events after it are asked for. step: of the requests. revision: of the objects."""
 
     step: int = 0
@@ -34,11 +35,11 @@ class ServerHistory:
         self._storage = storage
         self._clock = clock.patience
 
-    async def now(self) -> Moment:
+    async def now(self) -> HistoryMoment:
         """The present moment."""
-        return Moment(self.trace.steps, await self._storage.current_revision())
+        return HistoryMoment(self.trace.steps, await self._storage.current_revision())
 
-    async def after(self, moment: Moment) -> Mapping[str, Any]:
+    async def after(self, moment: HistoryMoment) -> Mapping[str, Any]:
         """The requests and changes after a moment, and the moment up to which they go."""
         step = self.trace.steps
         changes = await self.changes(moment.revision)
@@ -51,11 +52,14 @@ class ServerHistory:
             "isCut": len(changes) >= MOST_CHANGES,
         }
 
+    def raw_changes(self, revision: int) -> list[tuple[str, str, Change]]:
+        """The newest changes after a revision with group and resource, in order of revision."""
+        return sorted(self._storage.recent_changes(revision, _MOST_OF_RESOURCE), key=lambda one: one[2].revision)
+
     async def changes(self, revision: int) -> list[ObjectChange]:
         """The newest changes after a revision, in order of revision."""
-        found = sorted(self._storage.recent_changes(revision, _MOST_OF_RESOURCE), key=lambda one: one[2].revision)
         made: list[ObjectChange] = []
-        async for group, resource, change in in_turns(found[-MOST_CHANGES:]):
+        async for group, resource, change in in_turns(self.raw_changes(revision)[-MOST_CHANGES:]):
             try:
                 made.append(object_change(group, resource, change, self._time_of(change.at)))
             except Corrupt:

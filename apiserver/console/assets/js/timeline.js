@@ -324,7 +324,7 @@ export class Timeline {
       pen.lineTo(x, height);
       pen.stroke();
       pen.fillStyle = colours.faint;
-      pen.fillText(clock(at).slice(0, step < 1 ? 10 : 8), x + 4, 13);
+      if (x < this.width - 64) pen.fillText(clock(at).slice(0, step < 1 ? 10 : 8), x + 4, 13);
     }
   }
 

@@ -1,11 +1,24 @@
 /** timeline_page: the timeline of this server, live. */
-import { ApiError, get, kinds, query } from "./api.js";
-import { fill, h } from "./dom.js";
+import { ApiError, get, kinds, query, send } from "./api.js";
+import { fill, h, toast } from "./dom.js";
 import { objectLink } from "./shell.js";
 import { Timeline } from "./timeline.js";
 import { textOf } from "./yaml.js";
 
 const PAUSE = 1000;
+
+/** Save the report of the server as a file. */
+async function download() {
+  try {
+    const page = await (await send("/ui/api/report", { accept: "text/html" })).blob();
+    const link = h("a", { href: URL.createObjectURL(page), download: "apiserver-report.html" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), PAUSE);
+  } catch (error) {
+    toast(/** @type {Error} */ (error).message);
+  }
+}
+
 
 /** @returns {Promise<import("./shell.js").Page>} */
 export async function timelinePage() {
@@ -49,7 +62,7 @@ export async function timelinePage() {
   follow();
   return {
     title: "Timeline",
-    actions: [],
+    actions: [h("button", { class: "button", type: "button", onclick: download }, "Save a report")],
     body,
     keys: { "/": () => timeline.search.focus(), " ": () => timeline.hold(!timeline.isHeld), j: () => timeline.step(-1), k: () => timeline.step(1), ArrowLeft: () => timeline.step(-1), ArrowRight: () => timeline.step(1), "+": () => timeline.zoom(-1), "-": () => timeline.zoom(1) },
     escape: () => timeline.hold(false),

@@ -13,11 +13,11 @@ from pathlib import Path
 from aiohttp import hdrs, web
 from msgspec import Struct
 
-from aio_apiserver.apiserver.console.page_headers import page_headers
+from aio_apiserver.apiserver.console.pages.page_headers import page_headers
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 
-FOLDER = Path(__file__).parent / "assets"
+FOLDER = Path(__file__).parents[1] / "assets"
 START_PAGE = "index.html"
 _TYPES = {
     ".css": "text/css; charset=utf-8",

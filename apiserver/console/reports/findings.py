@@ -1,0 +1,84 @@
+"""findings: what stands out in a timeline: refused requests, repeated ones, injected faults, objects that change often.
+
+Pure. A person who looks at a failed test reads these lines first.
+
+    bad   3 times 409 Conflict: patch deployments.apps default/web by kopf
+    warn  kopf changed examples.example.org default/one 40 times, at status.counter
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_OFTEN = 10
+_MOST = 12
+_LONGEST = 300
+_OK = 400
+_BACKGROUND = frozenset({"leases", "masterleases"})
+
+Finding = dict[str, str]
+
+
+def findings(requests: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    """The findings, the gravest first."""
+    return [*_refused(requests), *_faults(requests), *_often(changes)][:_MOST]
+
+
+def request_words(one: Mapping[str, Any]) -> str:
+    """A request as a line: `patch deployments.apps/status default/web`."""
+    if not one["resource"]:
+        return f"{one['verb']} {one['path']}"
+    subresource = f"/{one['subresource']}" if one["subresource"] else ""
+    group = f".{one['group']}" if one["group"] else ""
+    place = "/".join(filter(None, (one["namespace"], one["name"])))
+    return f"{one['verb']} {one['resource']}{group}{subresource} {place}".rstrip()
+
+
+def client_words(one: Mapping[str, Any]) -> str:
+    """The first word of a User-Agent, without its version."""
+    return str(one["client"]).partition("/")[0].partition(" ")[0] or "a client"
+
+
+def _refused(requests: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    counts: Counter[tuple[str, ...]] = Counter()
+    messages: dict[tuple[str, ...], str] = {}
+    for one in requests:
+        if one["status"] >= _OK:
+            key = (str(one["status"]), one["reason"], request_words(one), client_words(one))
+            counts[key] += 1
+            messages[key] = one["message"]
+    for (status, reason, words, client), count in sorted(counts.items(), key=_gravest):
+        is_grave = status[0] == "5" or status not in ("404", "410")
+        text = f"{_times(count)}{status} {reason}: {words} by {client}"
+        yield _finding("bad" if is_grave else "info", text, messages[status, reason, words, client])
+
+
+def _times(count: int) -> str:
+    return f"{count} times " if count > 1 else ""
+
+
+def _gravest(item: tuple[tuple[str, ...], int]) -> tuple[bool, int]:
+    (status, *_), count = item
+    return status in ("404", "410"), -count
+
+
+def _faults(requests: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    counts = Counter(one["fault"] for one in requests if one["fault"])
+    for fault, count in counts.most_common():
+        yield _finding("info", f"{_times(count)}the test injected the fault {fault}", "")
+
+
+def _often(changes: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    counts: Counter[tuple[str, ...]] = Counter()
+    for one in changes:
+        if one["type"] == "MODIFIED" and one["resource"] not in _BACKGROUND:
+            path = one["differences"][0][0] if one["differences"] else "nothing that is shown"
+            place = "/".join(filter(None, (one["namespace"], one["name"])))
+            counts[one["manager"], f"{one['resource']} {place}", path] += 1
+    for (manager, place, path), count in counts.most_common():
+        if count >= _OFTEN:
+            yield _finding("warn", f"{manager or 'a client'} changed {place} {count} times, at {path}", "")
+
+
+def _finding(tone: str, text: str, detail: str) -> Finding:
+    return {"tone": tone, "text": text, "detail": detail[:_LONGEST]}

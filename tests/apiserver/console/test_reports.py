@@ -1,0 +1,156 @@
+"""Reports: what a failing test leaves behind, and what it must not."""
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from aio_apiserver.apiserver import command
+from aio_apiserver.apiserver.console.reports.findings import findings
+from aio_apiserver.apiserver.console.reports.report_summary import report_summary
+from aio_apiserver.testing import Refused, Server
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+CANARY = "canary-77ab01"
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server(ui=True) as running:
+        yield running
+
+
+def contents(path: Path) -> Any:
+    [data] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    return orjson.loads(data)
+
+
+def test_a_report_shows_the_requests_and_objects_since_the_reset(server: Server, tmp_path: Path) -> None:
+    with server.client() as client:
+        client.request("POST", MAPS, {"metadata": {"name": "before"}})
+        server.reset()
+        client.request("POST", MAPS, {"metadata": {"name": "one"}, "data": {"a": "1"}})
+        with pytest.raises(Refused):
+            client.request("POST", MAPS, {"metadata": {"name": "one"}})
+        client.request("POST", MAPS, {"metadata": {"name": "short"}})
+        client.request("DELETE", f"{MAPS}/short")
+    server.report(tmp_path / "folder" / "report.html", title="the title", texts=[("Failure", "assert False")])
+
+    data = contents(tmp_path / "folder" / "report.html")
+    assert [one["text"] for one in data["findings"]] == ["409 AlreadyExists: create configmaps default/one by a client"]
+    assert [(one["name"], one["state"]) for one in data["objects"]] == [("one", "created"), ("short", "deleted")]
+    assert data["texts"] == [{"title": "Failure", "text": "assert False"}]
+    assert {one["name"] for one in data["timeline"]["requests"]} == {"one", "short"}
+
+
+def test_a_report_needs_no_other_file_and_values_cannot_end_its_data(server: Server, tmp_path: Path) -> None:
+    with server.client() as client:
+        client.request("POST", MAPS, {"metadata": {"name": "markup"}, "data": {"a": "</script><script>alert(1)"}})
+    server.report(tmp_path / "report.html", title="<b>")
+
+    page = (tmp_path / "report.html").read_text()
+    assert not re.search(r"""(src|href)=["']|@import|url\(""", re.sub(r"<script type=.*", "", page, flags=re.DOTALL))
+    assert "<script>alert" not in page
+    assert f"<title>{html.escape('<b>')}</title>" in page
+    assert "default-src 'none'" in page
+
+
+def test_no_secret_value_is_in_a_report(server: Server, tmp_path: Path) -> None:
+    with server.client() as client:
+        client.request(
+            "POST", "/api/v1/namespaces/default/secrets", {"metadata": {"name": "s"}, "stringData": {"k": CANARY}}
+        )
+        client.request("POST", MAPS, {"metadata": {"name": "copy"}, "data": {"text": f"x{CANARY}x"}})
+        with pytest.raises(Refused):
+            client.request("GET", f"{MAPS}/{CANARY}")
+    server.report(tmp_path / "report.html", texts=[("Log", f"token {server.admin_token} {CANARY}")])
+
+    page = (tmp_path / "report.html").read_text()
+    assert CANARY not in page
+    assert "Y2FuYXJ5" not in page
+    assert server.admin_token not in page
+    assert contents(tmp_path / "report.html")["texts"] == [{"title": "Log", "text": "token (hidden) (hidden)"}]
+
+
+def test_a_server_without_the_console_has_no_report(tmp_path: Path) -> None:
+    with Server() as server, pytest.raises(RuntimeError, match="ui=True"):
+        server.report(tmp_path / "report.html")
+
+
+def test_the_command_writes_the_report_of_a_running_server(server: Server, tmp_path: Path) -> None:
+    live = server._live
+    flags = [f"--data-dir={live.settings.data_dir}", f"--secure-port={live.secure.port}"]
+
+    assert command.run(["report", str(tmp_path / "report.html"), *flags]) == 0
+    assert contents(tmp_path / "report.html")["title"] == "What happened lately"
+    assert command.run(["report", str(tmp_path / "none.html"), *flags, f"--cert-dir={tmp_path}"]) == 1
+
+
+def test_objects_that_change_again_and_again_stand_out() -> None:
+    change = {"type": "MODIFIED", "resource": "demos", "namespace": "a", "name": "b", "manager": "kopf"}
+    changes = [{**change, "differences": [["status.count", "1", "2"]]}] * 12
+
+    [found] = findings([], changes)
+
+    assert found["text"] == "kopf changed demos a/b 12 times, at status.count"
+
+
+def test_a_summary_keeps_values_from_becoming_markup(server: Server, tmp_path: Path) -> None:
+    with server.client() as client, pytest.raises(Refused):
+        client.request("GET", f"{MAPS}/`|x")
+    server.report(tmp_path / "report.html", title="a `title` | here", texts=[("Failure", "x\nE  assert 1 == 2")])
+
+    text = report_summary(contents(tmp_path / "report.html"), "report.html")
+    assert text.startswith("### `a 'title' ¦ here`\n")
+    assert "- `E assert 1 == 2`" in text
+    assert "'¦x" in text
+
+
+def test_the_report_of_a_failing_test_is_written_and_summed_up(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = pytester.path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    pytester.makepyfile(
+        """
+        def test_fails(apiserver):
+            with apiserver.client() as client:
+                client.request("GET", "/api/v1/namespaces/default/configmaps/missing")
+
+        def test_passes(apiserver):
+            pass
+        """
+    )
+
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", "--apiserver-report=reports")
+
+    [path] = (pytester.path / "reports").iterdir()
+    data = contents(path)
+    assert data["title"].endswith("::test_fails: failed")
+    assert "404 NotFound" in data["findings"][0]["text"]
+    assert data["texts"][0]["title"] == "Failure"
+    assert "404 NotFound: get configmaps default/missing" in summary.read_text()
+
+
+def test_a_report_draws_its_timeline(browser: Any, server: Server, tmp_path: Path) -> None:
+    with server.client() as client:
+        client.request("POST", MAPS, {"metadata": {"name": "drawn"}})
+    server.report(tmp_path / "report.html", texts=[("Failure", "assert False")])
+    page = browser.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+
+    page.goto(f"file://{tmp_path / 'report.html'}")
+    page.wait_for_selector(".tl-list li >> text=configmaps default/drawn created")
+    page.click("summary >> text=default/drawn")
+    page.wait_for_selector(".code >> text=drawn")
+
+    page.close()
+    assert problems == []
