@@ -11,6 +11,8 @@ tried; when it is tried, the machine decides.
 import argparse
 import asyncio
 import logging
+import os
+import signal
 import sys
 import time
 import traceback
@@ -31,7 +33,10 @@ _BAR = 20
 def main(words: Sequence[str]) -> int:
     arguments = _arguments(words)
     _silence()
-    outcomes = [_do(name, arguments) for name in PARTS if _is_picked(name, arguments.names)]
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell ignores it in the background, and programs inherit that
+    outcomes = [_do(name, arguments) for name in PARTS if _is_picked(name, arguments.names) and _is_possible(name)]
     reliability_page.write(results.load_all())
     return 0 if all(outcomes) else 1
 
@@ -57,6 +62,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--starts", type=int, default=100, help="starts of five replicas")
     parser.add_argument("--pairs", type=int, default=20_000, help="writes on one replica and lists on another")
     parser.add_argument("--restarts", type=int, default=10, help="restarts of replicas behind a balancer")
+    parser.add_argument("--requests", type=int, default=20_000, help="requests to this server and to KUBE_APISERVER")
     parser.add_argument("--fuzzed-requests", type=int, default=200_000)
     parser.add_argument("--examples", type=int, default=20, help="requests for each operation of the OpenAPI documents")
     parser.add_argument("--fuzzed-inputs", type=int, default=100_000, help="inputs for each function that reads bytes")
@@ -75,6 +81,14 @@ def _silence() -> None:
 
 def _is_picked(part: str, names: Sequence[str]) -> bool:
     return not names or any(part == name or part.startswith(f"{name}.") for name in names)
+
+
+def _is_possible(name: str) -> bool:
+    needs = PARTS[name].needs
+    if needs and not os.environ.get(needs):
+        sys.stdout.write(f"{name}: left out, since {needs} is not set\n")
+        return False
+    return True
 
 
 def _do(name: str, arguments: argparse.Namespace) -> bool:

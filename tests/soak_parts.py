@@ -31,7 +31,7 @@ from tests.attacks import large_definitions, overload, rows
 from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
-from tests.reliability import kills, long_runs
+from tests.reliability import differential, kills, long_runs
 from tests.reliability.outcomes import Outcome
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
@@ -203,6 +203,11 @@ async def replicas_restart_in_turns(arguments: argparse.Namespace) -> str:
         )
 
 
+async def differential_requests(arguments: argparse.Namespace) -> Outcome:
+    """Generated requests to this server and to the kube-apiserver that KUBE_APISERVER names."""
+    return await differential.run(requests=arguments.requests, seed=arguments.seed)
+
+
 async def fuzzed_requests(arguments: argparse.Namespace) -> str:
     """Recorded requests that went wrong."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
@@ -253,11 +258,15 @@ Work = Callable[[argparse.Namespace], Awaitable[Outcome | str]]
 
 
 class Part(Struct, frozen=True):
-    """A part. much: the argument that says how much of it is wanted. at_once: how much one run does of that."""
+    """A part. much: the argument that says how much of it is wanted. at_once: how much one run does of that.
+
+    needs: the environment variable without which it is left out.
+    """
 
     work: Work
     much: str = ""
     at_once: int = 0
+    needs: str = ""
 
     def wanted(self, arguments: argparse.Namespace) -> int:
         """How much is wanted. A part without an argument for it is done once."""
@@ -296,6 +305,7 @@ PARTS: Mapping[str, Part] = {
     "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "watch_runs", 5),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},
     "aging.sqlite": Part(long_runs.aging_of_a_store, "lease_updates", 4_000_000),
+    "differential": Part(differential_requests, "requests", 2_000, needs="KUBE_APISERVER"),
     "storms.restart": Part(long_runs.storm),
     "replicas.starts": Part(replicas_killed_at_start, "starts", 20),
     "replicas.reads": Part(replicas_read_after_writes, "pairs", 20_000),

@@ -7,7 +7,7 @@ from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import owner_references
-from aio_apiserver.registry.generic.bodies import decoding
+from aio_apiserver.registry.generic.bodies import contents, decoding
 from aio_apiserver.registry.generic.options import check_create
 from aio_apiserver.registry.generic.rest import Creater
 from aio_apiserver.registry.generic.served import Served
@@ -16,8 +16,9 @@ from aio_apiserver.registry.generic.served import Served
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:
     """Decode the body and create the object."""
     chosen = output.negotiated(context, served)
-    options = parameters.create_options(context.query)
     body = await bodies.read_typed(request, context)
+    contents.check_media_type(body)
+    options = parameters.create_options(context.query)
     check_create(options)
     given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     obj = given.obj

@@ -65,15 +65,15 @@ class FuzzingClient:
     async def send(self, request: FuzzedRequest) -> None:
         try:
             async with asyncio.timeout(HANG_SECONDS):
-                answer = await self._exchange(request)
+                answer = await self.exchange(request)
         except TimeoutError:
-            self.fuzzed.hangs.append(_told(request))
+            self.fuzzed.hangs.append(told(request))
             await self.close()
         except (ConnectionError, asyncio.IncompleteReadError, IndexError, ValueError) as failure:
-            self.fuzzed.broken.append(f"{failure!r} {_told(request)} behind {self._before or 'no request'}")
+            self.fuzzed.broken.append(f"{failure!r} {told(request)} behind {self._before or 'no request'}")
             await self.close()
         else:
-            self._before = f"{answer.status} {_told(request)}" if self._streams is not None else ""
+            self._before = f"{answer.status} {told(request)}" if self._streams is not None else ""
             self._judge(request, answer)
 
     async def close(self) -> None:
@@ -82,7 +82,7 @@ class FuzzingClient:
             await asyncio.gather(self._streams[1].wait_closed(), return_exceptions=True)
             self._streams, self._before = None, ""
 
-    async def _exchange(self, request: FuzzedRequest) -> Answer:
+    async def exchange(self, request: FuzzedRequest) -> Answer:
         if self._streams is None:
             self._streams = await asyncio.open_connection(LOOPBACK, self.port, ssl=self.tls, limit=1 << 22)
         reader, writer = self._streams
@@ -108,15 +108,16 @@ class FuzzingClient:
         self.fuzzed.statuses[answer.status] += 1
         text = answer.body.decode("utf-8", "replace")
         if _PANIC in text:
-            self.fuzzed.panics.append(_told(request))
+            self.fuzzed.panics.append(told(request))
         elif answer.status == 500 and text:
             if why := reason(text):
                 self.fuzzed.known[why] += 1
             else:
-                self.fuzzed.unknown.append(f"{text[:500]} {_told(request)}")
+                self.fuzzed.unknown.append(f"{text[:500]} {told(request)}")
 
 
-def _told(request: FuzzedRequest) -> str:
+def told(request: FuzzedRequest) -> str:
+    """A request in one line."""
     return f"{request.method} {request.target} {dict(request.headers)} {request.body[:3000]!r}"
 
 

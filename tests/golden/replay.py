@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import kubectl  # noqa: E402 - the recordings' own modules import each other by these names
-import oracle  # noqa: E402
+import oracle as oracle  # noqa: E402
 
 AREAS = tuple(sorted(path.name.removesuffix(".json.gz") for path in (HERE / "cassettes").glob("*.json.gz")))
 KUBECTL = "kubectl"

@@ -149,6 +149,14 @@ SECTIONS: Sequence[Section] = (
         1,
     ),
     Section(
+        "Answers beside kube-apiserver",
+        "Requests of the recordings, most of them a little wrong, go to this server and to a kube-apiserver of the "
+        "same minor, which KUBE_APISERVER names. Each difference has a row in `tests/reliability/differences.toml`.",
+        {"differential": "SQLite, and kube-apiserver on etcd"},
+        "requests",
+        20_000,
+    ),
+    Section(
         "Lifecycle of the test bench",
         "Servers are started and stopped, and programs are interrupted at random moments, 16 at once. No process, "
         "port, descriptor, task, folder or thread is left.",

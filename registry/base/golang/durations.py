@@ -5,11 +5,10 @@ Pure. Flags, the timeout parameter, configuration files and schedules use this g
 
 import re
 
-from aio_apiserver.registry.base.golang.quoting import quote
-
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TERM = re.compile(r"([0-9]*\.?[0-9]*)([^0-9.]*)")
 _MAX_SECONDS = (2**63 - 1) / 1e9
+_MOST_DIGITS = str(2**63)
 
 
 class InvalidDuration(ValueError):
@@ -26,7 +25,7 @@ def parse(text: str) -> float:
     if unsigned == "0":
         return 0.0
     if not unsigned:
-        raise InvalidDuration(f"time: invalid duration {quote(text)}")
+        raise InvalidDuration(f"time: invalid duration {_quoted(text)}")
     seconds = 0.0
     position = 0
     while position < len(unsigned):
@@ -35,18 +34,37 @@ def parse(text: str) -> float:
         seconds += _term(match[1], match[2], text)
         position = match.end()
     if seconds > _MAX_SECONDS:
-        raise InvalidDuration(f"time: invalid duration {quote(text)}")
+        raise InvalidDuration(f"time: invalid duration {_quoted(text)}")
     return -seconds if text.startswith("-") else seconds
 
 
 def _term(number: str, unit: str, text: str) -> float:
-    if number in ("", "."):
-        raise InvalidDuration(f"time: invalid duration {quote(text)}")
+    if number in ("", ".") or _is_too_long(number.partition(".")[0].lstrip("0")):
+        raise InvalidDuration(f"time: invalid duration {_quoted(text)}")
     if not unit:
-        raise InvalidDuration(f"time: missing unit in duration {quote(text)}")
+        raise InvalidDuration(f"time: missing unit in duration {_quoted(text)}")
     if unit not in _UNITS:
-        raise InvalidDuration(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
+        raise InvalidDuration(f"time: unknown unit {_quoted(unit)} in duration {_quoted(text)}")
     return float(number) * _UNITS[unit]
+
+
+def _is_too_long(digits: str) -> bool:
+    return (len(digits), digits) > (len(_MOST_DIGITS), _MOST_DIGITS)
+
+
+def _quoted(text: str) -> str:
+    r"""The text as the messages of Go's time package quote it: each byte of a character outside of ASCII on its own.
+
+    >>> print(_quoted('5é"'))
+    "5\xc3\xa9\""
+    """
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if " " <= character < "\x80":
+        return f"\\{character}" if character in '"\\' else character
+    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogateescape"))
 
 
 def show(seconds: float) -> str:

@@ -72,6 +72,12 @@ class BodyContent(Struct, frozen=True):
         return group, version, stated.get("kind", "")
 
 
+def check_media_type(body: Body) -> None:
+    """Raises UnsupportedMediaType for a body in no format of objects."""
+    if body.media_type not in media_types.OF_OBJECTS:
+        raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
+
+
 async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyContent:
     """The content of a body. Raises UnreadableBody, UnsupportedMediaType."""
     match body.media_type:
@@ -96,7 +102,7 @@ async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyCo
 def _json(body: bytes) -> BodyContent:
     """The content of a JSON body. Raises UnreadableBody."""
     text = json_characters.readable(body)
-    value = _parsed(text)
+    value = _parsed(text, body)
     return BodyContent(value if type(value) is dict else _map_of(value), text)
 
 
@@ -116,11 +122,12 @@ def _check_depth(value: Any, text: bytes = b"") -> None:
         raise UnreadableBody(_NO_TYPE + exc.message) from exc
 
 
-def _parsed(text: bytes) -> Any:
+def _parsed(text: bytes, sent: bytes) -> Any:
+    """The value of a text. sent: what the client has sent, for the message about a byte that is no UTF-8."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
-        raise UnreadableBody(_NO_TYPE + (json_errors.describe(text) or str(exc))) from exc
+        raise UnreadableBody(_NO_TYPE + (json_errors.describe(sent) or str(exc))) from exc
     if text.count(b"{") + text.count(b"[") > depth.MOST:
         _check_depth(value, text)
     return value

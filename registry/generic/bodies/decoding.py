@@ -53,6 +53,8 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
         raise _unfit(kind, expected, exc.message) from exc
     if found.strict_errors or decoded.strict_errors:
         _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
+    if served.is_custom and kind != expected:
+        raise _of_another_kind(kind, expected, decoded.obj["metadata"])
     return decoded
 
 
@@ -100,7 +102,7 @@ def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> 
 
 
 def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
-    """The same for a custom resource, which must state its kind. Raises BadRequest, Invalid."""
+    """The same for a custom resource, which must state a kind. Raises BadRequest."""
     api_version, name = found.value.get("apiVersion") or "", found.value.get("kind")
     if not name:
         shown = body.decode(errors="replace")
@@ -113,12 +115,13 @@ def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVer
             f"the API version in the data ({api_version}) does not match "
             f"the expected API version ({expected.api_version})"
         )
-    if name != expected.kind:
-        metadata = found.value.get("metadata")
-        title = metadata.get("name") if isinstance(metadata, dict) else ""
-        wrong = field.invalid("kind", name, f"must be {expected.kind}")
-        raise invalid_of(GroupKind(expected.group, name), str(title or ""), [wrong])
-    return expected
+    return GroupVersionKind(expected.group, expected.version, name)
+
+
+def _of_another_kind(kind: GroupVersionKind, expected: GroupVersionKind, metadata: dict[str, Any]) -> errors.Invalid:
+    """The error for a custom resource that can be decoded, and states another kind."""
+    wrong = field.invalid("kind", kind.kind, f"must be {expected.kind}")
+    return invalid_of(GroupKind(kind.group, kind.kind), metadata.get("name") or "", [wrong])
 
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:

@@ -45,6 +45,8 @@ def updated(
         text = json_characters.readable(patch.text)
         if served.types.version >= patch_types.CHECKED_FIRST and not _is_json(text):
             raise errors.BadRequest("invalid JSON patch")
+        if text != patch.text and not _is_json(text):
+            text = patch.text  # the message names the byte that the client has sent
         make = _Patched(kind, replace(patch, text=text), served, request, name).make
     return UpdatedObject(_Named(make, served, request, name).make)
 

@@ -128,3 +128,16 @@ async def test_a_definition_takes_what_it_defined_with_it(server: Server) -> Non
 
     assert deleted.json["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
     assert (await send(server, "GET", "/apis/example.com")).status == 404
+
+
+async def test_metadata_that_cannot_be_decoded_are_told_before_another_kind(server: Server) -> None:
+    await define(server, definition(scope="Cluster"))
+
+    unfit = await send(server, "POST", WIDGETS, {**widget("a"), "kind": "Other", "metadata": {"name": 1}})
+    other = await send(server, "POST", WIDGETS, {**widget("a"), "kind": "Other"})
+
+    assert (unfit.status, other.status) == (400, 422)
+    assert unfit.json["message"].startswith(
+        'Other in version "v1" cannot be handled as a Widget: json: cannot unmarshal'
+    )
+    assert other.json["message"] == ('Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Widget')

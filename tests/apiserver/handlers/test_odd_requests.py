@@ -8,6 +8,7 @@ from tests.apiserver.serving import as_admin, ask, running
 MAPS = "/api/v1/namespaces/default/configmaps"
 STATUSES = "/api/v1/componentstatuses"
 YAML = "application/yaml"
+MERGE = "application/merge-patch+json"
 
 
 class Odd(NamedTuple):
@@ -18,6 +19,8 @@ class Odd(NamedTuple):
     says: str
     method: str = "GET"
     accept: str = "application/json"
+    sent: str = "application/json"
+    body: bytes = b""
 
 
 ODD = {
@@ -33,6 +36,12 @@ ODD = {
     "a name that is none, and no type of ours": Odd(f"{MAPS}/a%25", 406, "406: Not Acceptable", accept="text/html"),
     "a name that is none, and no method": Odd(f"{MAPS}/..", 405, "does not allow this method", method="OPTIONS"),
     "no method of a proxy": Odd("/api/v1/nodes/x/proxy", 405, "does not allow this method", method="FOO"),
+    "wrong options, and no type of ours": Odd(f"{MAPS}?dryRun=x", 415, "unknown format", "POST", sent="text/plain"),
+    "a byte that is no UTF-8": Odd(MAPS, 400, "invalid character 'Ó' looking for", "POST", body=b"\xd3"),
+    "a patch that is no UTF-8": Odd(
+        "/api/v1/namespaces/default", 400, "invalid character 'Ó' looking for", "PATCH", sent=MERGE, body=b"\xd3"
+    ),
+    "a timeout out of range": Odd(f"{MAPS}?timeout=9223372036854775809", 400, "time: invalid duration"),
     "a token and a version": Odd(f"{MAPS}?continue=x&resourceVersion=1", 400, "invalid continue token"),
 }
 
@@ -41,7 +50,14 @@ async def test_odd_requests_are_answered_as_kubernetes_does(tmp_path: Path) -> N
     async with running(tmp_path) as server:
         tls = as_admin(server)
         answers = {
-            what: await ask(server.secure.port, odd.target, method=odd.method, headers={"Accept": odd.accept}, tls=tls)
+            what: await ask(
+                server.secure.port,
+                odd.target,
+                method=odd.method,
+                headers={"Accept": odd.accept, "Content-Type": odd.sent},
+                body=odd.body,
+                tls=tls,
+            )
             for what, odd in ODD.items()
         }
 

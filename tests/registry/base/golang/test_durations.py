@@ -35,6 +35,9 @@ def test_reads_gos_durations(text: str, seconds: float) -> None:
         ("5", 'time: missing unit in duration "5"'),
         ("1x", 'time: unknown unit "x" in duration "1x"'),
         ("1s 2s", 'time: unknown unit "s " in duration "1s 2s"'),
+        ("-9223372036854775809", 'time: invalid duration "-9223372036854775809"'),
+        ("\ufeff", r'time: invalid duration "\xef\xbb\xbf"'),
+        ('5"\\\n', r'time: unknown unit "\"\\\x0a" in duration "5\"\\\x0a"'),
         ("3000000h", 'time: invalid duration "3000000h"'),
     ],
 )
