@@ -51,10 +51,10 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
             decoded = await worker_thread.run(partial(_decoded, served, found), body.user)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
+    if served.is_custom and kind != expected:  # its fields are not compared with the schema
+        raise _of_another_kind(kind, expected, decoded.obj["metadata"])
     if found.strict_errors or decoded.strict_errors:
         _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
-    if served.is_custom and kind != expected:
-        raise _of_another_kind(kind, expected, decoded.obj["metadata"])
     return decoded
 
 

@@ -134,8 +134,9 @@ async def test_metadata_that_cannot_be_decoded_are_told_before_another_kind(serv
     await define(server, definition(scope="Cluster"))
 
     unfit = await send(server, "POST", WIDGETS, {**widget("a"), "kind": "Other", "metadata": {"name": 1}})
-    other = await send(server, "POST", WIDGETS, {**widget("a"), "kind": "Other"})
+    other = await send(server, "POST", WIDGETS, {**widget("a"), "kind": "Other", "unknown": 1})
 
+    assert "warning" not in other.headers
     assert (unfit.status, other.status) == (400, 422)
     assert unfit.json["message"].startswith(
         'Other in version "v1" cannot be handled as a Widget: json: cannot unmarshal'
