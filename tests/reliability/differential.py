@@ -165,6 +165,7 @@ def _shown(answer: Answer) -> str:
 def _normal(answer: Answer, namespace: str) -> Any:
     media_type = answer.headers.get("content-type", "")
     body = replay.oracle.parse(media_type, answer.body)
+    replay.oracle.unordered(body)
     normal = replay.oracle.Normal({"ns": namespace}, True)
     return {
         "status": answer.status,

@@ -10,6 +10,7 @@ MAX_DEPTH = 10_000
 
 _END = "unexpected end of JSON input"
 _BLANK = frozenset(b" \t\r\n")
+_BLANK_AT_END = ord(" ")
 _DIGITS = frozenset(b"0123456789")
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 _ESCAPES = frozenset(b'bfnrt\\/"')
@@ -126,10 +127,10 @@ class _Scanner:
                 self._escape()
 
     def _escape(self) -> None:
-        char = self._take()
+        char = self._take_or_blank()
         if char == ord("u"):
             for _ in range(4):
-                if self._take() not in _HEX:
+                if self._take_or_blank() not in _HEX:
                     self._at -= 1
                     self._fail("in \\u hexadecimal character escape")
         elif char not in _ESCAPES:
@@ -139,7 +140,7 @@ class _Scanner:
     def _literal(self, word: bytes) -> None:
         for char in word[1:]:
             where = f"in literal {word.decode()} (expecting {_quoted(char)})"
-            if self._take() != char:
+            if self._take_or_blank() != char:
                 self._at -= 1
                 self._fail(where)
 
@@ -160,7 +161,7 @@ class _Scanner:
             self._digits()
 
     def _digit(self, where: str) -> int:
-        char = self._take()
+        char = self._take_or_blank()
         if char not in _DIGITS:
             self._at -= 1
             self._fail(where)
@@ -183,8 +184,16 @@ class _Scanner:
         self._at += 1
         return self._text[self._at - 1]
 
+    def _take_or_blank(self) -> int:
+        """The next byte of a number, a literal or an escape. At the end of the text, Go's scanner reads a blank."""
+        if self._at < len(self._text):
+            return self._take()
+        self._at += 1
+        return _BLANK_AT_END
+
     def _fail(self, where: str) -> None:
-        raise _Mistake(f"invalid character {_quoted(self._text[self._at])} {where}")
+        char = self._text[self._at] if self._at < len(self._text) else _BLANK_AT_END
+        raise _Mistake(f"invalid character {_quoted(char)} {where}")
 
 
 def _quoted(char: int) -> str:
