@@ -159,7 +159,7 @@ def differences(theirs: Answer, ours: Answer, namespace: str, *, is_watch: bool)
 
 
 def _shown(answer: Answer) -> str:
-    return answer.body[:_ANSWER_SHOWN].decode(errors="replace")
+    return " ".join(answer.body[:_ANSWER_SHOWN].decode(errors="replace").split())
 
 
 def _normal(answer: Answer, namespace: str) -> Any:
