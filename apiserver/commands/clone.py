@@ -123,17 +123,21 @@ class _Cloning:
         """Copy all that is wanted. Raises ClusterFailed, ValueError."""
         built_in = {resource.name: resource for resource in _built_in()}
         definitions = [item async for item in self._items(built_in[_DEFINITIONS])]
-        custom = {item["metadata"]["name"]: _custom_of(item) for item in definitions}
-        known = {name for one in (*built_in.values(), *custom.values()) for name in (one.plural, one.name)}
+        custom = [_custom_of(item) for item in definitions]
+        self._check_names([*built_in.values(), *custom])
+        of_definitions = built_in.pop(_DEFINITIONS)
+        for resource in filter(self._is_wanted, (*built_in.values(), *custom)):
+            async for item in self._items(resource):
+                self._add(resource, item)
+        for item, resource in zip(definitions, custom, strict=True):
+            if self._is_wanted(of_definitions) or self._is_wanted(resource):
+                self._add(of_definitions, item)
+
+    def _check_names(self, resources: Sequence[ClonedResource]) -> None:
+        """Raises ValueError for a name in --kinds that no resource has."""
+        known = {name for one in resources for name in (one.plural, one.name)}
         if strange := self._named - known:
             raise ValueError(f"--kinds: nothing is called {', '.join(sorted(strange))}")
-        for resource in (*built_in.values(), *custom.values()):
-            if resource.name != _DEFINITIONS and self._is_wanted(resource):
-                async for item in self._items(resource):
-                    self._add(resource, item)
-        for item in definitions:
-            if self._is_wanted(built_in[_DEFINITIONS]) or self._is_wanted(custom[item["metadata"]["name"]]):
-                self._add(built_in[_DEFINITIONS], item)
 
     def _is_wanted(self, resource: ClonedResource) -> bool:
         if {resource.plural, resource.name} & self._named or resource.name == _NAMESPACES:
