@@ -303,6 +303,7 @@ PARTS: Mapping[str, Part] = {
     "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 5),
     "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 5),
     "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "watch_runs", 5),
+    "watches.left-behind": Part(long_runs.watches_left_behind, "watch_runs", 20),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},
     "aging.sqlite": Part(long_runs.aging_of_a_store, "lease_updates", 4_000_000),
     "differential": Part(differential_requests, "requests", 2_000, needs="KUBE_APISERVER"),

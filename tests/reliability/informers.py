@@ -57,7 +57,7 @@ async def _wave(clients: Sequence["_Informer"], churn: Churn, session: aiohttp.C
             following += [asyncio.create_task(client.follow()) for client in clients]
             await asyncio.gather(*(client.synced.wait() for client in clients))
         await churn.mark(f"the end of {churn.writes}")
-        final, version = await _listed(session, {})
+        final, version = await listed(session, {})
         async with asyncio.timeout(_PATIENCE):
             for client in clients:
                 await client.until(version)
@@ -107,7 +107,7 @@ class _Informer:
 
     async def _list(self) -> str:
         params = {"in pages": {"limit": str(self._chance.randint(3, 20))}, "from the cache": {"resourceVersion": "0"}}
-        self.copy, version = await _listed(self._session, params.get(self.way, {}))
+        self.copy, version = await listed(self._session, params.get(self.way, {}))
         self._version = version
         return str(version)
 
@@ -135,7 +135,7 @@ class _Informer:
             self.copy[name] = json_of(obj)
 
 
-async def _listed(session: aiohttp.ClientSession, params: Mapping[str, str]) -> tuple[Copy, int]:
+async def listed(session: aiohttp.ClientSession, params: Mapping[str, str]) -> tuple[Copy, int]:
     """A list, all its pages if it has several, and its version."""
     found: Copy = {}
     version = "0"

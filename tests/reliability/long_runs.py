@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
-from tests.reliability import aging, chunks, histories, informers, storms, watches
+from tests.reliability import aging, chunks, histories, informers, left_behind, storms, watches
 from tests.reliability.aging import Aging
 from tests.reliability.histories import Histories, replica_of
 from tests.reliability.outcomes import Outcome, sum_of
@@ -21,7 +21,8 @@ from tests.reliability.tally import Tally
 from tests.reliability.watches import Scale
 from tests.storage.kv import etcd_cluster, small_disk
 from tests.storage.kv.etcd_cluster import PeerNetwork
-from tests.storage.kv.etcd_server import Member, binaries
+from tests.storage.kv.etcd_server import HOST, Member, binaries
+from tests.storage.kv.tcp_proxy import TcpProxy
 
 OPERATIONS = 2_000
 STORM = storms.Scale(informers=500, objects=50_000, namespaces=50)
@@ -91,6 +92,23 @@ async def watches_on_a_cluster_in_trouble(arguments: argparse.Namespace) -> Outc
                     for seed in range(arguments.seed, arguments.seed + arguments.watch_runs)
                 ]
             )
+
+
+async def watches_left_behind(arguments: argparse.Namespace) -> Outcome:
+    """Two servers on one etcd, one of which is cut off from it while etcd compacts its history."""
+    with Member(binary=_newest()) as member:
+        async with TcpProxy(member.client_port) as proxy:
+            near = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
+            far = ServerSettings(storage_backend="etcd3", etcd_servers=f"http://{HOST}:{proxy.port}")
+            async with Server(**near) as one, Server(**far) as other:
+                return await left_behind.run(
+                    replica_of(one),
+                    replica_of(other),
+                    proxy=proxy,
+                    member=member,
+                    rounds=arguments.watch_runs,
+                    seed=arguments.seed,
+                )
 
 
 async def informers_of_one_server(arguments: argparse.Namespace) -> Outcome:

@@ -103,6 +103,14 @@ SECTIONS: Sequence[Section] = (
         10,
     ),
     Section(
+        "Watches of a replica that was left behind",
+        "One of two replicas is cut off from etcd, which compacts the changes meanwhile. Its clients get 410 and list "
+        "again. The clients of the other replica see every event. All copies equal a final list.",
+        {"watches.left-behind": "two servers on one etcd"},
+        "losses",
+        100,
+    ),
+    Section(
         "List, then watch",
         "A client lists at once, in pages, from the cache or as a watch, and watches from there, under 200 writes a "
         "second. Its copy equals a final list byte for byte.",
