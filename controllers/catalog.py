@@ -24,6 +24,7 @@ from aio_apiserver.controllers.node_lifecycle import NodeLifecycle
 from aio_apiserver.controllers.persistent_volumes import PersistentVolumeBinder
 from aio_apiserver.controllers.pod_garbage import PodGarbageCollector
 from aio_apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
+from aio_apiserver.controllers.resource_claims import ResourceClaimController
 from aio_apiserver.controllers.resource_quotas import ResourceQuotaController
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.stateful_sets import StatefulSetController
@@ -55,6 +56,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         PodGarbageCollector,
         ReplicaSetController,
         ReplicationControllerController,
+        ResourceClaimController,
         ResourceQuotaController,
         RootCertificatePublisher,
         ServiceAccountController,

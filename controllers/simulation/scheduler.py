@@ -12,28 +12,27 @@ from functools import partial
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.volume_scheduling import PodClaims
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
-from aio_apiserver.controllers.runtime.places import DISRUPTION_BUDGETS, NAMESPACES, NODES, PODS
+from aio_apiserver.controllers.runtime.places import DISRUPTION_BUDGETS, NAMESPACES, NODES, PODS, RESOURCE_CLAIMS
 from aio_apiserver.controllers.runtime.ranked_queue import RankedQueue
 from aio_apiserver.controllers.scheduling import preemption
 from aio_apiserver.controllers.scheduling.cluster_view import ClusterView
 from aio_apiserver.controllers.scheduling.node_views import is_alike
 from aio_apiserver.controllers.scheduling.pod_views import PodView, may_have_changed, view_of
 from aio_apiserver.controllers.scheduling.preemption import PreemptionCandidate
-from aio_apiserver.controllers.scheduling.rejections import NO_NODES, Diagnosis
-from aio_apiserver.controllers.scheduling.search import Search, Wanted
+from aio_apiserver.controllers.scheduling.rejections import NO_NODES, Diagnosis, not_preempted
+from aio_apiserver.controllers.scheduling.search import Excluded, Search, Wanted
 from aio_apiserver.controllers.scheduling.waiting import WaitingPods
 from aio_apiserver.controllers.simulation import preempting
+from aio_apiserver.controllers.simulation.device_allocation import DeviceAllocation, PodDevices
 from aio_apiserver.controllers.simulation.scheduling_writes import SCHEDULER, SchedulingWrites
 from aio_apiserver.controllers.simulation.volume_binding import VolumeBinding
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 
-_RESOURCE_CLAIMS = ResourcePath("resource.k8s.io", "v1", "resourceclaims")
-_NO_CLAIMS = "no new claims to deallocate"
+_NO_CLAIMS, _STILL_CLAIMS = "no new claims to deallocate", "still not schedulable"
 _MOST_WRITES = 64
 """The bindings and conditions that are written at once."""
 _LOOK_AGAIN, _LOOK_AT_NEIGHBOURS = "look again", "look again at pods with rules about others"
@@ -81,6 +80,8 @@ class Scheduler(Controller):
         self._budgets = self.follow(DISRUPTION_BUDGETS)
         self.follow(NAMESPACES).listen(self._namespace_changed)
         self._volumes = VolumeBinding(self.follow, self._claims_changed)
+        has_devices = self.client.served.get(RESOURCE_CLAIMS) is not None
+        self._devices = DeviceAllocation(self.follow, partial(self._look_again, _LOOK_AGAIN)) if has_devices else None
 
     @property
     def is_idle(self) -> bool:
@@ -163,10 +164,16 @@ class Scheduler(Controller):
             self._waiting.put(pod, why, is_current=True)
             await self._write(pod, partial(self._writes.tell, pod.obj, why))
             return
+        devices = PodDevices()
+        if self._devices is not None and pod.obj["spec"].get("resourceClaims"):
+            devices = self._devices.of(pod.obj)
+        if devices.problem:
+            why = self._problem(pod.obj, devices.problem)
+            self._waiting.put(pod, why, is_current=True)
+            await self._write(pod, partial(self._writes.tell, pod.obj, why))
+            return
         began = self.desk.clock.patience.monotonic()
-        wanted = Wanted(pod, self._view)
-        if claims.bound or claims.open:
-            wanted = Wanted(pod, self._view, self._volumes.keeps_away(claims))
+        wanted = Wanted(pod, self._view, self._excluding(claims, devices))
         found = self._search.find(wanted, claims.chosen or pod.nominated_node)
         if not found.node:
             self._spent += self.desk.clock.patience.monotonic() - began
@@ -178,19 +185,44 @@ class Scheduler(Controller):
         else:
             self._try_next(self._waiting.drop(pod.key))
             self._view.put(pod, found.node)
-            await self._write(pod, partial(self._writes.bind, pod.obj, found.node))
+            await self._write(pod, self._binding(pod.obj, found.node, devices))
+
+    def _excluding(self, claims: PodClaims, devices: PodDevices) -> Excluded:
+        """The reasons of volumes and devices against a node."""
+        checks = [self._volumes.keeps_away(claims)] if claims.bound or claims.open else []
+        if self._devices is not None and devices.claims:
+            checks.append(self._devices.keeps_away(devices))
+        return lambda node: next(filter(None, (check(node) for check in checks)), "")
+
+    def _binding(self, pod: Object, node: str, devices: PodDevices) -> Write:
+        """The write of a binding. Its devices are allocated now."""
+        if self._devices is None or not devices.claims:
+            return partial(self._writes.bind, pod, node)
+        allocations = self._devices.allocate(devices, self._nodes.items[node]) or []
+        self._devices.assume(devices, allocations)
+        reserving = partial(self._devices.write, self.client, devices, allocations, pod)
+
+        async def bind() -> None:
+            await reserving()
+            await self._writes.bind(pod, node)
+
+        return bind
 
     async def _wait_for_claims(self, pod: Object, problem: str) -> None:
         self._volumes.wait(pod)
         if problem:
-            why = Diagnosis(len(self._view.nodes), before=problem).message(*self._messages(""))
+            why = self._problem(pod, problem)
             await self._write(view_of(pod), partial(self._writes.tell, pod, why))
 
-    def _messages(self, preempted: str) -> list[str]:
-        """What was tried to make room, as messages show it."""
-        has_claims = self.client.served.get(_RESOURCE_CLAIMS) is not None
-        tried = f"preemption: {preempted}" if preempted else ""
-        return [_NO_CLAIMS if has_claims else "", tried]
+    def _message(self, diagnosis: Diagnosis, pod: Object, preempted: str) -> str:
+        """Why no node takes a pod, and what was tried to make room."""
+        claims = _STILL_CLAIMS if pod["spec"].get("resourceClaims") else _NO_CLAIMS
+        return diagnosis.message(claims if self._devices is not None else "", f"preemption: {preempted}")
+
+    def _problem(self, pod: Object, problem: str) -> str:
+        """The message of a problem that no node solves."""
+        total = len(self._view.nodes)
+        return self._message(Diagnosis(total, before=problem), pod, not_preempted({}, total))
 
     async def _reject(self, wanted: Wanted, diagnosis: Diagnosis) -> None:
         """No node takes a pod: make room if its priority allows it, and report why."""
@@ -209,7 +241,7 @@ class Scheduler(Controller):
             self._waiting.put(pod, why, is_current=False)
             await self._write(pod, partial(self._make_room, result, pod, why))
             return
-        why = diagnosis.message(*self._messages(result))
+        why = self._message(diagnosis, pod.obj, result)
         for other in self._waiting.put(pod, why, is_current=True):
             self.queue.add(other)
         nominated = pod.nominated_node if result == preemption.WAITING else ""

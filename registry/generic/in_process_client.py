@@ -57,9 +57,15 @@ class InProcessClient(Struct, frozen=True):
         """The same client under another field manager."""
         return replace(self, manager=manager)
 
-    def request(self, path: ResourcePath, namespace: str) -> Request:
+    def request(self, path: ResourcePath, namespace: str, verb: str = "") -> Request:
+        """A request. `verb`: for resources that authorize parts of an object."""
         return Request(
-            user=self.user, version=path.version, warn=ignore_warning, namespace=namespace, manager=self.manager
+            user=self.user,
+            version=path.version,
+            warn=ignore_warning,
+            namespace=namespace,
+            manager=self.manager,
+            verb=verb,
         )
 
     async def get(
@@ -117,7 +123,8 @@ class InProcessClient(Struct, frozen=True):
 
         options = UpdateOptions(field_manager=self.manager)
         try:
-            updated = await storage.update(self.request(path, namespace), name, UpdatedObject(updated_state), options)
+            request = self.request(path, namespace, "update")
+            updated = await storage.update(request, name, UpdatedObject(updated_state), options)
         except Unchanged:
             return None
         stored: StoredObject = updated.stored

@@ -22,6 +22,9 @@ def _phase(items: dict[str, Object], name: str) -> str:
 async def test_pods_run_on_nodes_and_go_when_they_are_deleted(tmp_path: Path) -> None:
     async with clusters.running(tmp_path, "serviceaccount-controller", simulate=True, simulate_nodes=2) as cluster:
         await cluster.until(places.SERVICE_ACCOUNTS, lambda items: "default/default" in items)
+        await cluster.until(
+            places.NODES, lambda items: sum(not one["spec"].get("taints") for one in items.values()) == 2
+        )
         pods = [await cluster.client.create(places.PODS, _pod(name), namespace="default") for name in ("a", "b")]
 
         items = await cluster.until(

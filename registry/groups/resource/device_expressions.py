@@ -1,15 +1,20 @@
-"""Device expressions: compiles the CEL selectors for devices, and limits their cost. Pure."""
+"""Device expressions: compiles the CEL selectors for devices, limits their cost, and evaluates them. Pure."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import estimates, types
-from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
 from aio_apiserver.registry.machinery.cel.estimates import Path
-from aio_apiserver.registry.machinery.cel.libraries import quantities
+from aio_apiserver.registry.machinery.cel.libraries import quantities, semver
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
 from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Issue
+from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 
 _MOST_COST = 1_000_000
 _MOST_ATTRIBUTES = 32
@@ -66,3 +71,41 @@ def _size_of(path: Path) -> EstimateRange | None:
             return None
         here = part
     return EstimateRange(0, here.largest)
+
+
+@lru_cache(maxsize=256)
+def _program(expression: str) -> Program:
+    return _ENVIRONMENT.compile(expression)
+
+
+def selects(expression: str, driver: str, device: Mapping[str, Any]) -> bool:
+    """Whether an expression selects a device of a driver. An expression that fails selects nothing."""
+    try:
+        value, _ = _program(expression).evaluate({_DEVICE: _value(driver, device)})
+    except (Issue, EvaluationError, CostExceeded):
+        return False
+    return value is True
+
+
+def _value(driver: str, device: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A device as expressions see it. Names without a domain belong to the driver."""
+    attributes: dict[str, dict[str, Any]] = {}
+    capacity: dict[str, dict[str, Any]] = {}
+    for name, given in (device.get("attributes") or {}).items():
+        domain, identifier = _split(name, driver)
+        attributes.setdefault(domain, {})[identifier] = _attribute(given)
+    for name, given in (device.get("capacity") or {}).items():
+        domain, identifier = _split(name, driver)
+        capacity.setdefault(domain, {})[identifier] = quantities.parsed(given["value"])
+    several = bool(device.get("allowMultipleAllocations"))
+    return {"driver": driver, "attributes": attributes, "capacity": capacity, "allowMultipleAllocations": several}
+
+
+def _split(name: str, driver: str) -> tuple[str, str]:
+    domain, slash, identifier = name.partition("/")
+    return (domain, identifier) if slash else (driver, name)
+
+
+def _attribute(given: Mapping[str, Any]) -> Any:
+    kind, value = next(iter(given.items()))
+    return semver.parsed(value) if kind == "version" else value

@@ -32,12 +32,13 @@ class Amount(Struct, Opaque, frozen=True, eq=False):
         return hash(self.worth)
 
 
-def _parse(text: str) -> Amount:
+def parsed(text: str) -> Amount:
+    """The value of a text. Raises EvaluationError."""
     try:
-        parsed = quantity.parse(text)
+        found = quantity.parse(text)
     except DecodeError as exc:
         raise EvaluationError(str(exc)) from exc
-    return Amount(Fraction(parsed.digits) * Fraction(10) ** parsed.scale)
+    return Amount(Fraction(found.digits) * Fraction(10) ** found.scale)
 
 
 def _is_quantity(text: str) -> bool:
@@ -90,7 +91,7 @@ LIBRARY = Library(
         {"Quantity": QUANTITY},
     ),
     {
-        "string_to_quantity": _parse,
+        "string_to_quantity": parsed,
         "is_quantity_string": _is_quantity,
         "quantity_sign": _sign,
         "quantity_is_greater_than": lambda one, other: one > other,

@@ -67,7 +67,8 @@ def _without_zeros(part: str) -> str:
     return stripped if stripped[:1].isdigit() else "0" + stripped
 
 
-def _parse(text: str, normalizes: bool = False) -> SemverValue:
+def parsed(text: str, normalizes: bool = False) -> SemverValue:
+    """The value of a text. Raises EvaluationError."""
     version = _read(_normalized(text) if normalizes else text)
     if version is None:
         raise EvaluationError("No Major.Minor.Patch elements found")
@@ -100,8 +101,8 @@ LIBRARY = Library(
         {"Semver": SEMVER},
     ),
     {
-        "string_to_semver": _parse,
-        "string_bool_to_semver": _parse,
+        "string_to_semver": parsed,
+        "string_bool_to_semver": parsed,
         "is_semver_string": _is_semver,
         "is_semver_string_bool": _is_semver,
         "semver_is_greater_than": lambda one, other: one > other,
