@@ -21,7 +21,7 @@ import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ async def at_once(work: Callable[[], T]) -> T:
 
 def runner(size: int, user: str) -> Run:
     """The Run of the work of one request on `size` bytes, which may have several pieces."""
-    return at_once if size < LONG else _Pieces(user)
+    return at_once if size < LONG else lambda work: run(work, user)
 
 
 async def run_sized(work: Callable[[], T], size: int, user: str) -> T:
@@ -60,27 +60,13 @@ async def run_sized(work: Callable[[], T], size: int, user: str) -> T:
     return work() if size < LONG else await run(work, user)
 
 
-async def run(work: Callable[[], T], user: str, *, goes_on: bool = False) -> T:
-    """The result of long pure work, which runs in the worker thread. goes_on: a piece of this work was run before."""
+async def run(work: Callable[[], T], user: str) -> T:
+    """The result of long pure work, which runs in the worker thread."""
     loop = asyncio.get_running_loop()
     worker = _workers.get(loop)
     if worker is None:
         worker = _workers[loop] = WorkerThread()
-    return await worker.run(work, user, goes_on=goes_on)
-
-
-class _Pieces:
-    """Runs the pieces of one request."""
-
-    __slots__ = ("_has_begun", "_user")
-
-    def __init__(self, user: str) -> None:
-        self._user = user
-        self._has_begun = False
-
-    def __call__(self, work: Callable[[], T]) -> Awaitable[T]:
-        goes_on, self._has_begun = self._has_begun, True
-        return run(work, self._user, goes_on=goes_on)
+    return await worker.run(work, user)
 
 
 async def run_without_interpreter(work: Callable[[], T]) -> T:
@@ -116,15 +102,23 @@ class WorkerThread:
         """The virtual time at which the newest piece began."""
         self._ended: dict[str, float] = {}
         """The virtual time at which the last piece of a user ended, if that is later."""
+        self._begun: WeakSet[asyncio.Task[Any]] = WeakSet()
+        """The requests that had a piece here."""
 
-    async def run(self, work: Callable[[], T], user: str, *, goes_on: bool = False) -> T:
-        """The result of the work, once the scheduler has picked its user. goes_on: before other work of the user."""
+    async def run(self, work: Callable[[], T], user: str) -> T:
+        """The result of the work, once the scheduler has picked its user."""
         outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         pieces = self._waiting.setdefault(user, deque())
-        (pieces.appendleft if goes_on else pieces.append)(_Piece(work, outcome))
+        request = asyncio.current_task()
+        assert request is not None
+        (pieces.appendleft if request in self._begun else pieces.append)(_Piece(work, outcome))
+        self._begun.add(request)
         if not self._is_taken:
             self._start_next()
-        return await outcome
+        try:
+            return await outcome
+        finally:
+            del outcome  # else a failure, this frame in its traceback, and the future are a cycle with all of the work
 
     def statistics(self) -> dict[str, int]:
         """How many pieces wait, by user."""
