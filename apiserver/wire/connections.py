@@ -42,6 +42,8 @@ connection.
 """
 _KEEPALIVE_SECONDS = 120
 _LINGERING_SECONDS = 2
+_REFUSED_SECONDS = 0.5
+"""The time for a client to read the response to bytes that are no request."""
 
 RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -87,7 +89,9 @@ class HTTPConnection(web.RequestHandler):
         "_certificates",
         "_head_seconds",
         "_head_timer",
+        "_is_refused",
         "_limits",
+        "_lost",
         "_paced",
         "_sockets",
         "_writers",
@@ -120,6 +124,9 @@ class HTTPConnection(web.RequestHandler):
         """The user of the present request, who has this connection."""
         self._address: str | None = None
         """The address for which the connection counts; None when it was refused."""
+        self._is_refused = False
+        """Whether the client has sent bytes that are no request."""
+        self._lost: asyncio.Event | None = None
         self._limits = limits
         self._writers = writers
         self._paced: PacedWriter | None = None
@@ -181,6 +188,8 @@ class HTTPConnection(web.RequestHandler):
             self._paced.close()
         if self._head_timer is not None:
             self._head_timer.cancel()
+        if self._lost is not None:
+            self._lost.set()
         super().connection_lost(exc)
         self._sockets.closed()
 
@@ -196,7 +205,25 @@ class HTTPConnection(web.RequestHandler):
         """aiohttp writes the response here. The filters have written a usual one already."""
         if type(response) is SingleWriteResponse and response.is_written and not self._upgraded:
             return response, False
-        return await super().finish_response(request, response, start_time)
+        finished = await super().finish_response(request, response, start_time)
+        if self._is_refused:
+            await self._wait_for_client()
+        return finished
+
+    async def _wait_for_client(self) -> None:
+        """Discard what the client still sends, until it has closed the connection, or for half a second as Go does.
+
+        The kernel resets a connection that is closed with unread bytes, and the client may lose the response.
+        """
+        self.close()
+        if self.transport is None:
+            return
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._lost = asyncio.Event()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_REFUSED_SECONDS):
+                await self._lost.wait()
 
     def handle_error(
         self,
@@ -206,6 +233,7 @@ class HTTPConnection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """Answer bytes that cannot be read as a request. Failures of requests are answered in filters/errors.py."""
+        self._is_refused = True
         if isinstance(exc, BadHttpMethod):
             body = responses.dump(route_errors.RouteMethodNotAllowed().status(), is_pretty=False)
             response = web.Response(body=body, status=405, content_type=responses.JSON)

@@ -217,3 +217,15 @@ async def test_the_next_request_is_answered_behind_a_body_that_was_not_read() ->
         answers = await exchange(listener.port, head + b"x" * 200_000 + NEXT, answers=2)
 
     assert [answer.status for answer in answers] == [403, 403]
+
+
+async def test_a_client_reads_the_refusal_of_a_head_while_it_still_sends() -> None:
+    async with listening(greet) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
+        writer.write(b"GET / HTTP/1.1\r\nno colon\r\n\r\n" + b"x" * 1_000_000)
+        await writer.drain()
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    assert answer.split(b" ", 2)[1] == b"400"
