@@ -116,18 +116,19 @@ class WatchBatch:
     `shared` has the frames of other batches: those with the same events share their bytes.
     """
 
-    __slots__ = ("_encoded", "_shared", "events")
+    __slots__ = ("_shared", "events", "frames")
 
     def __init__(self, events: Sequence[WatchEvent], shared: Frames | None = None) -> None:
         self.events = events
         self._shared = shared
-        self._encoded: dict[Encoder, bytes] = {}
+        self.frames: dict[Encoder, bytes] = {}
+        """What has been encoded."""
 
     def encoded(self, encoder: Encoder) -> bytes:
         """The batch in one format."""
-        frame = self._encoded.get(encoder)
+        frame = self.frames.get(encoder)
         if frame is None:
-            frame = self._encoded[encoder] = encoder(self.events) if self._shared is None else self._share(encoder)
+            frame = self.frames[encoder] = encoder(self.events) if self._shared is None else self._share(encoder)
         return frame
 
     def _share(self, encoder: Encoder) -> bytes:

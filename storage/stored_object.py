@@ -8,7 +8,8 @@ decoding of the stored bytes) happens at most once. Afterwards the stored bytes 
 JSON, its labels and its fields. It also keeps the results of its encoders, as long as there is room.
 """
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Self, TypeVar, cast
 from weakref import ref
@@ -23,6 +24,7 @@ Object = dict[str, Any]
 """A decoded API object: dicts, lists and scalars, with a `metadata` dict."""
 
 M = TypeVar("M", bound=Sized)
+_ENCODED = attrgetter("_json")
 
 _LIMIT_BYTES = 64 * 1024 * 1024
 """For the encodings of all objects of a server together: some 40,000 pods in one form."""
@@ -112,14 +114,15 @@ class StoredObject:
     is_stale: should be rewritten: it was written with an older codec or key, or with fields that were dropped.
     """
 
-    __slots__ = ("_data", "_fields", "_json", "_kept", "_labels", "_reader", "is_stale", "key", "revision")
+    __slots__ = ("_fields", "_json", "_kept", "_labels", "_reader", "is_stale", "key", "revision", "unread")
 
     def __init__(self, key: str, revision: int, data: bytes, reader: ObjectReader, *, is_stale: bool = False) -> None:
         self.key = key
         self.revision = revision
         self.is_stale = is_stale
         self._reader = reader
-        self._data: bytes | None = data
+        self.unread: bytes | None = data
+        """The stored bytes until hydration; None afterwards."""
         self._json = b""
         self._kept: KeptEncodings | None = None
         self._labels = _NOTHING
@@ -141,8 +144,8 @@ class StoredObject:
 
     def at_revision(self, revision: int) -> "StoredObject":
         """The same state under another revision, for a deletion or for leaving a selection."""
-        if self._data is not None:
-            return StoredObject(self.key, revision, self._data, self._reader, is_stale=self.is_stale)
+        if self.unread is not None:
+            return StoredObject(self.key, revision, self.unread, self._reader, is_stale=self.is_stale)
         reader = ObjectReader(
             orjson.loads, self._reader.fields, self._reader.resource, self._reader.encodings
         )  # what was read once is not judged again
@@ -151,35 +154,31 @@ class StoredObject:
     @property
     def size(self) -> int:
         """The number of bytes in memory, in any form."""
-        return len(self._json if self._data is None else self._data)
+        return len(self._json if self.unread is None else self.unread)
 
     @property
     def json(self) -> bytes:
         """The object as JSON with its resourceVersion."""
-        if self._data is not None:
+        if self.unread is not None:
             self._hydrate()
         return self._json
 
     @property
     def labels(self) -> Mapping[str, str]:
-        if self._data is not None:
+        if self.unread is not None:
             self._hydrate()
         return self._labels
 
     @property
     def fields(self) -> Mapping[str, str]:
         """The selectable fields by path."""
-        if self._data is not None:
+        if self.unread is not None:
             self._hydrate()
         return self._fields
 
-    @property
-    def is_hydrated(self) -> bool:
-        return self._data is None
-
     def hydrate(self) -> None:
         """Decode the stored bytes, unless that has been done. Raises Corrupt."""
-        if self._data is not None:
+        if self.unread is not None:
             self._hydrate()
 
     def decode(self) -> Object:
@@ -201,9 +200,9 @@ class StoredObject:
         return made
 
     def _hydrate(self) -> None:
-        assert self._data is not None
+        assert self.unread is not None
         try:
-            obj = self._reader.decode(self._data)
+            obj = self._reader.decode(self.unread)
             if self._reader.drop_unknown is not None and self._reader.drop_unknown(obj):
                 self.is_stale = True
             self._settle(obj)
@@ -219,4 +218,10 @@ class StoredObject:
         labels = obj["metadata"].get("labels")
         self._labels = dict(labels) if labels else _NOTHING
         self._fields = self._reader.fields(obj)
-        self._data = None
+        self.unread = None
+
+
+def json_of_all(objects: Sequence[StoredObject]) -> list[bytes]:
+    """The JSON of each object. Objects that are hydrated already cost no call."""
+    found = list(map(_ENCODED, objects))
+    return found if all(found) else [stored.json for stored in objects]

@@ -5,6 +5,7 @@ hold: labels have values of served resources, not texts of clients. A request th
 `terminated`.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -109,7 +110,9 @@ class WatchRecorder(NamedTuple):
         """Events were sent to a client; `size` counts the bytes of all of them."""
         self.events.value += count
         if count:
-            self.sizes.observe_many(size / count, count)
+            sizes = self.sizes
+            sizes.counts[bisect_left(sizes.bounds, size / count)] += count
+            sizes.sum += size
 
 
 class RequestMetrics:

@@ -195,12 +195,13 @@ class PacedWriter:
     def __init__(self, writers: PacedWriters, transport: asyncio.Transport, *, is_whole: bool) -> None:
         self.fd: int = transport.get_extra_info("socket").fileno()
         self._writers = writers
-        self._transport = transport
+        self.transport = transport
         self._is_whole = is_whole
         self._frames: deque[Frame] = deque()
         self._written = 0
         """The bytes of the first frame that have been written."""
-        self._waiting = 0
+        self.waiting = 0
+        """The bytes of frames that wait here. The transport has some, too."""
         self._given = 0
         """The bytes that were written since the kernel took all earlier ones."""
         self._is_stalled = self._is_busy = False
@@ -212,14 +213,9 @@ class PacedWriter:
         self._settled = asyncio.Event()
 
     @property
-    def backlog(self) -> int:
-        """The bytes that were not sent."""
-        return self._waiting + self._transport.get_write_buffer_size()
-
-    @property
     def is_closed(self) -> bool:
         """Whether the connection is closed, by the client or here."""
-        return self._transport.is_closing()
+        return self.transport.is_closing()
 
     def write(self, frame: Frame) -> None:
         """Write a frame behind the earlier ones. Each event for each watcher comes here."""
@@ -233,9 +229,9 @@ class PacedWriter:
                 writers.renew_soon()
             if size > self._piece:
                 self._give(frame)
-            elif not self._transport.is_closing():
+            elif not self.transport.is_closing():
                 self._given += size
-                self._transport.write(frame)
+                self.transport.write(frame)
         else:
             self._wait(frame)
             self._stall()
@@ -254,7 +250,7 @@ class PacedWriter:
         end = len(frame) if self._is_whole else min(self._written + self._piece, len(frame))
         piece = memoryview(frame)[self._written : end]
         self._written = end
-        self._waiting -= len(piece)
+        self.waiting -= len(piece)
         if end == len(frame):
             self._written = 0
             self._writers.release(self._frames.popleft())
@@ -270,13 +266,13 @@ class PacedWriter:
     def abort(self) -> None:
         """Break the connection, and forget what waits."""
         self.close()
-        self._transport.abort()
+        self.transport.abort()
 
     def close_behind(self) -> None:
         """Close the connection after the bytes that wait."""
         self._give(b"".join(self._frames)[self._written :])
         self.close()
-        self._transport.close()
+        self.transport.close()
 
     async def drain(self) -> None:
         """Return when the kernel has taken what waited."""
@@ -299,7 +295,7 @@ class PacedWriter:
         """Forget what waits, and leave the connection to its next request."""
         while self._frames:
             self._writers.release(self._frames.popleft())
-        self._waiting = self._written = 0
+        self.waiting = self._written = 0
         self._is_stalled = self._is_busy = False
         self._writers.forget(self)
         self._settled.set()
@@ -314,7 +310,7 @@ class PacedWriter:
     def _wait(self, frame: Frame) -> None:
         self._is_busy = True
         self._frames.append(frame)
-        self._waiting += len(frame)
+        self.waiting += len(frame)
         self._writers.hold(frame)
         if not self._is_stalled:
             self._writers.ready(self)
@@ -351,8 +347,8 @@ class PacedWriter:
         self._given += len(data)
         piece = self._piece
         if len(data) <= piece:
-            self._transport.write(data)
+            self.transport.write(data)
             return
         whole = memoryview(data)  # pieces, for TLS and its buffer
         for start in range(0, len(whole), piece):
-            self._transport.write(whole[start : start + piece])
+            self.transport.write(whole[start : start + piece])

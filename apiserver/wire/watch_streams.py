@@ -67,22 +67,28 @@ class WatchStream:
         self._is_cut = False
         self._over = asyncio.Event()
 
+    backlog_limit = _BACKLOG_LIMIT
+
     @property
     def backlog(self) -> int:
-        return sum(map(len, self._early)) if self._writer is None else self._writer.backlog
-
-    @property
-    def backlog_limit(self) -> int:
-        return _BACKLOG_LIMIT
+        writer = self._writer
+        if writer is None:
+            return sum(map(len, self._early))
+        return writer.waiting + writer.transport.get_write_buffer_size()
 
     def deliver(self, batch: WatchBatch) -> None:
-        frame = batch.encoded(self._encode)
+        """Each event for each watcher comes here."""
+        encode = self._encode
+        frame = batch.frames.get(encode) or batch.encoded(encode)
         self._encode = self._frames.rest
-        if frame:
-            self._delivered(len(batch.events), len(frame))
-            self._write(frame)
-        else:
+        if not frame:
             self._over.set()
+            return
+        self._delivered(len(batch.events), len(frame))
+        if self._writer is None:
+            self._early.append(frame)
+        else:
+            self._writer.write(frame)
 
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:

@@ -12,7 +12,7 @@ import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import Object, StoredObject, json_of_all
 
 
 class Conversion(Struct, frozen=True):
@@ -81,7 +81,7 @@ class View(Struct, frozen=True, dict=True):
     def list_items(self, objects: Sequence[StoredObject]) -> Sequence[bytes]:
         """The JSON of objects as the items of a list."""
         if self.conversion is None and not self.is_custom:
-            return [stored.json for stored in objects]
+            return json_of_all(objects)
         return [self.json(stored) if self.is_custom else self.item(stored) for stored in objects]
 
     def item(self, stored: StoredObject) -> bytes:

@@ -10,8 +10,10 @@ from aio_apiserver.storage.yielding import in_turns
 
 async def hydrate(objects: Iterable[StoredObject], clock: Clock) -> None:
     """Decode the objects that are not decoded yet, in several turns. Raises Corrupt."""
-    async for stored in in_turns([stored for stored in objects if not stored.is_hydrated], clock):
-        stored.hydrate()
+    unread = [stored for stored in objects if stored.unread is not None]
+    if unread:
+        async for stored in in_turns(unread, clock):
+            stored.hydrate()
 
 
 async def within(seconds: float, expected: asyncio.Future[bool], clock: Clock) -> bool:

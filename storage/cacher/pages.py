@@ -45,7 +45,7 @@ async def _first(
     selected: list[StoredObject] = []
     for start in range(0, len(objects), STRIDE):
         part = objects[start : start + STRIDE]
-        if not all(stored.is_hydrated for stored in part):
+        if [stored for stored in part if stored.unread is not None]:
             objects = objects[:]  # what comes behind this part must still be of the same revision after the wait
             await hydrate(part, clock)
         selected.extend(predicate.select(part))

@@ -87,12 +87,12 @@ class State:
             return ()
         if scope and scope[-1] != "/":
             one = objects.get(scope)
-            return () if one is None else (one,) if one.is_hydrated else None
+            return () if one is None else (one,) if one.unread is None else None
         if len(objects) > _MOST_AT_HAND:
             return None
         found = self.within(scope)
         for stored in found:
-            if not stored.is_hydrated:
+            if stored.unread is not None:
                 return None
         return found
 

@@ -75,7 +75,7 @@ def test_nothing_is_decoded_until_somebody_looks(counting: CountingReader) -> No
     stored = StoredObject("a", 7, b"broken", counting.reader)
 
     assert (stored.key, stored.revision, stored.is_stale) == ("a", 7, False)
-    assert not stored.is_hydrated
+    assert stored.unread is not None
     assert counting.decoded == 0
 
 
@@ -87,7 +87,7 @@ def test_the_stored_bytes_are_decoded_once(counting: CountingReader) -> None:
     looks = [(stored.json, stored.labels, stored.fields, stored.decode()) for _ in range(2)]
 
     assert looks[0] == looks[1]
-    assert stored.is_hydrated
+    assert stored.unread is None
     assert counting.decoded == 1
 
 
@@ -108,7 +108,7 @@ def test_an_object_in_hand_is_shown_without_decoding(counting: CountingReader) -
     stored = StoredObject.of("a", 7, obj, counting.reader)
     obj["metadata"]["labels"]["app"] = "changed later"
 
-    assert stored.is_hydrated
+    assert stored.unread is None
     assert orjson.loads(stored.json) == widget(labels={"app": "x"}, resourceVersion="7")
     assert stored.labels == {"app": "x"}
     assert counting.decoded == 0

@@ -63,8 +63,8 @@ def test_a_watcher_of_everything_costs_no_decoding() -> None:
 
     assert event is not None
     assert event.object is current
-    assert not previous.is_hydrated
-    assert not current.is_hydrated
+    assert previous.unread is not None
+    assert current.unread is not None
 
 
 def bookmark(revision: int) -> WatchEvent:

@@ -48,6 +48,8 @@ def parse(text: str, kind: Selectable) -> tuple[Requirement, ...]:
 
 def terms(text: str) -> list[tuple[str, Operator, str]]:
     """Fields, operators and values of a selector, for any kind. Raises BadRequest for invalid syntax."""
+    if not text:
+        return []
     budgets.check_length(text)
     present = sorted(filter(None, _terms(text)))
     budgets.check_count(len(present))

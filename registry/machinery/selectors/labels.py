@@ -44,6 +44,8 @@ class _Token(NamedTuple):
 
 def parse(text: str) -> tuple[Requirement, ...]:
     """The requirements of a selector, sorted by label. Raises BadRequest."""
+    if not text:
+        return ()
     budgets.check_length(text)
     return tuple(sorted(_counted(_Parser(list(_scan(text))).parse()), key=lambda requirement: requirement.name))
 

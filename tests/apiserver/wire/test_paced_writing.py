@@ -101,7 +101,7 @@ async def test_a_client_that_reads_late_gets_every_byte_in_order(clients: Client
     await finishing
 
     assert came == b"first" + FRAME + b"second" + FRAME[:100_000] + b"last"
-    assert (writer.backlog, writers.held_bytes) == (0, 0)
+    assert (writer.waiting, writer.transport.get_write_buffer_size(), writers.held_bytes) == (0, 0, 0)
     writers.close()
 
 

@@ -115,7 +115,7 @@ async def test_a_long_list_lets_others_run_while_it_is_decoded() -> None:
         await asyncio.sleep(0)
 
     assert turns >= 10
-    assert all(item.is_hydrated for item in listing.result().items)
+    assert all(item.unread is None for item in listing.result().items)
 
 
 async def test_a_list_of_what_cannot_be_read_fails() -> None:
