@@ -18,7 +18,15 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.options import META_GROUP, CreateOptions, DeleteOptions, PatchOptions, UpdateOptions
+from aio_apiserver.registry.generic.options import (
+    META_GROUP,
+    NO_CREATE_OPTIONS,
+    NO_UPDATE_OPTIONS,
+    CreateOptions,
+    DeleteOptions,
+    PatchOptions,
+    UpdateOptions,
+)
 from aio_apiserver.registry.machinery.selectors import fields, labels
 from aio_apiserver.storage.interface import ListOptions, Preconditions, ResourceVersionMatch, WatchOptions
 from aio_apiserver.storage.selection import EVERYTHING, Operator, Requirement, SelectionPredicate
@@ -106,6 +114,8 @@ _EVERYTHING = Selection()
 
 def create_options(query: Query) -> CreateOptions:
     """CreateOptions of the query, not validated."""
+    if not query:
+        return NO_CREATE_OPTIONS
     return CreateOptions(
         dry_run=tuple(query.get("dryRun", ())),
         field_manager=text(query, "fieldManager"),
@@ -115,6 +125,8 @@ def create_options(query: Query) -> CreateOptions:
 
 def update_options(query: Query) -> UpdateOptions:
     """UpdateOptions of the query, not validated."""
+    if not query:
+        return NO_UPDATE_OPTIONS
     return UpdateOptions(
         dry_run=tuple(query.get("dryRun", ())),
         field_manager=text(query, "fieldManager"),

@@ -99,7 +99,7 @@ def _without_lost_bytes(fed: Fed) -> Fed:
     loses the bytes that came together with it, and would read a later body as a request.
     """
     messages, is_upgraded, tail = fed
-    if is_upgraded or not any(message.upgrade for message, _ in messages):
+    if is_upgraded or not [True for message, _ in messages if message.upgrade]:
         return fed
     closing = [(one._replace(should_close=True) if one.upgrade else one, body) for one, body in messages]
     return closing, is_upgraded, tail

@@ -3,7 +3,7 @@
 Pure. A field selector compares text, so every value is text. A missing field is empty, false or 0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import objects
@@ -14,19 +14,39 @@ FieldOf = Callable[[Object], str]
 
 def text(path: str) -> FieldOf:
     """The text at this path."""
-    return _shallow(path) if path.count(".") == 1 else lambda obj: str(objects.get(obj, path, ""))
+    return MemberText(path) if path.count(".") == 1 else lambda obj: str(objects.get(obj, path, ""))
 
 
-def _shallow(path: str) -> FieldOf:
-    """The text of a member of a part: without a walk, because each write of a pod reads six."""
-    part, _, member = path.partition(".")
+class MemberText:
+    """The text of a member of a part, such as spec.nodeName."""
 
-    def of(obj: Object) -> str:
-        inside: Any = obj.get(part)
-        value = inside.get(member) if type(inside) is dict else None
+    __slots__ = ("member", "part")
+
+    def __init__(self, path: str) -> None:
+        self.part, _, self.member = path.partition(".")
+
+    def __call__(self, obj: Object) -> str:
+        inside: Any = obj.get(self.part)
+        value = inside.get(self.member) if type(inside) is dict else None
         return "" if value is None else str(value)
 
-    return of
+
+def reader_of(fields: Mapping[str, FieldOf]) -> Callable[[Object], Mapping[str, str]]:
+    """A function that reads all fields of an object. Each write calls it, and a pod has six texts of members."""
+    members = [(name, of.part, of.member) for name, of in fields.items() if isinstance(of, MemberText)]
+    others = [(name, of) for name, of in fields.items() if not isinstance(of, MemberText)]
+
+    def read(obj: Object) -> Mapping[str, str]:
+        found = {}
+        for name, part, member in members:
+            inside: Any = obj.get(part)
+            value = inside.get(member) if type(inside) is dict else None
+            found[name] = "" if value is None else str(value)
+        for name, of in others:
+            found[name] = of(obj)
+        return found
+
+    return read
 
 
 def first(*paths: str) -> FieldOf:

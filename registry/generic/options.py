@@ -79,11 +79,19 @@ def delete_options_of(value: Object) -> DeleteOptions:
 
 def check_create(options: CreateOptions) -> None:
     """Raises Invalid."""
+    if options is NO_CREATE_OPTIONS:
+        return
     _check("CreateOptions", _common_errors(options))
+
+
+NO_CREATE_OPTIONS, NO_UPDATE_OPTIONS = CreateOptions(), UpdateOptions()
+"""Of requests without a query."""
 
 
 def check_update(options: UpdateOptions) -> None:
     """Raises Invalid."""
+    if options is NO_UPDATE_OPTIONS:
+        return
     _check("UpdateOptions", _common_errors(options))
 
 

@@ -4,10 +4,11 @@ Pure. Must hold: all code that stores objects of a kind uses this function, so t
 cache. The server adapts each resource to its minor, whichever part opens the storage first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from aio_apiserver.registry.base import fields
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.schema import Catalog, unknown_fields
@@ -23,21 +24,13 @@ class KindResource(Resource, frozen=True, kw_only=True):
 
 def resource_of(kind: Kind) -> Resource:
     """The facts of a kind that storage needs."""
-    extract = tuple(kind.fields.items())
-
-    def fields(obj: Object) -> Mapping[str, str]:
-        found = {}
-        for name, value_of in extract:
-            found[name] = value_of(obj)
-        return found
-
     return KindResource(
         kind=kind,
         group=kind.group,
         resource=kind.plural,
         namespaced=kind.is_namespaced,
         type_meta={"kind": kind.kind, "apiVersion": kind.api_version(kind.stored_version or kind.hub_version)},
-        fields=fields,
+        fields=fields.reader_of(kind.fields),
         triggers=kind.triggers,
         place=kind.place,
         is_json=kind.is_stored_as_json,

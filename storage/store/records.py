@@ -128,7 +128,7 @@ class Records:
         """The value in the form for the kv engine. Raises Unavailable."""
         return value if self._transformer.is_identity else await self._transformer.to_storage(value, key)
 
-    def own_write(self, key: str, obj: Object, shown: bytes, *, plain: bytes, value: bytes) -> OwnWrite:
+    def own_write(self, key: str, raw_key: bytes, obj: Object, *, shown: bytes, plain: bytes, value: bytes) -> OwnWrite:
         """A write of an object, whose watch event will get the same StoredObject.
 
         Objects of which parts are not stored are read back. Those that are completed when they are read are read by the
@@ -137,7 +137,7 @@ class Records:
         known = shown if self._reduced is None else None
         own = OwnWrite(key, obj, self._reader, shown=known, plain=plain, value=value)
         if not self._is_restored and self._transformer.is_identity:
-            self.own.add(self.key_of(key), own)
+            self.own.add(raw_key, own)
         return own
 
     async def preview(self, key: str, obj: Object) -> StoredObject:

@@ -50,7 +50,7 @@ class ObjectWriter:
         """The same as `put` for an object that reads back as it is, whose watch event then shares its encoding."""
         raw_key = self.records.key_of(key)
         value = await self.records.sealed(raw_key, plain)
-        own = self.records.own_write(key, obj, shown, plain=plain, value=value)
+        own = self.records.own_write(key, raw_key, obj, shown=shown, plain=plain, value=value)
         if ttl:
             write = await self._put(raw_key, value, ttl, expected_mod_revision)
         else:

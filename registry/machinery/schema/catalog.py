@@ -91,23 +91,29 @@ class ObjectType:
         return self._compilers.defaulters.of(self.node)
 
     def _decoded(self, value: Any, text: bytes, text_of: Callable[[], bytes] | None) -> Decoded:
-        if text and strict.may_have_duplicates(text, value):
-            document = strict.read(self.node, text)
-            findings = Findings(is_strict=False, has_literals=True)
-            obj = self._run(document.value, findings)
-            return Decoded(obj, tuple(document.errors), field_paths.empties(findings.empties))
         findings = Findings()
         try:
             obj = self._run(value, findings)
         except DecodeError:
+            if text and strict.may_have_duplicates(text, value):
+                return self._with_duplicates(text)
             if written := text_of() if text_of else text:
                 self._run(strict.with_literals(written), Findings(has_literals=True))
             raise
+        if text and findings.fields != strict.fields_in(text) and strict.may_have_duplicates(text, value):
+            return self._with_duplicates(text)
         if findings.wants_literals and (written := text_of() if text_of else text):
             obj = self._run(strict.with_literals(written), Findings(has_literals=True))
         if not (findings.strict_errors or findings.empties):
             return Decoded(obj)
         return Decoded(obj, tuple(findings.strict_errors), field_paths.empties(findings.empties))
+
+    def _with_duplicates(self, text: bytes) -> Decoded:
+        """Decode a text in which fields may stand twice."""
+        document = strict.read(self.node, text)
+        findings = Findings(is_strict=False, has_literals=True)
+        obj = self._run(document.value, findings)
+        return Decoded(obj, tuple(document.errors), field_paths.empties(findings.empties))
 
     def _run(self, value: Any, findings: Findings) -> dict[str, Any]:
         obj: dict[str, Any] = self._decode(value, None, findings)

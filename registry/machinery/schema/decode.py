@@ -19,6 +19,7 @@ from aio_apiserver.registry.machinery.schema import field_paths, ordering, scala
 from aio_apiserver.registry.machinery.schema.field_paths import Where
 from aio_apiserver.registry.machinery.schema.model import SchemaField, SchemaKind, SchemaNode, Structure
 
+_NOT_COUNTED = float("-inf")
 MAX_STRICT_ERRORS = 100
 """Go's decoder reports no more errors."""
 
@@ -27,15 +28,17 @@ class Findings:
     """The findings of one decoding.
 
     is_strict: False reports no unknown fields. has_literals: floats may be json_numbers.Literal. wants_literals: the
-    result depends on the text of a float. empties: the places of empty lists and maps.
+    result depends on the text of a float. empties: the places of empty lists and maps. fields: the fields of all
+    objects and maps; no number when some were not counted.
     """
 
-    __slots__ = ("empties", "has_literals", "is_strict", "mismatch", "strict_errors", "wants_literals")
+    __slots__ = ("empties", "fields", "has_literals", "is_strict", "mismatch", "strict_errors", "wants_literals")
 
     def __init__(self, *, is_strict: bool = True, has_literals: bool = False) -> None:
         self.is_strict = is_strict
         self.has_literals = has_literals
         self.wants_literals = False
+        self.fields: float = 0
         self.mismatch = ""
         self.strict_errors: list[str] = []
         self.empties: list[Where] = []
@@ -155,6 +158,7 @@ def _object(go_type: str, members: Mapping[str, _Member]) -> Decode:
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         if type(value) is not dict:
             return findings.mismatched(where, scalars.json_type(value), go_type)
+        findings.fields += len(value)
         decoded = {}
         for name, item in value.items():
             try:
@@ -207,6 +211,7 @@ def _map(go_type: str, decode_value: Decode, empty: Any, plain_type: type | None
     def decode(value: Any, where: Where, findings: Findings, /) -> Any:
         if type(value) is not dict:
             return findings.mismatched(where, scalars.json_type(value), go_type)
+        findings.fields += len(value)
         if plain_type is not None and _are(plain_type, value.values()):
             return value
         decoded = {}
@@ -242,6 +247,7 @@ def _one_of(by_type: Mapping[type, Decode], *, is_lenient: bool) -> Decode:
             raise DecodeError("boolean or JSON schema expected")
         inner = Findings(is_strict=False, has_literals=findings.has_literals)
         decoded = decode_alternative(value, where, inner)
+        findings.fields += inner.fields
         if inner.mismatch:
             raise DecodeError(inner.mismatch)
         return decoded
@@ -250,10 +256,12 @@ def _one_of(by_type: Mapping[type, Decode], *, is_lenient: bool) -> Decode:
 
 
 def _any(value: Any, _: Where, findings: Findings, /) -> Any:
+    findings.fields = _NOT_COUNTED
     return json_numbers.without_literals(value) if findings.has_literals else value
 
 
-def _sorted_json(value: Any, _: Where, __: Findings, /) -> Any:
+def _sorted_json(value: Any, _: Where, findings: Findings, /) -> Any:
+    findings.fields = _NOT_COUNTED
     return ordering.as_printed(value)
 
 

@@ -1,5 +1,6 @@
 """Strict: duplicate fields, and numbers with their text."""
 
+import json
 from typing import Any
 
 import orjson
@@ -31,6 +32,30 @@ def test_texts_without_duplicates_are_not_suspicious(value: dict[str, Any]) -> N
     text = orjson.dumps(value)
 
     assert b"\\u003" in text or not strict.may_have_duplicates(text, orjson.loads(text))
+
+
+@given(st.dictionaries(st.text(), st.dictionaries(st.text(), st.text(), max_size=3), max_size=4), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_no_field_of_a_text_is_missed_by_counting(value: dict[str, dict[str, str]], has_spaces: bool) -> None:
+    text = json.dumps(value, ensure_ascii=False, separators=(", ", " : ") if has_spaces else None).encode()
+
+    counted = strict.fields_in(text)
+
+    assert counted == -1 or counted >= len(value) + sum(map(len, value.values()))
+
+
+@pytest.mark.parametrize("text", ['{"a" :1,"a":2}', '{"a"\n:1}', r'{"a\":1}', '{"a":"\\":"}'])
+def test_fields_that_are_not_counted_easily_are_not_counted(text: str) -> None:
+    assert strict.fields_in(text.encode()) == -1
+
+
+@pytest.mark.parametrize(
+    "twice", ['"image":"a","image":"b"', '"env":[{"name":"a","name":"b"}]', '"name":"c","name":"c"']
+)
+def test_duplicates_beside_values_with_colons_are_found(twice: str) -> None:
+    text = f'{{"metadata":{{"name":"x"}},"spec":{{"containers":[{{"name":":c","command":[":","a:"],{twice}}}]}}}}'
+
+    assert "duplicate field" in decode(POD, text).strict_errors[0]
 
 
 @pytest.mark.parametrize(
