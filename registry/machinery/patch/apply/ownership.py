@@ -85,8 +85,8 @@ def applied(
     mine = Owned(live.api_version, rules.resets.kept(config.field_set()), time)
     wanted = {**before, owner: mine}
     new = live.merged(config)
-    if last is not None and last.fields:
-        new = _pruned(rules, new, wanted, last)
+    if last is not None and last.fields and not keeps_all(last, mine, wanted):
+        new = pruned(rules, new, wanted, last)
     change = live.compared(new).within(rules.resets)
     others = {one: owned for one, owned in wanted.items() if one != owner}
     left, conflicts = _owned_after(rules, live, new, others, change)
@@ -136,15 +136,25 @@ def _change_in(rules: MergeRules, live: Versioned, new: Versioned, api_version: 
     return None if old is None or changed is None else old.compared(changed).within(rules.resets_in(api_version))
 
 
-def _pruned(rules: MergeRules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:
+def keeps_all(last: Owned, mine: Owned, managed: Managed) -> bool:
+    """Whether an apply drops no field of its last one, as most do, so that nothing is pruned.
+
+    False when there are other versions, since a conversion may fail.
+    """
+    if any(one.api_version != mine.api_version for one in managed.values()):
+        return False
+    return not fields.difference(last.fields, mine.fields)
+
+
+def pruned(rules: MergeRules, merged: Versioned, managed: Managed, last: Owned) -> Versioned:
     """The merged object without fields that the applier has dropped and no other manager owns."""
     what = "failed to prune fields: failed to convert merged object to last applied version"
     whole = _converted(rules, merged, last.api_version, what)
     if whole is None:
         return merged
     dropped = whole.named(last.fields)
-    pruned = _with_owned(rules, whole, whole.without(dropped), _by_version(managed))
-    gone = fields.intersection(fields.difference(whole.named_field_set(), pruned.named_field_set()), dropped)
+    left = _with_owned(rules, whole, whole.without(dropped), _by_version(managed))
+    gone = fields.intersection(fields.difference(whole.named_field_set(), left.named_field_set()), dropped)
     return _converted(rules, whole.without(gone), merged.api_version, "failed to prune fields") or merged
 
 

@@ -5,11 +5,12 @@ from functools import reduce
 from typing import Any
 
 import orjson
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aio_apiserver.registry.base.errors import ApplyConflict, StatusError
-from aio_apiserver.registry.machinery.patch.apply import fields
+from aio_apiserver.registry.machinery.patch.apply import fields, managed_fields, ownership
+from aio_apiserver.registry.machinery.patch.apply.managed_fields import Owned
 from aio_apiserver.registry.machinery.patch.apply.unowned import UNOWNED
 from tests.registry.machinery.patch.apply.things import cases, copied, manager_of, paths, thing
 
@@ -61,6 +62,26 @@ def test_an_apply_changes_nothing_when_it_is_repeated(case: Any) -> None:
 
     assert manager.apply(copied(once), thing(**config), "me", force=True) == once
     assert manager.apply(copied(once), thing(**config), "me", force=False) == once
+
+
+@MANY
+@given(cases(3))
+def test_an_apply_that_drops_no_field_of_the_last_one_prunes_nothing(case: Any) -> None:
+    of, theirs, mine, more = case
+    manager = manager_of(of)
+    present = manager.apply(None, thing(**theirs), "they", force=True)
+    present = manager.apply(present, thing(**mine), "me", force=True)
+    form, owner = manager.form, managed_fields.applier("me", "")
+    live, config = form.stored(present), form.versioned(thing(**{**more, **mine}))
+    known = managed_fields.owners(present["metadata"].get("managedFields", []))
+    wanted = Owned(live.api_version, config.field_set(), "")
+    managed = {**known, owner: wanted}
+    last = known.get(owner, Owned(live.api_version, fields.NOTHING, ""))
+
+    new = live.merged(config)
+
+    assume(ownership.keeps_all(last, wanted, managed))
+    assert ownership.pruned(manager._rules, new, managed, last) == new
 
 
 @MANY
