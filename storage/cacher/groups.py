@@ -1,8 +1,8 @@
 """Groups: watchers with the same scope and selectors, and the groups that a change may concern.
 
-A group is indexed by its trigger value if it has one, else by its scope, and there by the value of a label if it
-selects one. So with 500 nodes that watch their own pods, a change of a pod is matched with one group and not with 500.
-So it is with 500 watchers that each select another label value.
+A group is indexed by its trigger value if it has one, else by its scope. In its scope it is indexed by the value of a
+label, if its predicate selects one value. So with 500 nodes that watch their own pods, a change of a pod is matched
+with one group and not with 500. The same is true of 500 watchers that each select another label value.
 
 Must hold: every group that sees a change is found for it, by the previous value as well as by the new one.
 """
