@@ -29,6 +29,9 @@ def converted(node: SchemaNode, value: Any, found: Findings) -> Any:
 def _value(node: SchemaNode, value: Any, where: Where, found: Findings) -> Any:
     if node.structure is not None:
         return _object(node.structure, value, where, found)
+    check = _SIMPLE.get(node.kind)
+    if check is not None:
+        return check(node, value)
     match node.kind:
         case SchemaKind.LIST:
             return _list(node, value, where, found)
@@ -99,9 +102,6 @@ def _one_of(node: SchemaNode, value: Any, where: Where) -> Any:
 
 
 def _leaf(node: SchemaNode, value: Any) -> Any:
-    check = _SIMPLE.get(node.kind)
-    if check is not None:
-        return check(node, value)
     if node.kind is SchemaKind.BYTES and not isinstance(value, str | list):
         raise DecodeError(f"cannot restore slice from {_go_kind(value)}")
     if node.kind is SchemaKind.BYTES and isinstance(value, list):
