@@ -90,5 +90,4 @@ def test_a_create_with_a_watcher_is_one_decoding_and_one_encoding(server: Server
             client.request("POST", path, make("counted"))
             assert seen.wait(30)
 
-    # The second dumps is of the client's own body: its colons are compared with those of the text, for duplicate keys.
-    assert counts == {"loads": 1, "dumps": 2, "packb": 1}
+    assert counts == {"loads": 1, "dumps": 1, "packb": 1}
