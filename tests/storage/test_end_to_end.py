@@ -85,17 +85,19 @@ class TestEveryEngine:
             assert again.revision >= listed.revision
             assert [event.revision for event in await watcher.take(1)] == [later.revision]
 
-    async def test_a_watch_goes_on_at_a_server_that_was_started_later(self, config: StorageConfig) -> None:
-        async with opened(config) as storage:
-            created = await create(storage, "a", color="red")
-            changed = await set_spec(storage, created, color="blue")
 
-        async with opened(config) as storage:
-            listed = await storage.get_list("", ListOptions())
-            watcher = await Watcher.on(storage, resource_version=created.revision)
+async def test_a_watch_goes_on_at_a_server_that_was_started_later(tmp_path: Path) -> None:
+    config = StorageConfig(data_dir=tmp_path)
+    async with opened(config) as storage:
+        created = await create(storage, "a", color="red")
+        changed = await set_spec(storage, created, color="blue")
 
-            assert [item.revision for item in listed.items] == [changed.revision]
-            assert [event.revision for event in await watcher.take(1)] == [changed.revision]
+    async with opened(config) as storage:
+        listed = await storage.get_list("", ListOptions())
+        watcher = await Watcher.on(storage, resource_version=created.revision)
+
+        assert [item.revision for item in listed.items] == [changed.revision]
+        assert [event.revision for event in await watcher.take(1)] == [changed.revision]
 
 
 async def story_of(storage: Storage) -> list[object]:
