@@ -318,16 +318,23 @@ def _open_parts(
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
-        console=_open_console(settings, pki, access, monitoring, storage, clock),
+        console=_open_console(settings, pki, access, monitoring, storage, clock, background=background),
     )
 
 
 def _open_console(
-    settings: Settings, pki: Pki, access: Access, monitoring: Monitoring, storage: StorageFactory, clock: Clock
+    settings: Settings,
+    pki: Pki,
+    access: Access,
+    monitoring: Monitoring,
+    storage: StorageFactory,
+    clock: Clock,
+    *,
+    background: Tasks,
 ) -> "Console | None":
     if not settings.has_console:
         return None
-    return console_assembly.open_console(pki, access, monitoring.access, storage, clock)
+    return console_assembly.open_console(pki, access, monitoring, storage, clock, background=background)
 
 
 def _shared_storage(settings: Settings, slot: "WorkerSlot") -> StorageConfig:

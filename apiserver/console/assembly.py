@@ -10,14 +10,17 @@ from aio_apiserver.apiserver.console.one_time_codes import OneTimeCodes
 from aio_apiserver.apiserver.console.report_endpoint import REPORT, ReportEndpoint
 from aio_apiserver.apiserver.console.session_endpoints import SessionEndpoints
 from aio_apiserver.apiserver.console.sessions import MARK, ConsoleSessions
+from aio_apiserver.apiserver.console.statistics.metrics_history import MetricsHistory
+from aio_apiserver.apiserver.console.statistics_endpoint import STATISTICS, StatisticsEndpoint
 from aio_apiserver.apiserver.console.timeline.history import ServerHistory
 from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
 from aio_apiserver.apiserver.console.timeline_endpoints import OF_OBJECT, TIMELINE, TimelineEndpoints
-from aio_apiserver.apiserver.metrics.access import AccessMetrics
+from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
+from aio_apiserver.storage.tasks import Tasks
 
 
 class Console(Struct, frozen=True):
@@ -27,6 +30,7 @@ class Console(Struct, frozen=True):
     codes: OneTimeCodes
     history: ServerHistory
     report: ReportEndpoint
+    statistics: MetricsHistory
 
     def before(self, authenticate: Filter) -> Filter:
         """The filter in the place of `authenticate`."""
@@ -39,7 +43,12 @@ class Console(Struct, frozen=True):
     def exact(self) -> Mapping[str, Handler]:
         """The handlers by path, behind authentication and authorization."""
         timeline = TimelineEndpoints(self.history).handle
-        return {TIMELINE: timeline, OF_OBJECT: timeline, REPORT: self.report.handle}
+        return {
+            TIMELINE: timeline,
+            OF_OBJECT: timeline,
+            REPORT: self.report.handle,
+            STATISTICS: StatisticsEndpoint(self.statistics).handle,
+        }
 
     def link(self, url: str) -> str:
         """The address of the console, with a code by which an administrator signs in once.
@@ -49,10 +58,14 @@ class Console(Struct, frozen=True):
         return f"{url}{HOME}#code={self.codes.new_code()}"
 
 
-def open_console(pki: Pki, access: Access, metrics: AccessMetrics, storage: StorageFactory, clock: Clock) -> Console:
+def open_console(
+    pki: Pki, access: Access, monitoring: Monitoring, storage: StorageFactory, clock: Clock, *, background: Tasks
+) -> Console:
     """The console of a server with --ui."""
     sessions, codes = ConsoleSessions(pki.ca.key, clock.patience.now), OneTimeCodes(clock.patience.monotonic)
     endpoints = SessionEndpoints(sessions, codes, pki.admin_token)
+    statistics = MetricsHistory(monitoring.measures.families, clock.patience)
+    background.spawn(statistics.run(), name="statistics of the console")
     history = ServerHistory(RequestTrace(clock.patience, MARK), storage, clock)
-    front = ConsoleFront(sessions, endpoints, access.tokens, metrics=metrics, clock=clock.patience)
-    return Console(front, codes, history, ReportEndpoint(history, pki.admin_tokens))
+    front = ConsoleFront(sessions, endpoints, access.tokens, metrics=monitoring.access, clock=clock.patience)
+    return Console(front, codes, history, ReportEndpoint(history, pki.admin_tokens), statistics)

@@ -22,6 +22,7 @@ PAGES = {
     "custom resources": ("#/crds", "text=Garden"),
     "schema": ("#/schema/example.org/v1/gardens", "text=max 100"),
     "timeline": ("#/timeline", ".tl-list li >> text=deployments.apps default/web >> nth=0"),
+    "statistics": ("#/statistics", "figure >> text=Requests by verb"),
     "access": ("#/access?user=robin&verb=get&resource=pods", "text=robin may not get pods"),
 }
 

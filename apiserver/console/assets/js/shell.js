@@ -14,7 +14,7 @@ const MENU = [
 const TITLES = ["Workloads", "Configuration", "Network", "Cluster"];
 
 /** Pages beside those of objects. @type {["home" | "custom" | "access" | "time" | "chart", string, string][]} */
-export const TOOLS = [["custom", "Custom resources", "#/crds"], ["access", "Access", "#/access"], ["time", "Timeline", "#/timeline"]];
+export const TOOLS = [["custom", "Custom resources", "#/crds"], ["access", "Access", "#/access"], ["time", "Timeline", "#/timeline"], ["chart", "Statistics", "#/statistics"]];
 
 /** The link to the table of a kind. @param {{group: string, version: string, resource: string}} kind @param {Record<string, string | undefined>} [filters] */
 export const tableLink = (kind, filters = {}) => `#/t/${kind.group || "core"}/${kind.version}/${kind.resource}${query(filters)}`;
