@@ -28,6 +28,7 @@ from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
 from tests.attacks import large_definitions, overload, rows
+from tests.controllers import large_cluster
 from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
@@ -248,6 +249,12 @@ async def overloaded(arguments: argparse.Namespace) -> str:
         return await overload.run(Path(folder), connections=2_000, pods=10_000, seconds=seconds)
 
 
+async def large_clusters(arguments: argparse.Namespace) -> str:
+    """5,000 simulated nodes and 10,000 pods, within the limits of kwok's benchmark."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await large_cluster.run(Path(folder), nodes=5_000, pods=10_000)
+
+
 async def large_definitions_read(arguments: argparse.Namespace) -> str:
     """Documents about 120 definitions of custom resources with the schema of a pod, beside another client."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
@@ -328,6 +335,7 @@ PARTS: Mapping[str, Part] = {
     "attacks.documents": Part(attack_of("documents", 8)),
     "attacks.yamls": Part(attack_of("yamls", 4)),
     "definitions": Part(large_definitions_read),
+    "large-cluster": Part(large_clusters),
     "overload": Part(overloaded),
     "pages": Part(followed_pages),
 }
