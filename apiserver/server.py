@@ -217,7 +217,7 @@ async def start(
     clock = clock or (bench_assembly.open_clock() if settings.testing else SystemClock())
     files.make_private(settings.pki_dir)
     async with AsyncExitStack() as stack:
-        monitoring = Monitoring()
+        monitoring = Monitoring(settings.minor)
         config = storage_config.config_of(settings) if slot is None else _shared_storage(settings, slot)
         storage = await _open_storage(settings, config, clock, beginning=beginning, monitoring=monitoring, stack=stack)
         shared = await open_shared_files(settings, storage.shared_secrets, clock)

@@ -107,6 +107,20 @@ class Tally(Generic[M]):
     def series(self) -> Mapping[tuple[str, ...], M]:
         return self._series
 
+    def relabelled(
+        self, labels: Sequence[str], values_of: Callable[[tuple[str, ...]], tuple[str, ...]], kind: MetricKind
+    ) -> "Tally[M]":
+        """The present series under other labels."""
+        found = Tally(self._make, kind=kind, labels=labels)
+        found._series = {values_of(values): series for values, series in self._series.items()}
+        return found
+
+    def joined(self, other: "Tally[M]") -> "Tally[M]":
+        """The present series of two tallies with the same labels and no common series."""
+        found = Tally(self._make, kind=self.kind, labels=self.labels)
+        found._series = {**self._series, **other._series}
+        return found
+
     def reset(self) -> None:
         """Reset all series, for people who measure. Recorders keep their series."""
         for series in self._series.values():

@@ -35,6 +35,10 @@ class Family(Generic[M]):
         self.reset = tally.reset
 
     @property
+    def tally(self) -> Tally[M]:
+        return self._tally
+
+    @property
     def kind(self) -> MetricKind:
         return self._tally.kind
 
@@ -76,10 +80,15 @@ def histogram(
     return Family(name, documentation, measures.histograms(*labels, bounds=bounds), stability)
 
 
-class Measures:
-    """All families of one server."""
+View = Callable[[Iterable[AnyFamily]], Iterable[AnyFamily]]
+"""The families as readers see them."""
 
-    def __init__(self) -> None:
+
+class Measures:
+    """All families of one server. `view`: the families as the server's minor has them."""
+
+    def __init__(self, view: View = iter) -> None:
+        self._view = view
         self._sources: list[Callable[[], Iterable[AnyFamily]]] = []
 
     def ask(self, source: Callable[[], Iterable[AnyFamily]]) -> None:
@@ -88,5 +97,4 @@ class Measures:
 
     def families(self) -> Iterator[AnyFamily]:
         """All families, with their present values."""
-        for source in self._sources:
-            yield from source()
+        yield from self._view(family for source in self._sources for family in source())

@@ -1,11 +1,12 @@
 """Monitoring: all metrics of one server, published at /metrics."""
 
-from aio_apiserver.apiserver.metrics import admission, allocation, metric_families, storage
+from aio_apiserver.apiserver.metrics import admission, allocation, metric_families, metric_history, storage
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
+from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.metric_sets import MetricSets
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
@@ -16,9 +17,9 @@ from aio_apiserver.storage.factory.measured_origin import Latencies
 
 
 class Monitoring:
-    """The metrics of one server. Modules that are built later add theirs."""
+    """The metrics of one server, as its minor has them. Modules that are built later add theirs."""
 
-    def __init__(self) -> None:
+    def __init__(self, minor: Minor) -> None:
         self.access = AccessMetrics()
         self.audit = AuditMetrics()
         self.latencies = Latencies()
@@ -30,7 +31,7 @@ class Monitoring:
         )
         self.registered = MetricSets()
         """The counts of the registry, which exist whether their plugins are enabled or not."""
-        self.measures = Measures()
+        self.measures = Measures(metric_history.view_of(minor.version))
         self.measures.ask(lambda: [self.discoveries])
         for recorded in (self.access, self.audit, self.outgoing):
             self.measures.ask(recorded.families)
