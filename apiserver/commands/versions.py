@@ -75,7 +75,9 @@ def facts_of(minor: Minor) -> MinorFacts:
     return MinorFacts(
         resources=frozenset(name for name, version in names.items() if enablement.is_stable(version)),
         optional=frozenset(name for name, version in names.items() if not enablement.is_stable(version)),
-        deprecated=frozenset(kind.plural for kind in kinds if kind.deprecation),
+        deprecated=frozenset(
+            name for kind in kinds for name, version in _versions_of(kind) if kind.deprecation_of(version)
+        ),
         fields=frozenset(_fields_of(minor, {(kind.group, version) for kind in kinds for version in kind.versions})),
         open_gates=frozenset(name for name, is_open in gates.items() if is_open),
         gates=frozenset(gates),

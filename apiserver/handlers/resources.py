@@ -27,6 +27,7 @@ Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.
 
 
 _DEPRECATED = "k8s.io/deprecated"
+_REMOVED = "k8s.io/removed-release"
 _NAMED = frozenset({"update", "patch", "delete"})
 _OF_ONE = ("get", "update", "patch", "delete")
 _STRICT = _NAMED | {"create"}
@@ -88,9 +89,11 @@ class ResourceHandlers:
         is_offered = info.verb in served.verbs
         if handle is None or not (is_offered or (info.verb == "watch" and "list" in served.verbs)):
             raise route_errors.RouteMethodNotAllowed
-        if served.kind.deprecation and negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
-            context.warnings.add(served.kind.deprecation)
+        if served.deprecation and negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
+            context.warnings.add(served.deprecation)
             context.annotate(_DEPRECATED, "true")
+            if served.removed_release:
+                context.annotate(_REMOVED, served.removed_release)
         if not is_offered:
             return watch.refuse(request, context, served)
         return handle(request, context, served)
@@ -112,8 +115,8 @@ class ResourceHandlers:
         info = context.info
         if not _fits_scope(info, served.kind):
             return responses.not_found(context)
-        if served.kind.deprecation:
-            context.warnings.add(served.kind.deprecation)
+        if served.deprecation:
+            context.warnings.add(served.deprecation)
             context.annotate(_DEPRECATED, "true")
         handle = self._handlers.get(info.verb)
         if handle is None or info.verb not in (_OF_CUSTOM_SUBRESOURCES if info.subresource else served.kind.verbs):

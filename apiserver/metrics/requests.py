@@ -180,8 +180,9 @@ class RequestMetrics:
     def _is_served(self, place: RequestLabels) -> bool:
         path = f"{place.resource}/{place.subresource}" if place.subresource else place.resource
         served = self._served.get((place.group, place.version, path))
-        if served is not None and served.kind.deprecation:
-            self._families.deprecated.of(place.group, place.version, place.resource, place.subresource, "").set(1)
+        if served is not None and served.deprecation:
+            labels = place.group, place.version, place.resource, place.subresource, served.removed_release
+            self._families.deprecated.of(*labels).set(1)
         return served is not None
 
 

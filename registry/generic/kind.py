@@ -7,6 +7,7 @@ version, and has neither apiVersion nor kind.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,8 +15,9 @@ from msgspec.structs import replace
 from aio_apiserver.registry.base import timeline
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
-from aio_apiserver.registry.base.timeline import Before
+from aio_apiserver.registry.base.timeline import Before, Version
 from aio_apiserver.registry.generic import common_history
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import ErrorRow, WarningRow, errors_at, warnings_at
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
@@ -70,6 +72,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """The columns of its tables."""
     deprecation: str = ""
     """The warning in the answer to every request for it."""
+    deprecations: Mapping[str, Deprecation] = field(default_factory=dict)
+    """By version, where one is deprecated in some minors; in a kind of one minor, those in effect."""
     inner_annotations: frozenset[str] = frozenset()
     """Annotations that stand for fields of kube-apiserver's internal type; PartialObjectMetadata does not show them."""
     decorate: Callable[[Object], None] | None = None
@@ -127,7 +131,17 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
         warnings = warnings_at((*self.warnings, *common_history.WARNINGS), version)
         closed = tuple(path for path, gate in self.gated.items() if minor.is_closed(gate))
         different |= {"errors": errors, "warnings": warnings, "closed": closed, "history": ()}
+        different |= self._lives_at(version, different.get("beta_versions", self.beta_versions))
         return replace(self, **different, repeats_errors=self.is_custom or version < common_history.ERRORS_ONCE)
+
+    def _lives_at(self, version: Version, beta_versions: Sequence[str]) -> Mapping[str, Any]:
+        """The versions that are not removed in a minor, and those that are deprecated."""
+        lives = self.deprecations.items()
+        removed = {name for name, life in lives if life.removed <= version}
+        return {
+            "beta_versions": tuple(one for one in beta_versions if one not in removed),
+            "deprecations": {name: life for name, life in lives if life.since <= version},
+        }
 
     @cached_property
     def is_custom(self) -> bool:
@@ -173,6 +187,11 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def has_own_fields(self) -> bool:
         return bool(self.fields or self.field_aliases)
+
+    def deprecation_of(self, version: str) -> str:
+        """The warning for requests in one of the versions; empty when it is not deprecated."""
+        life = self.deprecations.get(version)
+        return self.deprecation if life is None else life.warning(self.group, version, self.kind)
 
     def object_kind(self, version: str) -> GroupVersionKind:
         """The group, version and kind of its objects in one of the versions."""

@@ -66,6 +66,17 @@ class Served(Struct, Generic[S], frozen=True, eq=False, dict=True):
         return self.storage.kind
 
     @cached_property
+    def deprecation(self) -> str:
+        """The warning about its version; empty when it is not deprecated."""
+        return self.kind.deprecation_of(self.version)
+
+    @cached_property
+    def removed_release(self) -> str:
+        """The release that has its version no more; empty when none is known."""
+        life = self.kind.deprecations.get(self.version)
+        return "" if life is None else life.removed_release
+
+    @cached_property
     def resource(self) -> GroupResource:
         return self.storage.kind.resource
 

@@ -1,5 +1,6 @@
 """Servers of several minors of Kubernetes: in one process, on one store after each other, and beside each other."""
 
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,6 +118,46 @@ def test_a_policy_of_a_beta_version_is_served_as_v1_after_the_upgrade(tmp_path: 
 
     assert found["apiVersion"] == "admissionregistration.k8s.io/v1"
     assert found["spec"]["mutations"] == [mutation]
+
+
+CIDRS = "/apis/networking.k8s.io/v1beta1/servicecidrs"
+WARNING = "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+"
+
+
+def test_deprecations_and_removals_are_those_of_the_minor(free_port: int) -> None:
+    answers, metrics = [], []
+    for minor in ("1.33", "1.35", "1.37"):
+        beta = {"runtime_config": ("networking.k8s.io/v1beta1=true",), "insecure_port": free_port}
+        with client_of(minor, **beta) as client:
+            answers.append(client.exchange("GET", CIDRS))
+            metrics.append(deprecated_apis(free_port))
+
+    assert [one.status for one in answers] == [200, 200, 404]
+    assert [one.warnings for one in answers] == [[], [WARNING], []]
+    assert [one.count('removed_release="1.37",resource="servicecidrs"') for one in metrics] == [0, 1, 0]
+
+
+def deprecated_apis(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as response:
+        lines = response.read().decode().splitlines()
+    return "\n".join(line for line in lines if line.startswith("apiserver_requested_deprecated_apis{"))
+
+
+def test_the_environment_names_the_minor_of_a_server_that_is_not_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APISERVER_KUBERNETES_VERSION", "1.34")
+
+    with Server() as server, server.client() as client:
+        version = client.request("GET", "/version")
+    given = Settings.model_validate({"kubernetes_version": "1.37"})
+
+    assert version["minor"] == "34"
+    assert given.minor.text == "1.37"
+
+
+def test_without_a_choice_the_server_is_the_newest_minor_with_a_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("APISERVER_KUBERNETES_VERSION", raising=False)
+
+    assert Settings().minor.text == "1.36"
 
 
 def test_an_older_server_drops_the_fields_that_it_does_not_know(tmp_path: Path) -> None:

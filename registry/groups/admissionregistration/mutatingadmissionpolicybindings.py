@@ -2,6 +2,7 @@
 
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns, policies
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
@@ -21,6 +22,7 @@ MUTATINGADMISSIONPOLICYBINDINGS = Kind(
     plural="mutatingadmissionpolicybindings",
     kind="MutatingAdmissionPolicyBinding",
     beta_versions=("v1beta1",),
+    deprecations={"v1beta1": Deprecation((1, 37), removed=(1, 40), is_replaced=True)},
     stored_version="v1beta1",
     history=(before((1, 36), versions=()), before((1, 34), beta_versions=())),
     is_namespaced=False,

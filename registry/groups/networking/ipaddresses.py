@@ -9,6 +9,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import addresses, domains, field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import showing, since
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
@@ -83,6 +84,7 @@ IPADDRESSES = Kind(
     plural="ipaddresses",
     kind="IPAddress",
     beta_versions=("v1beta1",),
+    deprecations={"v1beta1": Deprecation((1, 34), removed=(1, 37))},
     is_namespaced=False,
     short_names=("ip",),
     strategy=IPAddressStrategy(check_name=_is_address),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import addresses, field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
@@ -68,6 +69,7 @@ SERVICECIDRS = Kind(
     kind="ServiceCIDR",
     resets={"status": WITH_METADATA},
     beta_versions=("v1beta1",),
+    deprecations={"v1beta1": Deprecation((1, 34), removed=(1, 37))},
     is_namespaced=False,
     strategy=ServiceCIDRStrategy(has_status=True),
     status_strategy=StatusStrategy(keeps_metadata=True),

@@ -4,6 +4,7 @@ from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic import common_history
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
@@ -68,6 +69,7 @@ DEVICECLASSES = Kind(
     plural="deviceclasses",
     kind="DeviceClass",
     beta_versions=("v1beta2",),
+    deprecations={"v1beta2": Deprecation((1, 36), removed=(1, 39))},
     history=(before((1, 34), versions=()),),
     is_namespaced=False,
     strategy=DeviceClassStrategy(has_generation=True),

@@ -4,6 +4,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import below, instead, showing, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
@@ -94,6 +95,7 @@ RESOURCECLAIMS = Kind(
     kind="ResourceClaim",
     resets={"status": WITH_METADATA},
     beta_versions=("v1beta2",),
+    deprecations={"v1beta2": Deprecation((1, 36), removed=(1, 39))},
     history=(before((1, 34), versions=()),),
     strategy=ResourceClaimStrategy(has_status=True),
     status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),

@@ -4,6 +4,7 @@ from aio_apiserver.registry.base import empties
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import claims
@@ -40,6 +41,7 @@ RESOURCECLAIMTEMPLATES = Kind(
     plural="resourceclaimtemplates",
     kind="ResourceClaimTemplate",
     beta_versions=("v1beta2",),
+    deprecations={"v1beta2": Deprecation((1, 36), removed=(1, 39))},
     history=(before((1, 34), versions=()),),
     strategy=ResourceClaimTemplateStrategy(),
     returns_deleted_object=True,

@@ -12,6 +12,7 @@ from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.generic.common_history import with_empty_name
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import below, required_too, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
@@ -251,6 +252,7 @@ RESOURCESLICES = Kind(
     plural="resourceslices",
     kind="ResourceSlice",
     beta_versions=("v1beta2",),
+    deprecations={"v1beta2": Deprecation((1, 36), removed=(1, 39))},
     is_namespaced=False,
     strategy=ResourceSliceStrategy(has_generation=True),
     returns_deleted_object=True,

@@ -5,6 +5,7 @@ from typing import Any
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
@@ -41,6 +42,7 @@ VOLUMEATTRIBUTESCLASSES = Kind(
     plural="volumeattributesclasses",
     kind="VolumeAttributesClass",
     beta_versions=("v1beta1",),
+    deprecations={"v1beta1": Deprecation((1, 34), removed=(1, 37), is_replaced=True)},
     history=(before((1, 34), versions=()),),
     is_namespaced=False,
     short_names=("vac",),
