@@ -8,6 +8,7 @@ import pytest
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 THINGS = "/apis/example.com/v1/namespaces/default/things"
 STATUS = {
     "type": "object",
@@ -61,7 +62,7 @@ def test_rules_are_not_checked_without_a_name(client: BlockingClient) -> None:
 
 
 def test_the_approval_stands_before_the_accepted_names(client: BlockingClient) -> None:
-    crd = client.request("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/parts.test.k8s.io")
+    crd = client.request("GET", f"{DEFINITIONS}/parts.test.k8s.io")
 
     assert [one["type"] for one in crd["status"]["conditions"]][:2] == [
         "KubernetesAPIApprovalPolicyConformant",
@@ -91,3 +92,60 @@ def test_the_value_of_an_enum_is_shown_as_json(client: BlockingClient) -> None:
     refused = client.exchange("POST", "/api/v1/namespaces/default/services", service)
 
     assert 'spec.type: Unsupported value: "x\\u0000"' in refused.message
+
+
+def test_a_conflict_with_another_version_names_it(client: BlockingClient) -> None:
+    autoscalers = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
+    client.request("POST", f"{autoscalers.format('v2')}?fieldManager=a", autoscaler("v2", most=3))
+
+    path, applied = f"{autoscalers.format('v1')}/h?fieldManager=b", autoscaler("v1", most=4)
+    refused = client.exchange("PATCH", path, applied, content_type="application/apply-patch+yaml")
+
+    assert refused.message.endswith('conflict with "a" using autoscaling/v2: .spec.maxReplicas')
+
+
+def autoscaler(version: str, most: int) -> dict[str, Any]:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
+    return {
+        "apiVersion": f"autoscaling/{version}",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "h"},
+        "spec": {"scaleTargetRef": target, "maxReplicas": most},
+    }
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("self.size.frob()", "1:15: undeclared reference to 'frob' (in container '')"),
+        ("self.size.size(1)", "found no matching overload for 'size' applied to 'string.(int)'"),
+    ],
+)
+def test_the_error_of_an_unknown_method_names_it_and_its_types(client: BlockingClient, rule: str, found: str) -> None:
+    crd = definition("example.com", "rules")
+    properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    properties["spec"] = {**SPEC, "x-kubernetes-validations": [{"rule": rule}]}
+
+    refused = client.exchange("POST", f"{DEFINITIONS}?dryRun=All", crd)
+
+    assert found in refused.message
+
+
+def test_an_error_of_versions_shows_a_schema_of_null_beside_a_missing_one(client: BlockingClient) -> None:
+    crd = definition("example.com", "nulls")
+    (version,) = crd["spec"]["versions"]
+    crd["spec"]["versions"] = [{**version, "schema": {"openAPIV3Schema": None}}, {**version, "schema": None}]
+
+    refused = client.exchange("POST", f"{DEFINITIONS}?dryRun=All", crd)
+
+    assert '"Schema":{"OpenAPIV3Schema":null}' in refused.message
+    assert '"Schema":null' in refused.message
+
+
+def test_the_operator_of_a_selector_is_shown_as_json(client: BlockingClient) -> None:
+    selector = {"matchExpressions": [{"key": "a", "operator": "I\0n"}]}
+    budget = {"metadata": {"name": "b"}, "spec": {"selector": selector}}
+
+    refused = client.exchange("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget)
+
+    assert '"I\\u0000n": not a valid selector operator' in refused.message

@@ -60,18 +60,23 @@ class FieldError(Struct, frozen=True):
         """The message of the cause: type, value and detail."""
         text = self.type.title
         if self.value is not _OMITTED:
-            # The value of an enum has a type of its own in Go, and is shown as JSON.
             is_enum = self.type is ErrorType.NOT_SUPPORTED and isinstance(self.value, str)
-            text += ": " + (escaped(_json(self.value)) if is_enum else show(self.value))
+            text += ": " + show(EnumText(self.value) if is_enum else self.value)
         return f"{text}: {self.detail}" if self.detail else text
 
     def __str__(self) -> str:
         return f"{self.path}: {self.body}"
 
 
+class EnumText(str):
+    """The value of an enum. It has a type of its own in Go, and is shown as JSON."""
+
+    __slots__ = ()
+
+
 def show(value: Any) -> str:
     """A bad value as Go prints it in an error."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, EnumText):
         return quote(value)
     if isinstance(value, float):
         return gotext.float_text(value)
@@ -102,6 +107,11 @@ def required(path: str, detail: str = "") -> FieldError:
 
 def invalid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError(ErrorType.INVALID, path, value, detail)
+
+
+def invalid_enum(path: str, value: str, detail: str) -> FieldError:
+    """The error of a value of an enum."""
+    return invalid(path, EnumText(value), detail)
 
 
 def type_invalid(path: str, value: Any, detail: str) -> FieldError:

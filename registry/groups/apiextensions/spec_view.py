@@ -46,6 +46,11 @@ class SpecView(Struct, frozen=True):
         return next((schema_of(version) for version in self.versions if version.get("name") == name), None)
 
 
+def _without_empty_list(value: Any) -> Any:
+    """A list without elements is as good as none. A schema without members is none of its own."""
+    return None if value == [] else value
+
+
 def schema_of(part: Mapping[str, Any]) -> Schema | None:
     """The schema of a version, or of the shared parts."""
     schema: Schema | None = (part.get("schema") or {}).get("openAPIV3Schema")
@@ -67,7 +72,7 @@ def view_of(spec: Object, compared: Object | None = None) -> SpecView:
         shared = {
             name: versions[0].get(name)
             for name in _SHARED
-            if all((one.get(name) or None) == (ones[0].get(name) or None) for one in ones)
+            if all(_without_empty_list(one.get(name)) == _without_empty_list(ones[0].get(name)) for one in ones)
         }
     rest = [{name: value for name, value in version.items() if name not in shared} for version in versions]
     return SpecView(spec, {name: value for name, value in shared.items() if value is not None}, rest)

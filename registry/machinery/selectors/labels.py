@@ -16,6 +16,8 @@ from aio_apiserver.storage.selection import Operator, Requirement
 _SYMBOLS = ("==", "!=", "(", ")", ",", "!", "=", ">", "<")
 _SPECIAL = frozenset("()=,!<>")
 _BLANK = frozenset(" \t\r\n")
+_NUL = "\0"
+_ENDS = _SPECIAL | _BLANK | {_NUL}
 _KEYWORDS = frozenset({"in", "notin"})
 _BINARY = {
     "in": Operator.IN,
@@ -57,13 +59,16 @@ def _counted(requirements: Iterable[Requirement]) -> Iterator[Requirement]:
 
 
 def _scan(text: str) -> Iterator[_Token]:
+    """The tokens of a text. As in Go, a NUL behind a token is skipped, and any other NUL ends the selector."""
     position = 0
-    while position < len(text):
+    while position < len(text) and text[position] != _NUL:
         if text[position] in _BLANK:
             position += 1
             continue
         token = _token_at(text, position)
         position += len(token.text)
+        if text.startswith(_NUL, position):
+            position += 1
         yield token
     yield _Token("", False)
 
@@ -73,7 +78,7 @@ def _token_at(text: str, position: int) -> _Token:
         if text.startswith(symbol, position):
             return _Token(symbol, False)
     end = position
-    while end < len(text) and text[end] not in _SPECIAL and text[end] not in _BLANK:
+    while end < len(text) and text[end] not in _ENDS:
         end += 1
     return _Token(text[position:end], True)
 

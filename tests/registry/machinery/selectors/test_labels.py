@@ -46,6 +46,9 @@ def test_a_selector_is_read(text: str, expected: tuple[Requirement, ...]) -> Non
         ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
         ("a=b c", "found 'c', expected: ',' or 'end of string'"),
         ("!", "unable to parse requirement: found '', expected: identifier"),
+        ("a\0b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+        ("a=b\0c", "found 'c', expected: ',' or 'end of string'"),
+        ("a in (x\0y)", "unable to parse requirement: found 'y', expected: ',' or ')'"),
     ],
 )
 def test_a_broken_selector_is_refused(text: str, message: str) -> None:
@@ -59,3 +62,10 @@ def test_a_broken_selector_is_refused(text: str, message: str) -> None:
 def test_what_is_no_label_is_refused(text: str) -> None:
     with pytest.raises(BadRequest, match="unable to parse requirement: "):
         labels.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"), [("\0", ""), ("!a\0", "!a"), ("a=b\0,c", "a=b,c"), ("a,\0b", "a,b"), (" \0a", "")]
+)
+def test_a_nul_behind_a_token_is_skipped_and_another_one_ends_the_selector(text: str, same: str) -> None:
+    assert labels.parse(text) == labels.parse(same)
