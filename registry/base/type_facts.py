@@ -90,7 +90,7 @@ def of_type(definition: str, minor: str = "") -> TypeFacts:
 @cache
 def _of_minors(folder: str) -> Mapping[tuple[str, str], TypeFacts]:
     """The facts of a group that are different in some minors, by type and minor."""
-    types = _of_folder(folder).types if folder in group_files.folders() else {}
+    types = _of_folder(folder).types if folder in group_files.folders() else _shared()
     rows = (((name, minors), facts) for key, facts in types.items() for name, at, minors in [key.partition("@")] if at)
     return {(name, minor): facts for (name, minors), facts in rows for minor in minors.split(",")}
 

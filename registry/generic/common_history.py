@@ -8,9 +8,17 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry.base.validation import field, names
+from aio_apiserver.registry.base.validation import field, go_syntax, names
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
-from aio_apiserver.registry.generic.error_history import ErrorRow, WarningRow, absent, since, until, warned_until
+from aio_apiserver.registry.generic.error_history import (
+    ErrorRow,
+    WarningRow,
+    absent,
+    since,
+    until,
+    warned_until,
+    worded,
+)
 
 ERRORS_ONCE = (1, 37)
 """Since it, an error that two rules find stands once among the causes."""
@@ -41,6 +49,8 @@ def with_empty_name(error: FieldError) -> Sequence[FieldError]:
     return (error, *field.invalid_each(error.path, "", names.DNS1123_SUBDOMAIN.check("")))
 
 
+_JSON = (1, 34)
+"""Since it, errors show bad values as JSON, no more in Go's syntax."""
 _BYTES = (1, 35)
 """Since it, the limits of names are told in bytes."""
 
@@ -49,7 +59,12 @@ def _in_characters(error: FieldError) -> Sequence[FieldError]:
     return (replace(error, detail=error.detail.replace(" bytes", " characters")),)
 
 
+IN_GO_SYNTAX = until(_JSON, ".*", go_syntax.shown, follows=True)
+"""The row for errors of reviews, too, which are of no kind."""
+
 ERRORS: Sequence[ErrorRow] = (
+    IN_GO_SYNTAX,
+    until(_JSON, r"metadata\.ownerReferences\.uid", worded("uid must not be empty"), detail="must not be empty"),
     until(_BYTES, ".*", _in_characters, detail=r"(name part |prefix part )?must be no more than \d+ bytes"),
     since(_IN_LISTS, r"metadata\.ownerReferences(\.\w+)?", _of_owner, detail="(?!Only one reference).*"),
     until(

@@ -25,6 +25,7 @@ class ErrorRow(Struct, frozen=True, kw_only=True):
 
     value: the bad value, if the row speaks of one alone.
     is_last: the error stands behind those of other rules.
+    follows: the row is for all errors, also for what other rows have made of them.
     """
 
     path: str
@@ -34,6 +35,7 @@ class ErrorRow(Struct, frozen=True, kw_only=True):
     detail: str = ".*"
     value: str | None = None
     is_last: bool = False
+    follows: bool = False
 
     def matches(self, error: FieldError) -> bool:
         """Whether the row speaks of an error."""
@@ -118,12 +120,20 @@ def retold(errors: Iterable[FieldError], rows: Sequence[ErrorRow]) -> list[Field
     found: list[FieldError] = []
     last: list[FieldError] = []
     for error in errors:
-        row = next((one for one in rows if one.matches(error)), None)
+        row = next((one for one in rows if not one.follows and one.matches(error)), None)
         if row is None:
             found.append(error)
         else:
             (last if row.is_last else found).extend(row.becomes(error))
-    return found + last
+    return _followed(found + last, rows)
+
+
+def _followed(errors: list[FieldError], rows: Sequence[ErrorRow]) -> list[FieldError]:
+    """The errors after the rows that follow others."""
+    for row in rows:
+        if row.follows:
+            errors = [one for error in errors for one in (row.becomes(error) if row.matches(error) else (error,))]
+    return errors
 
 
 def once(errors: Iterable[FieldError]) -> list[FieldError]:

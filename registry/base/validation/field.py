@@ -56,16 +56,27 @@ class FieldError(Struct, frozen=True):
     """The index in a list that the path does not show."""
 
     @property
+    def shows_value(self) -> bool:
+        """Whether it shows the bad value."""
+        return self.value is not _OMITTED
+
+    @property
     def body(self) -> str:
         """The message of the cause: type, value and detail."""
         text = self.type.title
-        if self.value is not _OMITTED:
-            is_enum = self.type is ErrorType.NOT_SUPPORTED and isinstance(self.value, str)
+        if self.shows_value:
+            is_enum = self.type is ErrorType.NOT_SUPPORTED and type(self.value) is str
             text += ": " + show(EnumText(self.value) if is_enum else self.value)
         return f"{text}: {self.detail}" if self.detail else text
 
     def __str__(self) -> str:
         return f"{self.path}: {self.body}"
+
+
+class GoText(str):
+    """A value in Go's syntax, which is shown as it is."""
+
+    __slots__ = ()
 
 
 class EnumText(str):
@@ -76,6 +87,8 @@ class EnumText(str):
 
 def show(value: Any) -> str:
     """A bad value as Go prints it in an error."""
+    if isinstance(value, GoText):
+        return value
     if isinstance(value, str) and not isinstance(value, EnumText):
         return quote(value)
     if isinstance(value, float):

@@ -20,7 +20,7 @@ from aio_apiserver.registry.base import errors, owner_references
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.generic import preparation, rest, url_names
+from aio_apiserver.registry.generic import error_history, preparation, rest, url_names
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.refusals import forbidden
 from aio_apiserver.registry.generic.admission.interface import Attributes
@@ -196,7 +196,8 @@ class UpdateAttempt(Attempt, frozen=True, kw_only=True):
             new["resourceVersion"] = old["resourceVersion"]
         else:
             error = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
-            raise invalid_of(GroupKind(kind.group, kind.plural), name, [error])
+            found = error_history.retold([error], kind.errors)
+            raise invalid_of(GroupKind(kind.group, kind.plural), name, found)
 
 
 def name_of(obj: Object) -> str:

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.generic import error_history
+from aio_apiserver.registry.generic import common_history, error_history
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, NonResourceRule, ResourceRule, joined
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.error_history import ErrorRow
@@ -87,7 +87,7 @@ def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, M
     about_self, about_others = (
         partial(_decide, authorizer, user_from) for user_from in (_requesting_user, _named_user)
     )
-    rows = error_history.errors_at(validation.ERRORS, given.minor.version)
+    rows = error_history.errors_at((*validation.ERRORS, common_history.IN_GO_SYNTAX), given.minor.version)
     served = (
         ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local, rows)),
         ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self, rows)),
