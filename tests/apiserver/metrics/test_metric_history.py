@@ -14,7 +14,7 @@ def shown(version: Version, families: Iterable[AnyFamily]) -> dict[str, dict[tup
     measures = Measures(view_of(version))
     measures.ask(lambda: families)
     return {
-        family.name: {values: series.value for values, series in family.series.items()}
+        family.name: {values: getattr(series, "value", 0) for values, series in family.series.items()}
         for family in measures.families()
     }
 
