@@ -17,7 +17,6 @@ from aio_apiserver.registry.generic.error_history import (
     since,
     until,
     warned_until,
-    worded,
 )
 
 ERRORS_ONCE = (1, 37)
@@ -44,6 +43,10 @@ def _of_owner(error: FieldError) -> Sequence[FieldError]:
     return (replace(error, path=path),)
 
 
+def _naming_the_field(error: FieldError) -> Sequence[FieldError]:
+    return (replace(error, detail=f"{error.path.rpartition('.')[2]} {error.detail}"),)
+
+
 def with_empty_name(error: FieldError) -> Sequence[FieldError]:
     """The error of a missing name of a driver, and that of its format, which older minors check too."""
     return (error, *field.invalid_each(error.path, "", names.DNS1123_SUBDOMAIN.check("")))
@@ -59,12 +62,12 @@ def _in_characters(error: FieldError) -> Sequence[FieldError]:
     return (replace(error, detail=error.detail.replace(" bytes", " characters")),)
 
 
-IN_GO_SYNTAX = until(_JSON, ".*", go_syntax.shown, follows=True)
+IN_GO_SYNTAX = until(_JSON, ".*", go_syntax.in_go_syntax, follows=True)
 """The row for errors of reviews, too, which are of no kind."""
 
 ERRORS: Sequence[ErrorRow] = (
     IN_GO_SYNTAX,
-    until(_JSON, r"metadata\.ownerReferences\.uid", worded("uid must not be empty"), detail="must not be empty"),
+    until(_JSON, r"metadata\.ownerReferences\.\w+", _naming_the_field, detail="must not be empty"),
     until(_BYTES, ".*", _in_characters, detail=r"(name part |prefix part )?must be no more than \d+ bytes"),
     since(_IN_LISTS, r"metadata\.ownerReferences(\.\w+)?", _of_owner, detail="(?!Only one reference).*"),
     until(

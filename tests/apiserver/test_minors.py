@@ -123,13 +123,17 @@ def test_a_policy_of_a_beta_version_is_served_as_v1_after_the_upgrade(tmp_path: 
 def test_1_33_prints_times_that_are_not_set_and_values_in_go_syntax() -> None:
     unfit = stateful_set("unfit")
     unfit["spec"]["selector"] = {"matchLabels": {"c": "d"}}
+    owned = stateful_set("owned")
+    owned["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "", "uid": "1"}]
     with client_of("1.33") as old, client_of("1.34") as new:
         made = [one.request("POST", SETS, stateful_set("a"))["spec"]["template"]["metadata"] for one in (old, new)]
         refused = [one.exchange("POST", SETS, unfit).message for one in (old, new)]
+        nameless = old.exchange("POST", SETS, owned).message
 
     assert [one.get("creationTimestamp", "absent") for one in made] == [None, "absent"]
     assert 'Invalid value: map[string]string{"a":"b"}: `selector`' in refused[0]
     assert 'Invalid value: {"a":"b"}: `selector`' in refused[1]
+    assert 'metadata.ownerReferences.name: Invalid value: "": name must not be empty' in nameless
 
 
 CIDRS = "/apis/networking.k8s.io/v1beta1/servicecidrs"

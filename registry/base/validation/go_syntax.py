@@ -18,7 +18,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z")
 _SELECTOR = {"matchLabels", "matchExpressions"}
 
 
-def shown(error: FieldError) -> Sequence[FieldError]:
+def in_go_syntax(error: FieldError) -> Sequence[FieldError]:
     """The error with its value in Go's syntax."""
     if not error.shows_value:
         return (error,)

@@ -36,13 +36,13 @@ EXPRESSION = {"key": "a", "operator": "In", "values": ["x"]}
     ],
 )
 def test_a_value_is_shown_as_go_prints_it(path: str, value: Any, shown: str) -> None:
-    (error,) = go_syntax.shown(field.invalid(path, value, "no"))
+    (error,) = go_syntax.in_go_syntax(field.invalid(path, value, "no"))
 
     assert error.body == f"Invalid value: {shown}: no"
 
 
 def test_the_value_of_an_enum_is_quoted_as_in_go() -> None:
-    (error,) = go_syntax.shown(field.not_supported("a", "x\0", ["y"]))
+    (error,) = go_syntax.in_go_syntax(field.not_supported("a", "x\0", ["y"]))
 
     assert error.body == 'Unsupported value: "x\\x00": supported values: "y"'
 
@@ -50,4 +50,4 @@ def test_the_value_of_an_enum_is_quoted_as_in_go() -> None:
 def test_an_error_without_a_value_stays() -> None:
     error = field.required("a")
 
-    assert go_syntax.shown(error) == (error,)
+    assert go_syntax.in_go_syntax(error) == (error,)
