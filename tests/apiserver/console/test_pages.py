@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from os import environ
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -259,3 +261,82 @@ def test_a_user_signs_in_with_a_token_that_is_kept_nowhere(browser: Any, cluster
     context.close()
     assert cluster.admin_token not in kept
     assert kept.startswith('[{},{},""')
+
+
+IMAGES = environ.get("CONSOLE_IMAGES", "")
+"""The folder for the images of docs/tour.md: CONSOLE_IMAGES=docs/images. Without it none are made."""
+_SHOP = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "shop", "namespace": "tour"},
+    "spec": {
+        "replicas": 3,
+        "selector": {"matchLabels": {"app": "shop"}},
+        "template": {
+            "metadata": {"labels": {"app": "shop"}},
+            "spec": {"containers": [{"name": "nginx", "image": "nginx:1.27"}]},
+        },
+    },
+}
+_SHOP_PATH = "/apis/apps/v1/namespaces/tour/deployments/shop"
+_PATCH = "application/strategic-merge-patch+json"
+
+
+def picture(window: Any, name: str) -> None:
+    if IMAGES:
+        window.mouse.move(0, 0)
+        window.evaluate("document.querySelector('.page').scrollTop = 0")
+        window.screenshot(path=Path(IMAGES) / f"tour-{name}.png")
+
+
+def template(**fields: Any) -> dict[str, Any]:
+    return {"spec": {"template": fields}}
+
+
+def is_rolled_out(shop: Any) -> bool:
+    return bool(shop["status"]["observedGeneration"] == 2 and shop["status"]["updatedReplicas"] == 3)
+
+
+def test_the_tour_shows_what_its_page_says(shown: Any, cluster: Server) -> None:
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tour"}})
+    with cluster.client() as client:
+        client.request("POST", f"{_SHOP_PATH.removesuffix('/shop')}?fieldManager=kubectl-create", _SHOP)
+        goto(shown, "#/t/core/v1/pods?ns=tour")
+        shown.wait_for_selector(".row:has-text('Running') >> nth=2")
+        picture(shown, "table")
+
+        image = template(spec={"containers": [{"name": "nginx", "image": "nginx:1.28"}]})
+        client.request("PATCH", f"{_SHOP_PATH}?fieldManager=kubectl-set", image, content_type=_PATCH)
+        cluster.wait_for("deployments.apps", "shop", is_rolled_out, namespace="tour")
+        goto(shown, "#/o/apps/v1/deployments/tour/shop?tab=Relations")
+        shown.wait_for_selector("svg .kind:text-is('ReplicaSet') >> nth=1")
+        picture(shown, "relations")
+
+        broken = template(metadata={"annotations": {"simulate.aio-apiserver/phase": "NotReady"}})
+        client.request("PATCH", f"{_SHOP_PATH}?fieldManager=kubectl-patch", broken, content_type=_PATCH)
+        goto(shown, "#/t/core/v1/pods?ns=tour")
+        shown.wait_for_selector(".row:visible:has-text('0/1'):has-text('Running')")
+        picture(shown, "probe")
+
+        quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "4"}}}
+        client.request("POST", "/api/v1/namespaces/tour/resourcequotas", quota)
+        client.request(
+            "PATCH", f"{_SHOP_PATH}?fieldManager=kubectl-scale", {"spec": {"replicas": 6}}, content_type=_PATCH
+        )
+        goto(shown, "#/t/core/v1/events?ns=tour&f=reason%3DFailedCreate")
+        shown.wait_for_selector(".row >> text=exceeded quota: few >> nth=0")
+        picture(shown, "quota")
+
+    edit(shown, "#/o/apps/v1/deployments/tour/shop", "replicas: 6", "replicas: 2")
+    shown.wait_for_selector(".line.wrong >> text=kubectl-scale")
+    picture(shown, "conflict")
+    shown.problems.clear()  # the browser reports the 409, and pods that are gone
+
+    goto(shown, "#/timeline")
+    shown.wait_for_selector(".tl-list li >> text=deployments.apps tour/shop changed >> nth=0")
+    shown.fill("[aria-label='Filter the timeline']", "tour !events")
+    shown.click(".tl-list li:has-text('patch deployments.apps tour/shop') >> nth=0")
+    shown.click("[aria-label='Zoom in']", click_count=2)
+    shown.wait_for_selector(".tl-detail >> text=409 Conflict")
+    picture(shown, "timeline")
+    shown.keyboard.press("Escape")

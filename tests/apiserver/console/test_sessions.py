@@ -1,15 +1,16 @@
 """Sign-in to the console, its cookie, its pages, and what other sites cannot do."""
 
 import re
+from collections.abc import AsyncIterator
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import pytest_asyncio
 from aiohttp import web
 
-from aio_apiserver.apiserver.console.one_time_codes import SECONDS, OneTimeCodes
 from aio_apiserver.apiserver.console.sessions import SECONDS as OF_SESSIONS
 from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.server import Server
@@ -17,6 +18,14 @@ from tests.apiserver.serving import Answer, as_admin, ask, bearer, running, trus
 
 MARK = {"X-Console": "1"}
 PODS = "/api/v1/namespaces/default/pods"
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    async with running(tmp_path_factory.mktemp("server"), ui=True) as started:
+        yield started
 
 
 async def send(server: Server, target: str, method: str = "GET", body: Any = None, **headers: str) -> Answer:
@@ -47,13 +56,12 @@ async def account_token(server: Server, name: str) -> str:
     return token
 
 
-async def test_pages_need_no_user_and_forbid_other_scripts_and_frames(tmp_path: Path) -> None:
-    async with running(tmp_path, ui=True) as server:
-        page = await send(server, "/ui/")
-        script = await send(server, "/ui/js/main.js", Accept_Encoding="gzip")
-        again = await send(server, "/ui/js/main.js", If_None_Match=script.headers["etag"])
-        missing = [await send(server, path) for path in ("/ui/assembly.py", "/ui/js/..%2f..%2fassembly.py", "/ui/x")]
-        written = await send(server, "/ui/", "POST")
+async def test_pages_need_no_user_and_forbid_other_scripts_and_frames(server: Server) -> None:
+    page = await send(server, "/ui/")
+    script = await send(server, "/ui/js/main.js", Accept_Encoding="gzip")
+    again = await send(server, "/ui/js/main.js", If_None_Match=script.headers["etag"])
+    missing = [await send(server, path) for path in ("/ui/assembly.py", "/ui/js/..%2f..%2fassembly.py", "/ui/x")]
+    written = await send(server, "/ui/", "POST")
 
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     policy = page.headers["content-security-policy"]
@@ -67,25 +75,23 @@ async def test_pages_need_no_user_and_forbid_other_scripts_and_frames(tmp_path: 
     assert written.status == 405
 
 
-async def test_browsers_are_led_to_the_console_and_other_clients_to_the_paths(tmp_path: Path) -> None:
-    async with running(tmp_path, ui=True) as server:
-        browser = await send(server, "/", Accept="text/html,*/*")
-        client = await ask(server.secure.port, "/", tls=as_admin(server))
+async def test_browsers_are_led_to_the_console_and_other_clients_to_the_paths(server: Server) -> None:
+    browser = await send(server, "/", Accept="text/html,*/*")
+    client = await ask(server.secure.port, "/", tls=as_admin(server))
 
     assert (browser.status, browser.headers["location"]) == (302, "/ui/")
     assert "/api/v1" in client.json["paths"]
 
 
-async def test_a_token_begins_a_session_with_the_rights_of_its_user(tmp_path: Path) -> None:
-    async with running(tmp_path, ui=True) as server:
-        token = await account_token(server, "robin")
-        answer = await send(server, "/ui/session", "POST", **MARK, **bearer(token))
-        cookie = cookie_of(answer)
-        user = await send(server, "/ui/session", **MARK, Cookie=cookie)
-        refused = await send(server, PODS, **MARK, Cookie=cookie)
-        unmarked = await send(server, PODS, Cookie=cookie)
-        administrator = await signed_in(server, server.pki.admin_token)
-        allowed = await send(server, PODS, **MARK, Cookie=administrator)
+async def test_a_token_begins_a_session_with_the_rights_of_its_user(server: Server) -> None:
+    token = await account_token(server, "robin")
+    answer = await send(server, "/ui/session", "POST", **MARK, **bearer(token))
+    cookie = cookie_of(answer)
+    user = await send(server, "/ui/session", **MARK, Cookie=cookie)
+    refused = await send(server, PODS, **MARK, Cookie=cookie)
+    unmarked = await send(server, PODS, Cookie=cookie)
+    administrator = await signed_in(server, server.pki.admin_token)
+    allowed = await send(server, PODS, **MARK, Cookie=administrator)
 
     flags = answer.headers["set-cookie"]
     assert {"Secure", "HttpOnly", "SameSite=Strict", "Path=/"} <= set(flags.split("; "))
@@ -97,34 +103,31 @@ async def test_a_token_begins_a_session_with_the_rights_of_its_user(tmp_path: Pa
     assert allowed.status == 200
 
 
-async def test_a_session_ends_with_its_token_and_at_sign_out(tmp_path: Path) -> None:
-    async with running(tmp_path, ui=True) as server:
-        cookie = await signed_in(server, await account_token(server, "robin"))
-        place = "/api/v1/namespaces/default/serviceaccounts/robin"
-        await ask(server.secure.port, place, method="DELETE", tls=as_admin(server))
-        ended = await send(server, "/api", **MARK, Cookie=cookie)
-        out = await send(server, "/ui/session", "DELETE", **MARK, Cookie=cookie)
+async def test_a_session_ends_with_its_token_and_at_sign_out(server: Server) -> None:
+    cookie = await signed_in(server, await account_token(server, "robin"))
+    place = "/api/v1/namespaces/default/serviceaccounts/robin"
+    await ask(server.secure.port, place, method="DELETE", tls=as_admin(server))
+    ended = await send(server, "/api", **MARK, Cookie=cookie)
+    out = await send(server, "/ui/session", "DELETE", **MARK, Cookie=cookie)
 
     assert ended.status == 401
     assert (out.status, "Max-Age=0" in out.headers["set-cookie"]) == (200, True)
 
 
-async def test_a_wrong_token_and_a_changed_cookie_begin_no_session(tmp_path: Path) -> None:
-    async with running(tmp_path, ui=True) as server:
-        wrong = await send(server, "/ui/session", "POST", **MARK, **bearer("wrong"))
-        nothing = await send(server, "/ui/session", "POST", **MARK)
-        cookie = await signed_in(server, server.pki.admin_token)
-        changed = await send(server, "/ui/session", **MARK, Cookie=f"{cookie[:-9]}{'A' * 9}")
-        unmarked = await send(server, "/ui/session", "POST", **bearer(server.pki.admin_token))
+async def test_a_wrong_token_and_a_changed_cookie_begin_no_session(server: Server) -> None:
+    wrong = await send(server, "/ui/session", "POST", **MARK, **bearer("wrong"))
+    nothing = await send(server, "/ui/session", "POST", **MARK)
+    cookie = await signed_in(server, server.pki.admin_token)
+    changed = await send(server, "/ui/session", **MARK, Cookie=f"{cookie[:-9]}{'A' * 9}")
+    unmarked = await send(server, "/ui/session", "POST", **bearer(server.pki.admin_token))
 
     assert [wrong.status, nothing.status, unmarked.status] == [401, 401, 403]
     assert changed.json == {"user": ""}
     assert "set-cookie" not in wrong.headers.keys() | unmarked.headers.keys()
 
 
-async def test_the_client_certificate_of_a_browser_is_its_user(tmp_path: Path) -> None:
-    async with running(tmp_path, ui=True) as server:
-        answer = await ask(server.secure.port, "/ui/session", headers=MARK, tls=as_admin(server))
+async def test_the_client_certificate_of_a_browser_is_its_user(server: Server) -> None:
+    answer = await ask(server.secure.port, "/ui/session", headers=MARK, tls=as_admin(server))
 
     assert answer.json["user"] == "kubernetes-admin"
 
@@ -146,15 +149,14 @@ async def test_a_one_time_link_signs_in_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-async def test_another_site_can_show_a_link_and_do_nothing_else(tmp_path: Path, site: str) -> None:
-    async with running(tmp_path, ui=True) as server:
-        tls, port = as_admin(server), server.secure.port
-        from_site = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
-        read = await ask(port, PODS, headers=from_site, tls=tls)
-        written = await ask(port, PODS, method="POST", headers=from_site, body=b"{}", tls=tls)
-        link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-        shown = await ask(port, "/ui/", headers=link, tls=tls)
-        framed = await ask(port, "/ui/", headers={**link, "Sec-Fetch-Dest": "iframe"}, tls=tls)
+async def test_another_site_can_show_a_link_and_do_nothing_else(server: Server, site: str) -> None:
+    tls, port = as_admin(server), server.secure.port
+    from_site = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+    read = await ask(port, PODS, headers=from_site, tls=tls)
+    written = await ask(port, PODS, method="POST", headers=from_site, body=b"{}", tls=tls)
+    link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    shown = await ask(port, "/ui/", headers=link, tls=tls)
+    framed = await ask(port, "/ui/", headers={**link, "Sec-Fetch-Dest": "iframe"}, tls=tls)
 
     assert (read.status, written.status, shown.status, framed.status) == (403, 403, 200, 403)
 
@@ -167,29 +169,17 @@ async def test_a_server_without_the_flag_has_no_console(tmp_path: Path) -> None:
     assert (answer.status, root.status) == (404, 200)
 
 
-def test_a_code_ends_after_an_hour_and_many_codes_end_the_oldest() -> None:
-    now = 0.0
-    codes = OneTimeCodes(lambda: now)
-    late, *others = [codes.new_code() for _ in range(17)]
-
-    assert not codes.redeem(late)
-    assert codes.redeem(others[0])
-    now = SECONDS
-    assert not codes.redeem(others[1])
-
-
-async def test_a_cookie_ends_after_half_a_day(tmp_path: Path) -> None:
+async def test_a_cookie_ends_after_half_a_day(server: Server, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(b"a key")
 
-    async with running(tmp_path, ui=True) as server:
-        early = ConsoleSessions(server.pki.ca.key, lambda: server.parts.clock.now() - OF_SESSIONS - 5)
-        other = ConsoleSessions(key, server.parts.clock.now)
-        answers = []
-        for sessions in (early, other):
-            response = web.Response()
-            sessions.begin(response, server.pki.admin_token)
-            [morsel] = response.cookies.values()
-            answers.append(await send(server, "/ui/session", **MARK, Cookie=f"{morsel.key}={morsel.value}"))
+    early = ConsoleSessions(server.pki.ca.key, lambda: server.parts.clock.now() - OF_SESSIONS - 5)
+    other = ConsoleSessions(key, server.parts.clock.now)
+    answers = []
+    for sessions in (early, other):
+        response = web.Response()
+        sessions.begin(response, server.pki.admin_token)
+        [morsel] = response.cookies.values()
+        answers.append(await send(server, "/ui/session", **MARK, Cookie=f"{morsel.key}={morsel.value}"))
 
     assert [one.json for one in answers] == [{"user": ""}, {"user": ""}]

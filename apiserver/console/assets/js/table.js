@@ -9,6 +9,8 @@ const FRESH = 1200;
 const WIDEST = 44;
 /** The mean width of a letter, as a part of the width of a zero. */
 const NARROW = 0.86;
+/** Columns are as wide as so many rows need; until then they are arranged again. */
+const FEW = 20;
 const SAMPLE = 300;
 /** The column that a narrow window shows beside the name. */
 const PILLS = ["Status", "Phase", "Ready", "Type", "Reason"];
@@ -57,6 +59,7 @@ class TablePage {
     /** @type {{column: import("./live.js").Column, index: number}[]} */
     this.shown = [];
     this.state = "loading";
+    this.arrangedFor = 0;
   }
 
   /** @returns {import("./shell.js").Page} */
@@ -153,7 +156,7 @@ class TablePage {
   draw() {
     const rows = this.rows;
     if (!rows) return;
-    if (rows.columns !== this.columns) this.arrange();
+    if (rows.columns !== this.columns || (this.arrangedFor < FEW && rows.rows.size > this.arrangedFor)) this.arrange();
     if (this.isDirty) {
       this.view = this.selected();
       this.isDirty = false;
@@ -182,6 +185,7 @@ class TablePage {
     const rows = this.rows;
     if (!rows) return;
     this.columns = rows.columns;
+    this.arrangedFor = rows.rows.size;
     const all = rows.columns.map((column, index) => ({ column, index }));
     this.shown = all.filter(({ column }) => this.isWide || !column.priority);
     const sample = [...rows.rows.values()].slice(0, SAMPLE);
@@ -189,12 +193,14 @@ class TablePage {
     const [name, ...others] = this.shown;
     const hasSpace = this.hasNamespaces;
     const space = hasSpace ? Math.min(WIDEST, Math.max(10, ...sample.map((row) => row.namespace.length))) : 0;
-    const columns = [`minmax(${Math.max(18, Math.min(56, name ? width(name.index, "") + 2 : 18))}ch, 3fr)`, ...(hasSpace ? [`minmax(${space + 1}ch, 1fr)`] : []), ...others.map(({ column, index }) => `minmax(${width(index, column.name) + (NO_TONE.has(column.name) ? 1 : 3)}ch, 1fr)`)];
+    const hasName = name?.column.name === "Name";
+    const texts = this.shown.filter(({ column }) => column.name === "Message").map(({ index }) => index);
+    const columns = [hasName ? `minmax(${Math.max(18, Math.min(56, name ? width(name.index, "") + 2 : 18))}ch, 3fr)` : "12ch", ...(hasSpace ? [`minmax(${space + 1}ch, 1fr)`] : []), ...others.map(({ column, index }) => texts.includes(index) ? "minmax(30ch, 4fr)" : `minmax(${width(index, column.name) + (NO_TONE.has(column.name) ? 1 : 3)}ch, 1fr)`)];
     const places = PILLS.map((word) => others.findIndex(({ column }) => column.name === word));
     const pill = places.find((place) => place >= 0) ?? -1;
     this.grid.arrange(columns.join(" "), pill < 0 ? -1 : pill + 1 + (hasSpace ? 1 : 0));
     const header = (/** @type {string} */ title, /** @type {number} */ index, /** @type {string} */ about) => h("span", { role: "columnheader", "aria-sort": this.sort.column === index ? (this.sort.isDown ? "descending" : "ascending") : "none" }, h("button", { type: "button", title: about, onclick: () => this.sortBy(index) }, title));
-    fill(this.grid.head, header("Name", -1, "Sort by name"), hasSpace && h("span", { role: "columnheader", class: "faint" }, h("button", { type: "button", onclick: () => this.sortBy(-1) }, "Namespace")), ...others.map(({ column, index }) => header(column.name, index, column.description)));
+    fill(this.grid.head, header(hasName ? "Name" : name?.column.name ?? "", -1, "Sort by name"), hasSpace && h("span", { role: "columnheader", class: "faint" }, h("button", { type: "button", onclick: () => this.sortBy(-1) }, "Namespace")), ...others.map(({ column, index }) => header(column.name, index, column.description)));
   }
 
   get hasNamespaces() {
