@@ -72,9 +72,10 @@ def facts_of(minor: Minor) -> MinorFacts:
     gates = {gate.name: gate.is_open for gate in minor.gates.all()}
     kinds = [kind for one in providers_of(minor) if isinstance(one, KindsProvider) for kind in one.kinds]
     names = {name: version for kind in kinds for name, version in _versions_of(kind)}
+    resources = frozenset(name for name, version in names.items() if enablement.is_stable(version))
     return MinorFacts(
-        resources=frozenset(name for name, version in names.items() if enablement.is_stable(version)),
-        optional=frozenset(name for name, version in names.items() if not enablement.is_stable(version)),
+        resources=resources,
+        optional=frozenset(names) - resources,
         deprecated=frozenset(
             name for kind in kinds for name, version in _versions_of(kind) if kind.deprecation_of(version)
         ),

@@ -77,6 +77,18 @@ async def respond_object(
         if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
             return SingleWriteResponse(context, body, status=status, content_type=media_types.JSON)
         return await _respond(request, context, body, media_type=media_types.JSON, status=status)
+    return await _respond_other(request, context, served, found, chosen, status)
+
+
+async def _respond_other(
+    request: web.BaseRequest,
+    context: RequestContext,
+    served: Served[Any],
+    found: StoredObject | Object,
+    chosen: Format,
+    status: int,
+) -> web.StreamResponse:
+    """Write one object that does not go out as its stored JSON."""
     if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
         body = object_encoders.message(served, found)
         return await _respond(request, context, body, media_type=media_types.PROTOBUF, status=status)

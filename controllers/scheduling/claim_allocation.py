@@ -189,18 +189,20 @@ class Allocator(Struct):
 
     def _config(self, claim: Object, chosen: Sequence[Chosen]) -> list[Object]:
         """The configuration of the classes, then that of the claim, for requests that have devices."""
-        config = []
+        names = {part for one in chosen for part in (one.request.name, one.request.main)}
+        of_claim = (
+            {"source": "FromClaim", **one}
+            for one in claim["spec"]["devices"].get("config") or ()
+            if not one.get("requests") or names.intersection(one["requests"])
+        )
+        return [*self._config_of_classes(chosen), *of_claim]
+
+    def _config_of_classes(self, chosen: Sequence[Chosen]) -> Iterator[Object]:
         for request in dict.fromkeys(one.request.name for one in chosen):
             given = next(one.request.given for one in chosen if one.request.name == request)
             class_ = self.class_at(given["deviceClassName"]) or {"spec": {}}
-            config += [
-                {"source": "FromClass", "requests": [request], **one} for one in class_["spec"].get("config") or ()
-            ]
-        names = {part for one in chosen for part in (one.request.name, one.request.main)}
-        for one in claim["spec"]["devices"].get("config") or ():
-            if not one.get("requests") or names.intersection(one["requests"]):
-                config.append({"source": "FromClaim", **one})
-        return config
+            for one in class_["spec"].get("config") or ():
+                yield {"source": "FromClass", "requests": [request], **one}
 
     def _selector(self, devices: Sequence[DeviceView]) -> Object | None:
         """The nodes that can use the devices; None for all."""

@@ -102,8 +102,8 @@ def terms_of(pod: Object) -> PodTerms:
         for given, sign in ((near, 1), (far, -1))
         for one in given.get(_PREFERRED) or ()
     ]
-    return PodTerms(
-        [_term(one, namespace) for one in near.get(_REQUIRED) or ()],
-        [_term(one, namespace) for one in far.get(_REQUIRED) or ()],
-        preferred,
-    )
+    return PodTerms(_required(near, namespace), _required(far, namespace), preferred)
+
+
+def _required(affinity: Object, namespace: str) -> list[AffinityTerm]:
+    return [_term(one, namespace) for one in affinity.get(_REQUIRED) or ()]

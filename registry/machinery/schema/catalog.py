@@ -97,13 +97,12 @@ class ObjectType:
         except DecodeError:
             if text and strict.may_have_duplicates(text, value):
                 return self._with_duplicates(text)
-            if written := text_of() if text_of else text:
-                self._run(strict.with_literals(written), Findings(has_literals=True))
+            self._run_literally(text, text_of)
             raise
         if text and findings.fields != strict.fields_in(text) and strict.may_have_duplicates(text, value):
             return self._with_duplicates(text)
-        if findings.wants_literals and (written := text_of() if text_of else text):
-            obj = self._run(strict.with_literals(written), Findings(has_literals=True))
+        if findings.wants_literals:
+            obj = self._run_literally(text, text_of) or obj
         if not (findings.strict_errors or findings.empties):
             return Decoded(obj)
         return Decoded(obj, tuple(findings.strict_errors), field_paths.empties(findings.empties))
@@ -114,6 +113,11 @@ class ObjectType:
         findings = Findings(is_strict=False, has_literals=True)
         obj = self._run(document.value, findings)
         return Decoded(obj, tuple(document.errors), field_paths.empties(findings.empties))
+
+    def _run_literally(self, text: bytes, text_of: Callable[[], bytes] | None) -> dict[str, Any] | None:
+        """Decode the text with its numbers as they are written; None without a text. Raises DecodeError."""
+        written = text_of() if text_of else text
+        return self._run(strict.with_literals(written), Findings(has_literals=True)) if written else None
 
     def _run(self, value: Any, findings: Findings) -> dict[str, Any]:
         obj: dict[str, Any] = self._decode(value, None, findings)
