@@ -28,6 +28,7 @@ from tests.soak_parts import PARTS
 RUN_SECONDS = 3600.0
 """A run that takes longer hangs."""
 _BAR = 20
+_SHOWN = 400
 
 
 def main(words: Sequence[str]) -> int:
@@ -117,10 +118,15 @@ def _run(name: str, much: int, seed: int, arguments: argparse.Namespace) -> Run:
             outcome = runner.run(_in_time(part.work(chosen)))
     except Exception as exc:  # noqa: BLE001 - whatever went wrong is kept, and the other parts run all the same
         traceback.print_exc()
-        failure = f"{type(exc).__name__}: {exc}"[:500]
+        failure = _shortened(f"{type(exc).__name__}: {exc}")
     return results.run_of(
         outcome, seed=seed, done=0 if failure else much, seconds=time.monotonic() - begun, failure=failure
     )
+
+
+def _shortened(text: str) -> str:
+    """The beginning and the end of a long message."""
+    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]} ... {text[-_SHOWN:]}"
 
 
 async def _in_time(work: Awaitable[Outcome | str]) -> Outcome:

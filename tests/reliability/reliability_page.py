@@ -188,7 +188,9 @@ def text(results: Results) -> str:
 
 
 def write(results: Results) -> None:
-    """Write the page and its plots."""
+    """Write the page and its plots, and remove plots that the page does not show."""
+    for old in plots.FOLDER.glob("reliability-*.svg"):
+        old.unlink()
     for section in SECTIONS:
         if lines := _lines(section, results):
             plots.curves(
