@@ -27,7 +27,9 @@ export class ApiError extends Error {
 /** @type {() => void} */
 let onSignedOut = () => {};
 /** @param {() => void} action called when the session has ended */
-export const whenSignedOut = (action) => { onSignedOut = action; };
+export const whenSignedOut = (action) => {
+  onSignedOut = action;
+};
 
 /**
  * @param {string} path
@@ -39,7 +41,15 @@ export async function send(path, options = {}) {
   const sent = { "X-Console": "1", Accept: accept, ...headers };
   const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
   if (payload !== undefined) sent["Content-Type"] = type;
-  const response = await fetch(path, { method, headers: sent, body: payload, signal, credentials: "same-origin", redirect: "error", cache: "no-store" });
+  const response = await fetch(path, {
+    method,
+    headers: sent,
+    body: payload,
+    signal,
+    credentials: "same-origin",
+    redirect: "error",
+    cache: "no-store",
+  });
   if (response.ok) return response;
   const status = await response.json().catch(() => null);
   if (response.status === 401 && !path.startsWith("/ui/session")) onSignedOut();
@@ -71,8 +81,12 @@ export function pathOf(kind, namespace, name) {
 
 /** @param {Record<string, string | number | boolean | undefined>} parameters */
 export function query(parameters) {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "" && value !== false);
-  return given.length ? `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&")}` : "";
+  const given = Object.entries(parameters).filter(
+    ([, value]) => value !== undefined && value !== "" && value !== false,
+  );
+  return given.length
+    ? `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&")}`
+    : "";
 }
 
 /** @type {Promise<Kind[]> | undefined} */
@@ -82,7 +96,9 @@ let known;
 export function kinds(again = false) {
   if (!known || again) {
     known = discover();
-    known.catch(() => { known = undefined; });
+    known.catch(() => {
+      known = undefined;
+    });
   }
   return known;
 }

@@ -67,14 +67,16 @@ const SHAPES = {
   deployment: "M8 2 14 5 8 8 2 5zM2 8l6 3 6-3M2 11l6 3 6-3",
   set: "M2.5 2.5h6v6h-6zM7.5 7.5h6v6h-6z",
   job: "M8 4.5V8l2.5 1.5M14 8A6 6 0 1 1 8 2a6 6 0 0 1 6 6z",
-  service: "M8 5a2.2 2.2 0 1 0 0-.1zM3.5 14a1.6 1.6 0 1 0 0-.1zM12.500 14a1.600 1.600 0 1 0 0-.1zM8 7.200v2.300M4 11.800 8 9.500l4 2.300",
+  service:
+    "M8 5a2.2 2.2 0 1 0 0-.1zM3.5 14a1.6 1.6 0 1 0 0-.1zM12.500 14a1.600 1.600 0 1 0 0-.1zM8 7.200v2.300M4 11.800 8 9.500l4 2.300",
   config: "M3 4.500h10M3 8h10M3 11.500h6",
   secret: "M4 7.500h8v6H4zM5.500 7.500V5.300a2.500 2.500 0 0 1 5 0v2.200",
   disk: "M2.500 4.500C2.500 3 13.500 3 13.500 4.500v7c0 1.500-11 1.500-11 0zM2.500 4.500c0 1.500 11 1.500 11 0",
   node: "M2.500 3h11v4h-11zM2.500 9h11v4h-11zM5 5h.1M5 11h.1",
   event: "M8 2v6M8 11.500v.1M8 15a7 7 0 1 1 0-14 7 7 0 0 1 0 14z",
   custom: "M6 3.500 2 8l4 4.500M10 3.500 14 8l-4 4.500",
-  access: "M8 1.800 13.500 4v4c0 3.200-2.300 5.200-5.500 6.200C4.800 13.200 2.500 11.200 2.500 8V4zM5.700 8l1.700 1.700 3-3.200",
+  access:
+    "M8 1.800 13.500 4v4c0 3.200-2.300 5.200-5.500 6.200C4.800 13.200 2.500 11.200 2.500 8V4zM5.700 8l1.700 1.700 3-3.200",
   search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.600 10.600 14 14",
   menu: "M2.500 4.500h11M2.500 8h11M2.500 11.500h11",
   time: "M2 4h6M5 8h7M3 12h5M10 12h4",
@@ -86,12 +88,25 @@ const SHAPES = {
 export function icon(name) {
   return svg(
     "svg",
-    { viewBox: "0 0 16 16", fill: "none", stroke: "currentColor", "stroke-width": 1.35, "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true" },
+    {
+      viewBox: "0 0 16 16",
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": 1.35,
+      "stroke-linecap": "round",
+      "stroke-linejoin": "round",
+      "aria-hidden": "true",
+    },
     svg("path", { d: SHAPES[name] }),
   );
 }
 
-const UNITS = /** @type {const} */ ([["d", 86400], ["h", 3600], ["m", 60], ["s", 1]]);
+const UNITS = /** @type {const} */ ([
+  ["d", 86400],
+  ["h", 3600],
+  ["m", 60],
+  ["s", 1],
+]);
 
 /**
  * The age since a time, as kubectl writes it.
@@ -108,8 +123,36 @@ export function age(time) {
   return "0s";
 }
 
-const GOOD = new Set(["running", "ready", "active", "bound", "true", "complete", "completed", "succeeded", "available", "established", "approved", "issued", "normal", "healthy"]);
-const MIDDLING = new Set(["pending", "containercreating", "terminating", "notready", "unknown", "progressing", "released", "warning", "podinitializing", "suspended", "schedulingdisabled", "false"]);
+const GOOD = new Set([
+  "running",
+  "ready",
+  "active",
+  "bound",
+  "true",
+  "complete",
+  "completed",
+  "succeeded",
+  "available",
+  "established",
+  "approved",
+  "issued",
+  "normal",
+  "healthy",
+]);
+const MIDDLING = new Set([
+  "pending",
+  "containercreating",
+  "terminating",
+  "notready",
+  "unknown",
+  "progressing",
+  "released",
+  "warning",
+  "podinitializing",
+  "suspended",
+  "schedulingdisabled",
+  "false",
+]);
 const BAD = /error|backoff|fail|evicted|oomkilled|invalid|lost|denied|crash|cannot/i;
 
 /**
@@ -117,7 +160,9 @@ const BAD = /error|backoff|fail|evicted|oomkilled|invalid|lost|denied|crash|cann
  * @param {unknown} value
  */
 export function tone(value) {
-  const text = String(value ?? "").split(",")[0].trim();
+  const text = String(value ?? "")
+    .split(",")[0]
+    .trim();
   const ratio = /^(\d+)\/(\d+)$/.exec(text);
   if (ratio) return ratio[1] === ratio[2] ? "ok" : "warn";
   if (BAD.test(text)) return "bad";
@@ -139,5 +184,8 @@ export function toast(text) {
 
 /** Whether the keyboard is in a field where letters are text. @param {EventTarget | null} target */
 export function isTyping(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
+  );
 }

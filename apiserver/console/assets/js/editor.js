@@ -22,18 +22,45 @@ export class Editor {
     /** @type {Message[]} */
     this.messages = [];
     this.text = textOf(editable(object));
-    this.area = h("textarea", { class: "area", "aria-label": "The object as YAML", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", value: this.text, oninput: () => this.typed(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) });
+    this.area = h("textarea", {
+      class: "area",
+      "aria-label": "The object as YAML",
+      spellcheck: "false",
+      autocapitalize: "off",
+      autocomplete: "off",
+      wrap: "off",
+      value: this.text,
+      oninput: () => this.typed(),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
+    });
     this.paint = h("pre", { class: "paint", "aria-hidden": "true" });
-    this.force = h("button", { class: "button danger hidden", type: "button", onclick: () => this.apply({ force: true }) }, "Take these fields over");
+    this.force = h(
+      "button",
+      { class: "button danger hidden", type: "button", onclick: () => this.apply({ force: true }) },
+      "Take these fields over",
+    );
     this.said = h("div", { class: "said", role: "status" });
-    this.element = h("div", { class: "editor" },
-      h("div", { class: "legend" },
-        h("span", { class: "quiet grow" }, "Fields that you change are applied, as the manager ", h("code", {}, MANAGER), "."),
+    this.element = h(
+      "div",
+      { class: "editor" },
+      h(
+        "div",
+        { class: "legend" },
+        h(
+          "span",
+          { class: "quiet grow" },
+          "Fields that you change are applied, as the manager ",
+          h("code", {}, MANAGER),
+          ".",
+        ),
         h("button", { class: "button", type: "button", onclick: () => this.reset() }, "Reset"),
         h("button", { class: "button", type: "button", onclick: () => this.apply({ dryRun: "All" }) }, "Check"),
-        h("button", { class: "button main", type: "button", onclick: () => this.apply({}) }, "Apply")),
-      this.said, this.force,
-      h("div", { class: "sheet" }, this.paint, this.area));
+        h("button", { class: "button main", type: "button", onclick: () => this.apply({}) }, "Apply"),
+      ),
+      this.said,
+      this.force,
+      h("div", { class: "sheet" }, this.paint, this.area),
+    );
     this.draw();
   }
 
@@ -75,10 +102,26 @@ export class Editor {
   draw() {
     const lines = this.area.value.split("\n");
     const width = String(lines.length).length;
-    fill(this.paint, lines.flatMap((line, index) => {
-      const found = this.messages.filter((one) => one.line === index);
-      return [h("div", { class: `line ${found.length ? "wrong" : ""}` }, h("span", { class: "number" }, String(index + 1).padStart(width)), h("span", { class: "text" }, tokensOf(line).map((token) => h("span", { class: token.kind }, token.text)), line ? "" : " ", found.length ? h("span", { class: "message" }, `← ${found.map((one) => one.text).join("; ")}`) : null))];
-    }));
+    fill(
+      this.paint,
+      lines.flatMap((line, index) => {
+        const found = this.messages.filter((one) => one.line === index);
+        return [
+          h(
+            "div",
+            { class: `line ${found.length ? "wrong" : ""}` },
+            h("span", { class: "number" }, String(index + 1).padStart(width)),
+            h(
+              "span",
+              { class: "text" },
+              tokensOf(line).map((token) => h("span", { class: token.kind }, token.text)),
+              line ? "" : " ",
+              found.length ? h("span", { class: "message" }, `← ${found.map((one) => one.text).join("; ")}`) : null,
+            ),
+          ),
+        ];
+      }),
+    );
     this.area.rows = lines.length + 1;
     this.area.style.setProperty("--gutter", `${width + 2}ch`);
     this.paint.style.setProperty("--gutter", `${width + 2}ch`);
@@ -113,9 +156,15 @@ export class Editor {
     const edited = this.read();
     if (!edited) return;
     const { configuration, kept } = configurationOf(this.object, edited);
-    const path = pathOf(this.kind, this.namespace, this.object.metadata.name) + query({ fieldManager: MANAGER, fieldValidation: "Strict", ...options });
+    const path =
+      pathOf(this.kind, this.namespace, this.object.metadata.name) +
+      query({ fieldManager: MANAGER, fieldValidation: "Strict", ...options });
     try {
-      const applied = await get(path, { method: "PATCH", text: JSON.stringify(configuration), type: "application/apply-patch+yaml" });
+      const applied = await get(path, {
+        method: "PATCH",
+        text: JSON.stringify(configuration),
+        type: "application/apply-patch+yaml",
+      });
       this.messages = [];
       const rest = kept.length ? ` Not removed, because another manager owns it: ${kept.join(", ")}.` : "";
       if (options.dryRun) this.tell(`The server accepts this.${rest}`, kept.length ? "warn" : "ok");
@@ -137,9 +186,15 @@ export class Editor {
    * @param {any} edited
    */
   refused(error, edited) {
-    const causes = error instanceof ApiError ? error.status?.details?.causes ?? [] : [];
+    const causes = error instanceof ApiError ? (error.status?.details?.causes ?? []) : [];
     const paths = pathsOf(this.area.value);
-    this.messages = causes.filter((/** @type {any} */ one) => one.field).map((/** @type {any} */ one) => ({ line: lineOf(paths, stepsOf(one.field, edited)), text: one.message, isConflict: one.reason === "FieldManagerConflict" }));
+    this.messages = causes
+      .filter((/** @type {any} */ one) => one.field)
+      .map((/** @type {any} */ one) => ({
+        line: lineOf(paths, stepsOf(one.field, edited)),
+        text: one.message,
+        isConflict: one.reason === "FieldManagerConflict",
+      }));
     this.tell(error.message, "bad");
     this.force.classList.toggle("hidden", !this.messages.some((one) => one.isConflict));
   }

@@ -4,7 +4,16 @@ import { keysOfList, managersOf, ownedPart } from "./managers.js";
 /** @typedef {import("./yaml.js").Step} Step */
 
 export const MANAGER = "console";
-const LEFT_OUT = new Set(["managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"]);
+const LEFT_OUT = new Set([
+  "managedFields",
+  "resourceVersion",
+  "uid",
+  "creationTimestamp",
+  "generation",
+  "selfLink",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+]);
 
 /** The object as it is edited: without what the server writes by itself. @param {any} object */
 export function editable(object) {
@@ -29,7 +38,12 @@ export function configurationOf(object, edited) {
   const { apiVersion, kind } = object;
   const { name, namespace } = object.metadata;
   const merged = merge(owned, changed, (path) => keysOfList(managers, object, path), []);
-  const configuration = { ...merged, apiVersion, kind, metadata: { ...(merged.metadata ?? {}), name, ...(namespace ? { namespace } : {}) } };
+  const configuration = {
+    ...merged,
+    apiVersion,
+    kind,
+    metadata: { ...(merged.metadata ?? {}), name, ...(namespace ? { namespace } : {}) },
+  };
   return { configuration, kept };
 }
 
@@ -55,7 +69,8 @@ function difference(before, after, path, about) {
       const part = key in before ? difference(before[key], value, [...path, key], about) : value;
       if (part !== undefined) found[key] = part;
     }
-    for (const key of Object.keys(before)) if (!(key in after) && !owns(about.own, about.object, [...path, key])) about.kept.push([...path, key].join("."));
+    for (const key of Object.keys(before))
+      if (!(key in after) && !owns(about.own, about.object, [...path, key])) about.kept.push([...path, key].join("."));
     return Object.keys(found).length ? found : undefined;
   }
   const keys = Array.isArray(before) && Array.isArray(after) ? keysOfList(about.managers, about.object, path) : [];
@@ -75,10 +90,12 @@ function itemsOf(before, after, path, about) {
   for (const item of after) {
     const index = before.findIndex((one) => idOf(one) === idOf(item));
     const part = index < 0 ? item : difference(before[index], item, [...path, index], about);
-    if (part !== undefined) found.push({ ...Object.fromEntries(keys.filter((key) => key in item).map((key) => [key, item[key]])), ...part });
+    if (part !== undefined)
+      found.push({ ...Object.fromEntries(keys.filter((key) => key in item).map((key) => [key, item[key]])), ...part });
   }
   before.forEach((item, index) => {
-    if (!after.some((one) => idOf(one) === idOf(item)) && !owns(about.own, about.object, [...path, index])) about.kept.push(`${path.join(".")}[${keys.map((key) => item[key]).join(",")}]`);
+    if (!after.some((one) => idOf(one) === idOf(item)) && !owns(about.own, about.object, [...path, index]))
+      about.kept.push(`${path.join(".")}[${keys.map((key) => item[key]).join(",")}]`);
   });
   return found.length ? found : undefined;
 }
@@ -93,7 +110,14 @@ function owns(fields, object, path) {
   let value = object;
   for (const step of path) {
     value = value?.[step];
-    part = typeof step === "string" ? part?.[`f:${step}`] : Object.entries(part ?? {}).find(([key]) => key.startsWith("k:") && Object.entries(JSON.parse(key.slice(2))).every(([name, wanted]) => value?.[name] === wanted))?.[1];
+    part =
+      typeof step === "string"
+        ? part?.[`f:${step}`]
+        : Object.entries(part ?? {}).find(
+            ([key]) =>
+              key.startsWith("k:") &&
+              Object.entries(JSON.parse(key.slice(2))).every(([name, wanted]) => value?.[name] === wanted),
+          )?.[1];
   }
   return part !== undefined;
 }
@@ -110,11 +134,32 @@ function merge(owned, changed, keysAt, path) {
   if (changed === undefined) return owned;
   if (isMap(owned) && isMap(changed)) {
     const names = [...new Set([...Object.keys(owned), ...Object.keys(changed)])];
-    return Object.fromEntries(names.map((name) => [name, name in owned && name in changed ? merge(owned[name], changed[name], keysAt, [...path, name]) : name in changed ? changed[name] : owned[name]]));
+    return Object.fromEntries(
+      names.map((name) => [
+        name,
+        name in owned && name in changed
+          ? merge(owned[name], changed[name], keysAt, [...path, name])
+          : name in changed
+            ? changed[name]
+            : owned[name],
+      ]),
+    );
   }
   const keys = Array.isArray(owned) && Array.isArray(changed) ? keysAt(path) : [];
   if (!keys.length) return changed;
   const idOf = (/** @type {any} */ item) => JSON.stringify(keys.map((key) => item?.[key]));
-  const others = changed.filter((/** @type {any} */ item) => !owned.some((/** @type {any} */ one) => idOf(one) === idOf(item)));
-  return [...owned.map((/** @type {any} */ one) => merge(one, changed.find((/** @type {any} */ item) => idOf(item) === idOf(one)), keysAt, path)), ...others];
+  const others = changed.filter(
+    (/** @type {any} */ item) => !owned.some((/** @type {any} */ one) => idOf(one) === idOf(item)),
+  );
+  return [
+    ...owned.map((/** @type {any} */ one) =>
+      merge(
+        one,
+        changed.find((/** @type {any} */ item) => idOf(item) === idOf(one)),
+        keysAt,
+        path,
+      ),
+    ),
+    ...others,
+  ];
 }

@@ -58,10 +58,15 @@ export class LiveRows {
   async run() {
     let pause = FIRST_PAUSE;
     while (!this.stopped.signal.aborted) {
-      if (document.hidden && this.version) await new Promise((resolve) => { this.wake = () => resolve(null); });
+      if (document.hidden && this.version)
+        await new Promise((resolve) => {
+          this.wake = () => resolve(null);
+        });
       try {
         if (!this.version) await this.list();
-        await this.follow(() => { pause = FIRST_PAUSE; });
+        await this.follow(() => {
+          pause = FIRST_PAUSE;
+        });
       } catch (error) {
         if (this.stopped.signal.aborted) return;
         if (document.hidden) continue;
@@ -82,7 +87,10 @@ export class LiveRows {
     const known = new Set();
     let next = "";
     do {
-      const page = await get(this.path({ limit: PAGE, continue: next }), { accept: TABLE, signal: this.stopped.signal });
+      const page = await get(this.path({ limit: PAGE, continue: next }), {
+        accept: TABLE,
+        signal: this.stopped.signal,
+      });
       if (page.columnDefinitions?.length) this.columns = page.columnDefinitions;
       for (const one of page.rows ?? []) known.add(this.put(one, 0).key);
       next = page.metadata?.continue ?? "";
@@ -98,8 +106,16 @@ export class LiveRows {
   async follow(onOpen) {
     this.watching = new AbortController();
     const path = this.path({ watch: 1, resourceVersion: this.version, allowWatchBookmarks: true });
-    const opened = () => { onOpen(); this.listener.state("live"); };
-    await watch(path, { accept: TABLE, signal: this.watching.signal, onEvents: (events) => this.take(events), onOpen: opened });
+    const opened = () => {
+      onOpen();
+      this.listener.state("live");
+    };
+    await watch(path, {
+      accept: TABLE,
+      signal: this.watching.signal,
+      onEvents: (events) => this.take(events),
+      onOpen: opened,
+    });
   }
 
   /** @param {import("./api.js").WatchEvent[]} events */
@@ -133,7 +149,18 @@ export class LiveRows {
   put(one, at) {
     const { name, namespace = "", uid, creationTimestamp, labels = {}, deletionTimestamp } = one.object.metadata;
     const key = keyOf(one.object.metadata);
-    const row = { key, name, namespace, uid, created: creationTimestamp, cells: one.cells, text: `${namespace} ${one.cells.join(" ")}`.toLowerCase(), labels, at, isGone: Boolean(deletionTimestamp) };
+    const row = {
+      key,
+      name,
+      namespace,
+      uid,
+      created: creationTimestamp,
+      cells: one.cells,
+      text: `${namespace} ${one.cells.join(" ")}`.toLowerCase(),
+      labels,
+      at,
+      isGone: Boolean(deletionTimestamp),
+    };
     this.rows.set(key, row);
     return row;
   }

@@ -40,21 +40,34 @@ async function show() {
 
 /** @param {Error} error */
 function failurePage(error) {
-  return { title: "Not shown", body: h("div", { class: "empty" }, h("strong", {}, error instanceof ApiError && error.code === 403 ? "You may not see this" : "This did not work"), h("p", {}, error.message), h("a", { class: "link", href: "#/" }, "All kinds")), escape: () => history.back() };
+  return {
+    title: "Not shown",
+    body: h(
+      "div",
+      { class: "empty" },
+      h("strong", {}, error instanceof ApiError && error.code === 403 ? "You may not see this" : "This did not work"),
+      h("p", {}, error.message),
+      h("a", { class: "link", href: "#/" }, "All kinds"),
+    ),
+    escape: () => history.back(),
+  };
 }
 
 async function begin() {
   const code = /^#code=(.+)$/.exec(location.hash)?.[1];
   if (code) {
     history.replaceState(null, "", location.pathname);
-    await send("/ui/session/code", { method: "POST", body: { code } }).catch(() => signIn("The link was used already, or is too old."));
+    await send("/ui/session/code", { method: "POST", body: { code } }).catch(() =>
+      signIn("The link was used already, or is too old."),
+    );
   }
   try {
     const found = await get("/ui/session");
     if (found.user) open(found);
     else if (!document.querySelector(".signin")) signIn("");
   } catch (error) {
-    if (!document.querySelector(".signin")) signIn(error instanceof ApiError && error.code === 401 ? "" : /** @type {Error} */ (error).message);
+    if (!document.querySelector(".signin"))
+      signIn(error instanceof ApiError && error.code === 401 ? "" : /** @type {Error} */ (error).message);
   }
 }
 
@@ -76,23 +89,53 @@ function signIn(problem) {
   turn += 1;
   document.title = "Sign in · aio-apiserver";
   const said = h("div", { class: `note bad ${problem ? "" : "hidden"}`, role: "alert" }, problem);
-  const token = h("input", { class: "input mono", id: "token", type: "password", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "token-help" });
-  const form = h("form", { onsubmit: submit },
+  const token = h("input", {
+    class: "input mono",
+    id: "token",
+    type: "password",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    "aria-describedby": "token-help",
+  });
+  const form = h(
+    "form",
+    { onsubmit: submit },
     h("img", { src: "icon.svg", alt: "" }),
-    h("div", {}, h("h1", {}, "Sign in"), h("p", { class: "quiet" }, "The console acts with your own rights, and no others.")),
+    h(
+      "div",
+      {},
+      h("h1", {}, "Sign in"),
+      h("p", { class: "quiet" }, "The console acts with your own rights, and no others."),
+    ),
     said,
-    h("label", { for: "token" }, "Bearer token"), token,
+    h("label", { for: "token" }, "Bearer token"),
+    token,
     h("button", { class: "button main", type: "submit" }, "Sign in"),
-    h("div", { id: "token-help", class: "quiet" }, "A token of a service account:", h("code", {}, "kubectl create token NAME"), ));
+    h(
+      "div",
+      { id: "token-help", class: "quiet" },
+      "A token of a service account:",
+      h("code", {}, "kubectl create token NAME"),
+    ),
+  );
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
     try {
-      const user = await get("/ui/session", { method: "POST", headers: { Authorization: `Bearer ${token.value.trim()}` } });
+      const user = await get("/ui/session", {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token.value.trim()}` },
+      });
       token.value = "";
       open(user);
     } catch (error) {
-      fill(said, error instanceof ApiError && error.code === 401 ? "The server does not know this token." : /** @type {Error} */ (error).message);
+      fill(
+        said,
+        error instanceof ApiError && error.code === 401
+          ? "The server does not know this token."
+          : /** @type {Error} */ (error).message,
+      );
       said.classList.remove("hidden");
       token.focus();
     }
@@ -101,6 +144,8 @@ function signIn(problem) {
   token.focus();
 }
 
-whenSignedOut(() => { if (shell) signIn("The session has ended."); });
+whenSignedOut(() => {
+  if (shell) signIn("The session has ended.");
+});
 addEventListener("hashchange", show);
 begin();

@@ -15,7 +15,14 @@ export function managersOf(object) {
   const names = [];
   return (object.metadata?.managedFields ?? []).map((/** @type {any} */ one) => {
     if (!names.includes(one.manager)) names.push(one.manager);
-    return { name: one.manager, operation: one.operation, time: one.time ?? "", subresource: one.subresource ?? "", fields: one.fieldsV1 ?? {}, colour: names.indexOf(one.manager) % COLOURS };
+    return {
+      name: one.manager,
+      operation: one.operation,
+      time: one.time ?? "",
+      subresource: one.subresource ?? "",
+      fields: one.fieldsV1 ?? {},
+      colour: names.indexOf(one.manager) % COLOURS,
+    };
   });
 }
 
@@ -72,9 +79,16 @@ export function ownedPart(fields, value) {
   const keys = Object.keys(fields).filter((key) => key !== ".");
   if (!keys.length) return value;
   if (Array.isArray(value)) {
-    return value.map((item, index) => ({ item, found: below(fields, index, item) })).filter(({ found }) => found !== undefined).map(({ item, found }) => withKeys(keys, item, ownedPart(found, item)));
+    return value
+      .map((item, index) => ({ item, found: below(fields, index, item) }))
+      .filter(({ found }) => found !== undefined)
+      .map(({ item, found }) => withKeys(keys, item, ownedPart(found, item)));
   }
-  return Object.fromEntries(keys.filter((key) => key.startsWith("f:") && value[key.slice(2)] !== undefined).map((key) => [key.slice(2), ownedPart(fields[key], value[key.slice(2)])]));
+  return Object.fromEntries(
+    keys
+      .filter((key) => key.startsWith("f:") && value[key.slice(2)] !== undefined)
+      .map((key) => [key.slice(2), ownedPart(fields[key], value[key.slice(2)])]),
+  );
 }
 
 /**
@@ -84,7 +98,9 @@ export function ownedPart(fields, value) {
  */
 function withKeys(keys, item, part) {
   const names = Object.keys(JSON.parse(keys.find((key) => key.startsWith("k:"))?.slice(2) ?? "{}"));
-  return item && typeof item === "object" ? { ...Object.fromEntries(names.map((name) => [name, item[name]])), ...part } : part;
+  return item && typeof item === "object"
+    ? { ...Object.fromEntries(names.map((name) => [name, item[name]])), ...part }
+    : part;
 }
 
 /**

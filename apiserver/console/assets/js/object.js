@@ -16,7 +16,9 @@ const PAUSE = 2000;
  * @returns {Promise<import("./shell.js").Page>}
  */
 export async function objectPage([group, , resource, namespace, name], parameters) {
-  const kind = (await kinds()).find((one) => one.resource === resource && one.group === (group === "core" ? "" : group));
+  const kind = (await kinds()).find(
+    (one) => one.resource === resource && one.group === (group === "core" ? "" : group),
+  );
   if (!kind) throw new Error(`The server has no ${resource}.`);
   const place = namespace === "_" ? "" : namespace;
   const object = await get(pathOf(kind, place, name));
@@ -53,12 +55,34 @@ class ObjectPage {
     const list = tableLink(this.kind, { ns: this.namespace });
     return {
       title: name,
-      crumbs: [...(this.namespace ? [/** @type {[string, string]} */ ([this.namespace, `#/ns/${this.namespace}`])] : []), [this.kind.kind, list]],
-      actions: [this.state, h("button", { class: "button wide-only", type: "button", onclick: () => this.copy() }, "Copy YAML"), h("button", { class: "button", type: "button", onclick: () => this.confirmDelete() }, "Delete")],
+      crumbs: [
+        ...(this.namespace ? [/** @type {[string, string]} */ ([this.namespace, `#/ns/${this.namespace}`])] : []),
+        [this.kind.kind, list],
+      ],
+      actions: [
+        this.state,
+        h("button", { class: "button wide-only", type: "button", onclick: () => this.copy() }, "Copy YAML"),
+        h("button", { class: "button", type: "button", onclick: () => this.confirmDelete() }, "Delete"),
+      ],
       body: h("div", {}, this.tabs, this.body),
-      keys: { ...Object.fromEntries(TABS.map((tab, index) => [String(index + 1), () => this.open(tab)])), e: () => this.open("Edit"), y: () => this.open("YAML"), "6": () => { location.hash = this.schemaLink(); } },
-      escape: () => (history.length > 1 && document.referrer === "" && this.tab === "Overview" ? (location.hash = list) : this.tab === "Overview" ? (location.hash = list) : this.open("Overview")),
-      leave: () => { this.stop.abort(); this.relations?.close(); },
+      keys: {
+        ...Object.fromEntries(TABS.map((tab, index) => [String(index + 1), () => this.open(tab)])),
+        e: () => this.open("Edit"),
+        y: () => this.open("YAML"),
+        6: () => {
+          location.hash = this.schemaLink();
+        },
+      },
+      escape: () =>
+        history.length > 1 && document.referrer === "" && this.tab === "Overview"
+          ? (location.hash = list)
+          : this.tab === "Overview"
+            ? (location.hash = list)
+            : this.open("Overview"),
+      leave: () => {
+        this.stop.abort();
+        this.relations?.close();
+      },
     };
   }
 
@@ -78,7 +102,10 @@ class ObjectPage {
     const fieldSelector = `metadata.name=${this.object.metadata.name}`;
     while (!this.stop.signal.aborted && !this.isGone && this.kind.verbs.includes("watch")) {
       try {
-        await watch(path + query({ watch: 1, fieldSelector, resourceVersion: this.object.metadata.resourceVersion }), { signal: this.stop.signal, onEvents: (events) => events.forEach((event) => this.take(event)) });
+        await watch(path + query({ watch: 1, fieldSelector, resourceVersion: this.object.metadata.resourceVersion }), {
+          signal: this.stop.signal,
+          onEvents: (events) => events.forEach((event) => this.take(event)),
+        });
       } catch (error) {
         if (this.stop.signal.aborted || (error instanceof ApiError && error.code < 500 && error.code !== 410)) return;
         await this.reload();
@@ -89,7 +116,9 @@ class ObjectPage {
 
   async reload() {
     try {
-      this.object = await get(pathOf(this.kind, this.namespace, this.object.metadata.name), { signal: this.stop.signal });
+      this.object = await get(pathOf(this.kind, this.namespace, this.object.metadata.name), {
+        signal: this.stop.signal,
+      });
     } catch (error) {
       this.isGone = error instanceof ApiError && error.code === 404;
     }
@@ -100,7 +129,11 @@ class ObjectPage {
   take(event) {
     if (event.type === "ERROR") throw new ApiError(event.object.code, event.object);
     if (event.type === "DELETED") this.isGone = true;
-    else if (event.type === "BOOKMARK" || event.object.metadata.resourceVersion === this.object.metadata.resourceVersion) return;
+    else if (
+      event.type === "BOOKMARK" ||
+      event.object.metadata.resourceVersion === this.object.metadata.resourceVersion
+    )
+      return;
     else this.object = event.object;
     if (this.tab !== "Relations" || this.isGone) this.draw();
   }
@@ -109,9 +142,30 @@ class ObjectPage {
     const word = this.isGone ? "Deleted" : stateOf(this.object);
     this.state.className = `badge ${this.isGone ? "bad" : tone(word)} ${word ? "" : "hidden"}`;
     fill(this.state, word);
-    fill(this.tabs, TABS.map((tab, index) => h("button", { type: "button", role: "tab", "aria-selected": String(tab === this.tab), tabindex: tab === this.tab ? "0" : "-1", onclick: () => this.open(tab), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onTabKey(event, index) }, tab, h("kbd", { class: "wide-only", "aria-hidden": "true" }, String(index + 1)))), h("a", { href: this.schemaLink() }, "Schema", h("kbd", { class: "wide-only", "aria-hidden": "true" }, "6")));
+    fill(
+      this.tabs,
+      TABS.map((tab, index) =>
+        h(
+          "button",
+          {
+            type: "button",
+            role: "tab",
+            "aria-selected": String(tab === this.tab),
+            tabindex: tab === this.tab ? "0" : "-1",
+            onclick: () => this.open(tab),
+            onkeydown: (/** @type {KeyboardEvent} */ event) => this.onTabKey(event, index),
+          },
+          tab,
+          h("kbd", { class: "wide-only", "aria-hidden": "true" }, String(index + 1)),
+        ),
+      ),
+      h("a", { href: this.schemaLink() }, "Schema", h("kbd", { class: "wide-only", "aria-hidden": "true" }, "6")),
+    );
     this.body.setAttribute("aria-label", this.tab);
-    if (this.tab !== "Relations") { this.relations?.close(); this.relations = undefined; }
+    if (this.tab !== "Relations") {
+      this.relations?.close();
+      this.relations = undefined;
+    }
     if (this.tab === "Edit") return this.drawEditor();
     if (this.tab === "Relations") return this.drawRelations();
     if (this.tab === "Overview") fill(this.body, this.overview());
@@ -133,19 +187,59 @@ class ObjectPage {
 
   overview() {
     const { metadata, status = {} } = this.object;
-    const facts = [["Created", `${age(metadata.creationTimestamp)} ago`, metadata.creationTimestamp], ["Version", metadata.resourceVersion, "resourceVersion"], ["UID", metadata.uid, ""], ...(metadata.generation ? [["Generation", `${metadata.generation}${status.observedGeneration !== undefined ? `, observed ${status.observedGeneration}` : ""}`, ""]] : []), ...(metadata.deletionTimestamp ? [["Deletion", `${age(metadata.deletionTimestamp)} ago`, metadata.deletionTimestamp]] : []), ...(metadata.finalizers?.length ? [["Finalizers", metadata.finalizers.join(", "), ""]] : []), ...factsOf(this.object)];
+    const facts = [
+      ["Created", `${age(metadata.creationTimestamp)} ago`, metadata.creationTimestamp],
+      ["Version", metadata.resourceVersion, "resourceVersion"],
+      ["UID", metadata.uid, ""],
+      ...(metadata.generation
+        ? [
+            [
+              "Generation",
+              `${metadata.generation}${status.observedGeneration !== undefined ? `, observed ${status.observedGeneration}` : ""}`,
+              "",
+            ],
+          ]
+        : []),
+      ...(metadata.deletionTimestamp
+        ? [["Deletion", `${age(metadata.deletionTimestamp)} ago`, metadata.deletionTimestamp]]
+        : []),
+      ...(metadata.finalizers?.length ? [["Finalizers", metadata.finalizers.join(", "), ""]] : []),
+      ...factsOf(this.object),
+    ];
     const events = h("div", {});
     this.drawEvents(events, false);
-    return h("div", { class: "columns" },
-      h("div", { class: "stack" },
-        h("section", { class: "card part" }, h("dl", { class: "facts" }, facts.flatMap(([key, value, title]) => [h("dt", {}, key), h("dd", { title, class: key === "UID" ? "mono clip" : "" }, value)]))),
+    return h(
+      "div",
+      { class: "columns" },
+      h(
+        "div",
+        { class: "stack" },
+        h(
+          "section",
+          { class: "card part" },
+          h(
+            "dl",
+            { class: "facts" },
+            facts.flatMap(([key, value, title]) => [
+              h("dt", {}, key),
+              h("dd", { title, class: key === "UID" ? "mono clip" : "" }, value),
+            ]),
+          ),
+        ),
         conditions(status.conditions),
         containers(this.object),
-        events),
-      h("div", { class: "stack" },
-        pairs("Labels", metadata.labels, (key, value) => tableLink(this.kind, { ns: this.namespace, l: `${key}=${value}` })),
+        events,
+      ),
+      h(
+        "div",
+        { class: "stack" },
+        pairs("Labels", metadata.labels, (key, value) =>
+          tableLink(this.kind, { ns: this.namespace, l: `${key}=${value}` }),
+        ),
         pairs("Annotations", metadata.annotations),
-        managersCard(this.object)));
+        managersCard(this.object),
+      ),
+    );
   }
 
   /**
@@ -154,11 +248,45 @@ class ObjectPage {
    */
   async drawEvents(place, isPage) {
     const { uid } = this.object.metadata;
-    const found = await get(`/api/v1${this.namespace ? `/namespaces/${this.namespace}` : ""}/events${query({ fieldSelector: `involvedObject.uid=${uid}`, limit: 200 })}`, { signal: this.stop.signal }).catch(() => ({ items: [] }));
-    const when = (/** @type {any} */ one) => one.lastTimestamp ?? one.series?.lastObservedTime ?? one.eventTime ?? one.metadata.creationTimestamp;
-    const items = (found.items ?? []).sort((/** @type {any} */ a, /** @type {any} */ b) => (when(a) < when(b) ? 1 : -1)).slice(0, isPage ? 200 : 8);
-    if (!items.length) return fill(place, isPage ? h("div", { class: "empty" }, h("strong", {}, "No events"), "Events are kept for an hour.") : null);
-    fill(place, h("section", { class: "card part" }, h("h2", {}, "Events"), h("ol", { class: "events" }, items.map((/** @type {any} */ one) => h("li", {}, h("span", { class: `dot ${one.type === "Warning" ? "warn" : "ok"}` }), h("div", { class: "grow" }, h("strong", {}, one.reason), " ", h("span", { class: "quiet" }, one.message)), h("span", { class: "faint" }, `${(one.count ?? one.series?.count ?? 1) > 1 ? `${one.count ?? one.series.count} × ` : ""}${age(when(one))}`))))));
+    const found = await get(
+      `/api/v1${this.namespace ? `/namespaces/${this.namespace}` : ""}/events${query({ fieldSelector: `involvedObject.uid=${uid}`, limit: 200 })}`,
+      { signal: this.stop.signal },
+    ).catch(() => ({ items: [] }));
+    const when = (/** @type {any} */ one) =>
+      one.lastTimestamp ?? one.series?.lastObservedTime ?? one.eventTime ?? one.metadata.creationTimestamp;
+    const items = (found.items ?? [])
+      .sort((/** @type {any} */ a, /** @type {any} */ b) => (when(a) < when(b) ? 1 : -1))
+      .slice(0, isPage ? 200 : 8);
+    if (!items.length)
+      return fill(
+        place,
+        isPage ? h("div", { class: "empty" }, h("strong", {}, "No events"), "Events are kept for an hour.") : null,
+      );
+    fill(
+      place,
+      h(
+        "section",
+        { class: "card part" },
+        h("h2", {}, "Events"),
+        h(
+          "ol",
+          { class: "events" },
+          items.map((/** @type {any} */ one) =>
+            h(
+              "li",
+              {},
+              h("span", { class: `dot ${one.type === "Warning" ? "warn" : "ok"}` }),
+              h("div", { class: "grow" }, h("strong", {}, one.reason), " ", h("span", { class: "quiet" }, one.message)),
+              h(
+                "span",
+                { class: "faint" },
+                `${(one.count ?? one.series?.count ?? 1) > 1 ? `${one.count ?? one.series.count} × ` : ""}${age(when(one))}`,
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   drawYaml() {
@@ -166,16 +294,66 @@ class ObjectPage {
     const { managedFields: _, ...metadata } = this.object.metadata;
     const shown = this.showsManagers ? this.object : { ...this.object, metadata };
     const lines = linesOf(shown);
-    const code = h("div", { class: "code", role: "group", "aria-label": "YAML" }, lines.map((line) => {
-      const owners = ownersOf(managers, this.object, line.path);
-      const about = owners.map((one) => `${one.name} (${one.operation}${one.subresource ? ` of ${one.subresource}` : ""}, ${age(one.time)} ago)`).join("\n");
-      return h("div", { class: "line", "data-owners": owners.map((one) => one.colour).join(" ") || undefined },
-        h("span", { class: "margin", title: about, "aria-label": about || undefined }, [...new Set(owners.map((one) => one.colour))].map((colour) => h("i", { class: `m${colour}` }))),
-        h("span", { class: "text" }, " ".repeat(line.depth), line.tokens.map((token) => h("span", { class: token.kind }, token.text))));
-    }));
+    const code = h(
+      "div",
+      { class: "code", role: "group", "aria-label": "YAML" },
+      lines.map((line) => {
+        const owners = ownersOf(managers, this.object, line.path);
+        const about = owners
+          .map(
+            (one) =>
+              `${one.name} (${one.operation}${one.subresource ? ` of ${one.subresource}` : ""}, ${age(one.time)} ago)`,
+          )
+          .join("\n");
+        return h(
+          "div",
+          { class: "line", "data-owners": owners.map((one) => one.colour).join(" ") || undefined },
+          h(
+            "span",
+            { class: "margin", title: about, "aria-label": about || undefined },
+            [...new Set(owners.map((one) => one.colour))].map((colour) => h("i", { class: `m${colour}` })),
+          ),
+          h(
+            "span",
+            { class: "text" },
+            " ".repeat(line.depth),
+            line.tokens.map((token) => h("span", { class: token.kind }, token.text)),
+          ),
+        );
+      }),
+    );
     const names = [...new Map(managers.map((one) => [one.name, one])).values()];
-    const legend = h("div", { class: "legend", role: "group", "aria-label": "Field managers" }, names.map((one) => h("button", { class: `manager m${one.colour}`, type: "button", "aria-pressed": "false", onclick: (/** @type {Event} */ event) => this.mark(code, /** @type {HTMLElement} */ (event.currentTarget), one.colour) }, h("i", {}), one.name)),
-      h("button", { class: "button ghost", type: "button", "aria-pressed": String(this.showsManagers), onclick: () => { this.showsManagers = !this.showsManagers; this.draw(); } }, "managedFields"));
+    const legend = h(
+      "div",
+      { class: "legend", role: "group", "aria-label": "Field managers" },
+      names.map((one) =>
+        h(
+          "button",
+          {
+            class: `manager m${one.colour}`,
+            type: "button",
+            "aria-pressed": "false",
+            onclick: (/** @type {Event} */ event) =>
+              this.mark(code, /** @type {HTMLElement} */ (event.currentTarget), one.colour),
+          },
+          h("i", {}),
+          one.name,
+        ),
+      ),
+      h(
+        "button",
+        {
+          class: "button ghost",
+          type: "button",
+          "aria-pressed": String(this.showsManagers),
+          onclick: () => {
+            this.showsManagers = !this.showsManagers;
+            this.draw();
+          },
+        },
+        "managedFields",
+      ),
+    );
     fill(this.body, legend, code);
   }
 
@@ -187,9 +365,13 @@ class ObjectPage {
    */
   mark(code, button, colour) {
     const isOn = button.getAttribute("aria-pressed") !== "true";
-    for (const one of button.parentElement?.querySelectorAll(".manager") ?? []) one.setAttribute("aria-pressed", String(one === button && isOn));
+    for (const one of button.parentElement?.querySelectorAll(".manager") ?? [])
+      one.setAttribute("aria-pressed", String(one === button && isOn));
     code.classList.toggle("picked", isOn);
-    for (const line of code.children) line.classList.toggle("on", isOn && (/** @type {HTMLElement} */ (line).dataset.owners ?? "").split(" ").includes(String(colour)));
+    for (const line of code.children) {
+      const { owners } = /** @type {HTMLElement} */ (line).dataset;
+      line.classList.toggle("on", isOn && (owners ?? "").split(" ").includes(String(colour)));
+    }
   }
 
   drawRelations() {
@@ -208,14 +390,41 @@ class ObjectPage {
 
   async copy() {
     const { managedFields: _, ...metadata } = this.object.metadata;
-    await navigator.clipboard.writeText(textOf({ ...this.object, metadata })).then(() => toast("Copied"), () => toast("The browser does not allow copying"));
+    await navigator.clipboard.writeText(textOf({ ...this.object, metadata })).then(
+      () => toast("Copied"),
+      () => toast("The browser does not allow copying"),
+    );
   }
 
   confirmDelete() {
     const { name } = this.object.metadata;
-    const dialog = h("dialog", { class: "help", "aria-label": "Delete", onclose: () => dialog.remove() },
-      h("h1", {}, `Delete ${name}?`), h("p", { class: "quiet" }, `${this.kind.kind}${this.namespace ? ` in ${this.namespace}` : ""}. Its dependents are deleted by the garbage collector.`),
-      h("form", { class: "row-of-buttons", method: "dialog" }, h("button", { class: "button", autofocus: true }, "Keep it"), h("button", { class: "button danger", type: "button", onclick: () => { dialog.close(); this.remove(); } }, "Delete")));
+    const dialog = h(
+      "dialog",
+      { class: "help", "aria-label": "Delete", onclose: () => dialog.remove() },
+      h("h1", {}, `Delete ${name}?`),
+      h(
+        "p",
+        { class: "quiet" },
+        `${this.kind.kind}${this.namespace ? ` in ${this.namespace}` : ""}. Its dependents are deleted by the garbage collector.`,
+      ),
+      h(
+        "form",
+        { class: "row-of-buttons", method: "dialog" },
+        h("button", { class: "button", autofocus: true }, "Keep it"),
+        h(
+          "button",
+          {
+            class: "button danger",
+            type: "button",
+            onclick: () => {
+              dialog.close();
+              this.remove();
+            },
+          },
+          "Delete",
+        ),
+      ),
+    );
     document.body.append(dialog);
     dialog.showModal();
   }
@@ -223,7 +432,10 @@ class ObjectPage {
   async remove() {
     const { name, uid } = this.object.metadata;
     try {
-      await send(pathOf(this.kind, this.namespace, name), { method: "DELETE", body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions: { uid } } });
+      await send(pathOf(this.kind, this.namespace, name), {
+        method: "DELETE",
+        body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", preconditions: { uid } },
+      });
       toast(`${name} is being deleted`);
     } catch (error) {
       toast(/** @type {Error} */ (error).message);
@@ -235,13 +447,34 @@ class ObjectPage {
 function factsOf({ kind, spec = {}, status = {}, type, data }) {
   /** @type {Record<string, [string, any][]>} */
   const known = {
-    Pod: [["Node", spec.nodeName], ["IP", status.podIP], ["Service account", spec.serviceAccountName], ["QoS", status.qosClass]],
-    Deployment: [["Replicas", `${status.readyReplicas ?? 0} of ${spec.replicas ?? 1} ready, ${status.updatedReplicas ?? 0} updated`], ["Strategy", spec.strategy?.type]],
+    Pod: [
+      ["Node", spec.nodeName],
+      ["IP", status.podIP],
+      ["Service account", spec.serviceAccountName],
+      ["QoS", status.qosClass],
+    ],
+    Deployment: [
+      [
+        "Replicas",
+        `${status.readyReplicas ?? 0} of ${spec.replicas ?? 1} ready, ${status.updatedReplicas ?? 0} updated`,
+      ],
+      ["Strategy", spec.strategy?.type],
+    ],
     ReplicaSet: [["Replicas", `${status.readyReplicas ?? 0} of ${spec.replicas ?? 1} ready`]],
     StatefulSet: [["Replicas", `${status.readyReplicas ?? 0} of ${spec.replicas ?? 1} ready`]],
-    Service: [["Type", spec.type], ["Cluster IP", spec.clusterIP], ["Ports", (spec.ports ?? []).map((/** @type {any} */ port) => `${port.port}/${port.protocol}`).join(", ")]],
-    Node: [["Kubelet", status.nodeInfo?.kubeletVersion], ["Addresses", (status.addresses ?? []).map((/** @type {any} */ one) => one.address).join(", ")]],
-    Secret: [["Type", type], ["Keys", Object.keys(data ?? {}).join(", ")]],
+    Service: [
+      ["Type", spec.type],
+      ["Cluster IP", spec.clusterIP],
+      ["Ports", (spec.ports ?? []).map((/** @type {any} */ port) => `${port.port}/${port.protocol}`).join(", ")],
+    ],
+    Node: [
+      ["Kubelet", status.nodeInfo?.kubeletVersion],
+      ["Addresses", (status.addresses ?? []).map((/** @type {any} */ one) => one.address).join(", ")],
+    ],
+    Secret: [
+      ["Type", type],
+      ["Keys", Object.keys(data ?? {}).join(", ")],
+    ],
     ConfigMap: [["Keys", Object.keys(data ?? {}).join(", ")]],
   };
   return (known[kind] ?? []).filter(([, value]) => value).map(([key, value]) => [key, String(value), ""]);
@@ -250,10 +483,35 @@ function factsOf({ kind, spec = {}, status = {}, type, data }) {
 /** @param {any[] | undefined} list */
 function conditions(list) {
   if (!Array.isArray(list) || !list.length) return null;
-  return h("section", { class: "card part" }, h("h2", {}, "Conditions"), h("ul", { class: "conditions" }, list.map((one) => h("li", {},
-    h("span", { class: `badge ${toneOfCondition(one)}` }, h("span", { class: `dot ${toneOfCondition(one)}` }), one.type),
-    h("div", { class: "grow" }, h("strong", {}, one.reason ?? one.status), " ", h("span", { class: "quiet" }, one.message ?? "")),
-    h("span", { class: "faint" }, age(one.lastTransitionTime))))));
+  return h(
+    "section",
+    { class: "card part" },
+    h("h2", {}, "Conditions"),
+    h(
+      "ul",
+      { class: "conditions" },
+      list.map((one) =>
+        h(
+          "li",
+          {},
+          h(
+            "span",
+            { class: `badge ${toneOfCondition(one)}` },
+            h("span", { class: `dot ${toneOfCondition(one)}` }),
+            one.type,
+          ),
+          h(
+            "div",
+            { class: "grow" },
+            h("strong", {}, one.reason ?? one.status),
+            " ",
+            h("span", { class: "quiet" }, one.message ?? ""),
+          ),
+          h("span", { class: "faint" }, age(one.lastTransitionTime)),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {{type: string, status: string}} one */
@@ -267,12 +525,27 @@ function toneOfCondition({ type, status }) {
 function containers({ kind, spec, status }) {
   if (kind !== "Pod") return null;
   const states = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  return h("section", { class: "card part" }, h("h2", {}, "Containers"), h("ul", { class: "conditions" }, [...(spec.initContainers ?? []), ...spec.containers].map((one) => {
-    const state = states.find((found) => found.name === one.name);
-    const [word, about] = Object.entries(state?.state ?? { waiting: {} })[0];
-    const reason = /** @type {any} */ (about)?.reason ?? word;
-    return h("li", {}, h("span", { class: `badge ${tone(reason)}` }, h("span", { class: `dot ${tone(reason)}` }), one.name), h("div", { class: "grow clip" }, h("strong", {}, reason), " ", h("span", { class: "quiet mono" }, one.image)), h("span", { class: "faint" }, state?.restartCount ? `${state.restartCount} restarts` : ""));
-  })));
+  return h(
+    "section",
+    { class: "card part" },
+    h("h2", {}, "Containers"),
+    h(
+      "ul",
+      { class: "conditions" },
+      [...(spec.initContainers ?? []), ...spec.containers].map((one) => {
+        const state = states.find((found) => found.name === one.name);
+        const [word, about] = Object.entries(state?.state ?? { waiting: {} })[0];
+        const reason = /** @type {any} */ (about)?.reason ?? word;
+        return h(
+          "li",
+          {},
+          h("span", { class: `badge ${tone(reason)}` }, h("span", { class: `dot ${tone(reason)}` }), one.name),
+          h("div", { class: "grow clip" }, h("strong", {}, reason), " ", h("span", { class: "quiet mono" }, one.image)),
+          h("span", { class: "faint" }, state?.restartCount ? `${state.restartCount} restarts` : ""),
+        );
+      }),
+    ),
+  );
 }
 
 /**
@@ -283,12 +556,50 @@ function containers({ kind, spec, status }) {
 function pairs(title, values, link) {
   const entries = Object.entries(values ?? {});
   if (!entries.length) return null;
-  return h("section", { class: "card part" }, h("h2", {}, title), h("ul", { class: "pairs" }, entries.map(([key, value]) => h("li", {}, h("span", { class: "quiet" }, key), link ? h("a", { class: "link clip", href: link(key, value) }, value || "\"\"") : h("span", { class: "clip", title: value }, value || "\"\"")))));
+  return h(
+    "section",
+    { class: "card part" },
+    h("h2", {}, title),
+    h(
+      "ul",
+      { class: "pairs" },
+      entries.map(([key, value]) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "quiet" }, key),
+          link
+            ? h("a", { class: "link clip", href: link(key, value) }, value || '""')
+            : h("span", { class: "clip", title: value }, value || '""'),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {any} object */
 function managersCard(object) {
   const managers = managersOf(object);
   if (!managers.length) return null;
-  return h("section", { class: "card part" }, h("h2", {}, "Field managers"), h("ul", { class: "pairs" }, managers.map((one) => h("li", {}, h("span", { class: `manager m${one.colour}` }, h("i", {}), one.name), h("span", { class: "faint" }, `${one.operation}${one.subresource ? ` ${one.subresource}` : ""} · ${age(one.time)}`)))));
+  return h(
+    "section",
+    { class: "card part" },
+    h("h2", {}, "Field managers"),
+    h(
+      "ul",
+      { class: "pairs" },
+      managers.map((one) =>
+        h(
+          "li",
+          {},
+          h("span", { class: `manager m${one.colour}` }, h("i", {}), one.name),
+          h(
+            "span",
+            { class: "faint" },
+            `${one.operation}${one.subresource ? ` ${one.subresource}` : ""} · ${age(one.time)}`,
+          ),
+        ),
+      ),
+    ),
+  );
 }

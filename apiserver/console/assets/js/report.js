@@ -11,13 +11,44 @@ const TONES = { created: "ok", changed: "info", deleted: "bad" };
 function page(report) {
   const place = h("div", { class: "report-timeline card" });
   const [failure, ...others] = report.texts;
-  const root = h("main", { class: "report" },
+  const root = h(
+    "main",
+    { class: "report" },
     h("header", {}, h("h1", {}, report.title), h("p", { class: "quiet" }, counts(report))),
-    report.findings.length ? h("section", { "aria-label": "What stands out" }, h("h2", {}, "What stands out"), h("ul", { class: "findings" }, report.findings.map((one) => h("li", { class: `note ${one.tone}` }, h("strong", {}, one.text), one.detail && h("p", {}, one.detail))))) : null,
-    failure && h("section", { "aria-label": failure.title }, h("h2", {}, failure.title), h("pre", { class: "text failure" }, failure.text)),
+    report.findings.length
+      ? h(
+          "section",
+          { "aria-label": "What stands out" },
+          h("h2", {}, "What stands out"),
+          h(
+            "ul",
+            { class: "findings" },
+            report.findings.map((one) =>
+              h("li", { class: `note ${one.tone}` }, h("strong", {}, one.text), one.detail && h("p", {}, one.detail)),
+            ),
+          ),
+        )
+      : null,
+    failure &&
+      h(
+        "section",
+        { "aria-label": failure.title },
+        h("h2", {}, failure.title),
+        h("pre", { class: "text failure" }, failure.text),
+      ),
     h("section", { "aria-label": "Timeline" }, h("h2", {}, "Timeline"), place),
-    report.objects.length ? h("section", { "aria-label": "Objects" }, h("h2", {}, `Objects that changed (${report.objects.length})`), report.objects.map(object)) : null,
-    others.map((one) => h("section", { "aria-label": one.title }, h("h2", {}, one.title), h("pre", { class: "text" }, one.text))));
+    report.objects.length
+      ? h(
+          "section",
+          { "aria-label": "Objects" },
+          h("h2", {}, `Objects that changed (${report.objects.length})`),
+          report.objects.map(object),
+        )
+      : null,
+    others.map((one) =>
+      h("section", { "aria-label": one.title }, h("h2", {}, one.title), h("pre", { class: "text" }, one.text)),
+    ),
+  );
   fill(/** @type {HTMLElement} */ (document.getElementById("report")), root);
   const moments = [...report.timeline.requests, ...report.timeline.changes].map((one) => one.at);
   const first = Math.min(...moments, report.timeline.now);
@@ -38,12 +69,52 @@ function counts({ timeline }) {
 function object(one) {
   const { managedFields: _, ...metadata } = one.object.metadata;
   const about = `${one.resource}${one.group ? `.${one.group}` : ""} ${one.namespace ? `${one.namespace}/` : ""}${one.name}`;
-  const details = h("details", { class: "card object" }, h("summary", {}, h("span", { class: `badge ${TONES[/** @type {"created"} */ (one.state)]}` }, one.state), h("strong", { class: "clip" }, about), h("span", { class: "faint" }, one.changes > 1 ? `${one.changes} changes` : "")));
+  const details = h(
+    "details",
+    { class: "card object" },
+    h(
+      "summary",
+      {},
+      h("span", { class: `badge ${TONES[/** @type {"created"} */ (one.state)]}` }, one.state),
+      h("strong", { class: "clip" }, about),
+      h("span", { class: "faint" }, one.changes > 1 ? `${one.changes} changes` : ""),
+    ),
+  );
   details.addEventListener("toggle", () => {
     if (details.children.length > 1) return;
     details.append(
-      one.differences.length ? h("div", { class: "tl-diff" }, one.differences.map(([path, before, after]) => h("div", {}, h("code", { class: "path" }, path), before !== null && h("code", { class: "before" }, before), after !== null && h("code", { class: "after" }, after)))) : "",
-      h("div", { class: "code" }, linesOf({ ...one.object, metadata }).map((line) => h("div", { class: "line" }, h("span", { class: "text" }, " ".repeat(line.depth), line.tokens.map((token) => h("span", { class: token.kind }, token.text)))))));
+      one.differences.length
+        ? h(
+            "div",
+            { class: "tl-diff" },
+            one.differences.map(([path, before, after]) =>
+              h(
+                "div",
+                {},
+                h("code", { class: "path" }, path),
+                before !== null && h("code", { class: "before" }, before),
+                after !== null && h("code", { class: "after" }, after),
+              ),
+            ),
+          )
+        : "",
+      h(
+        "div",
+        { class: "code" },
+        linesOf({ ...one.object, metadata }).map((line) =>
+          h(
+            "div",
+            { class: "line" },
+            h(
+              "span",
+              { class: "text" },
+              " ".repeat(line.depth),
+              line.tokens.map((token) => h("span", { class: token.kind }, token.text)),
+            ),
+          ),
+        ),
+      ),
+    );
   });
   return details;
 }

@@ -33,7 +33,18 @@ export class RowsGrid {
     this.head = h("div", { class: "head", role: "row" });
     this.body = h("div", { class: "body", role: "rowgroup" });
     this.wide = h("div", { class: "wide", role: "presentation" }, this.head, this.body);
-    this.scroller = h("div", { class: "scroller", tabindex: "0", role: "grid", "aria-label": look.label, "data-home": "", onscroll: () => this.schedule() }, this.wide);
+    this.scroller = h(
+      "div",
+      {
+        class: "scroller",
+        tabindex: "0",
+        role: "grid",
+        "aria-label": look.label,
+        "data-home": "",
+        onscroll: () => this.schedule(),
+      },
+      this.wide,
+    );
     this.element = h("div", { class: "grid" }, this.scroller);
     this.sizes = new ResizeObserver(() => this.schedule());
     this.sizes.observe(this.scroller);
@@ -116,7 +127,10 @@ export class RowsGrid {
     element.style.transform = `translateY(${place * this.height}px)`;
     element.setAttribute("aria-rowindex", String(place + 1));
     element.dataset.place = String(place);
-    while (element.children.length <= cells.length) element.append(h("span", { role: "gridcell", class: element.children.length === cells.length ? "second" : "cell" }));
+    while (element.children.length <= cells.length)
+      element.append(
+        h("span", { role: "gridcell", class: element.children.length === cells.length ? "second" : "cell" }),
+      );
     cells.forEach((cell, index) => {
       const shown = /** @type {HTMLElement} */ (element.children[index]);
       if (shown.textContent !== cell.text) {
@@ -144,7 +158,12 @@ export class RowsGrid {
     if (!this.rows.length) return;
     const present = this.rows.findIndex((row) => this.look.key(row) === this.chosen);
     const first = Math.ceil(this.scroller.scrollTop / this.height);
-    const next = present < 0 ? (step > 0 ? first : this.rows.length - 1) : Math.min(this.rows.length - 1, Math.max(0, present + step));
+    const next =
+      present < 0
+        ? step > 0
+          ? first
+          : this.rows.length - 1
+        : Math.min(this.rows.length - 1, Math.max(0, present + step));
     this.chosen = this.look.key(this.rows[next]);
     const top = next * this.height;
     const room = this.scroller.clientHeight - this.head.offsetHeight;
@@ -160,7 +179,8 @@ export class RowsGrid {
 
   /** @param {MouseEvent} event */
   onClick(event) {
-    const place = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"))?.dataset.place;
+    const place = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".row"))?.dataset
+      .place;
     if (place === undefined || String(getSelection())) return;
     const row = this.rows[Number(place)];
     if (row) {

@@ -6,26 +6,60 @@ import { METADATA_LIST, get, kinds, query } from "./api.js";
 
 /** @type {["home" | "pod" | "deployment" | "set" | "job" | "service" | "config" | "secret" | "disk" | "node" | "event", string, string][][]} */
 const MENU = [
-  [["pod", "Pods", "core/v1/pods"], ["deployment", "Deployments", "apps/v1/deployments"], ["set", "Replica sets", "apps/v1/replicasets"], ["set", "Stateful sets", "apps/v1/statefulsets"], ["set", "Daemon sets", "apps/v1/daemonsets"], ["job", "Jobs", "batch/v1/jobs"], ["job", "Cron jobs", "batch/v1/cronjobs"]],
-  [["config", "Config maps", "core/v1/configmaps"], ["secret", "Secrets", "core/v1/secrets"], ["disk", "Volume claims", "core/v1/persistentvolumeclaims"]],
-  [["service", "Services", "core/v1/services"], ["service", "Ingresses", "networking.k8s.io/v1/ingresses"]],
-  [["node", "Nodes", "core/v1/nodes"], ["event", "Events", "core/v1/events"]],
+  [
+    ["pod", "Pods", "core/v1/pods"],
+    ["deployment", "Deployments", "apps/v1/deployments"],
+    ["set", "Replica sets", "apps/v1/replicasets"],
+    ["set", "Stateful sets", "apps/v1/statefulsets"],
+    ["set", "Daemon sets", "apps/v1/daemonsets"],
+    ["job", "Jobs", "batch/v1/jobs"],
+    ["job", "Cron jobs", "batch/v1/cronjobs"],
+  ],
+  [
+    ["config", "Config maps", "core/v1/configmaps"],
+    ["secret", "Secrets", "core/v1/secrets"],
+    ["disk", "Volume claims", "core/v1/persistentvolumeclaims"],
+  ],
+  [
+    ["service", "Services", "core/v1/services"],
+    ["service", "Ingresses", "networking.k8s.io/v1/ingresses"],
+  ],
+  [
+    ["node", "Nodes", "core/v1/nodes"],
+    ["event", "Events", "core/v1/events"],
+  ],
 ];
 const TITLES = ["Workloads", "Configuration", "Network", "Cluster"];
 
 /** Pages beside those of objects. @type {["home" | "custom" | "access" | "time" | "chart", string, string][]} */
-export const TOOLS = [["custom", "Custom resources", "#/crds"], ["access", "Access", "#/access"], ["time", "Timeline", "#/timeline"], ["chart", "Statistics", "#/statistics"]];
+export const TOOLS = [
+  ["custom", "Custom resources", "#/crds"],
+  ["access", "Access", "#/access"],
+  ["time", "Timeline", "#/timeline"],
+  ["chart", "Statistics", "#/statistics"],
+];
 
 /** The link to the table of a kind. @param {{group: string, version: string, resource: string}} kind @param {Record<string, string | undefined>} [filters] */
-export const tableLink = (kind, filters = {}) => `#/t/${kind.group || "core"}/${kind.version}/${kind.resource}${query(filters)}`;
+export const tableLink = (kind, filters = {}) =>
+  `#/t/${kind.group || "core"}/${kind.version}/${kind.resource}${query(filters)}`;
 
 /** The link to an object. @param {{group: string, version: string, resource: string}} kind @param {string | undefined} namespace @param {string} name */
-export const objectLink = (kind, namespace, name) => `#/o/${kind.group || "core"}/${kind.version}/${kind.resource}/${namespace || "_"}/${encodeURIComponent(name)}`;
+export const objectLink = (kind, namespace, name) =>
+  `#/o/${kind.group || "core"}/${kind.version}/${kind.resource}/${namespace || "_"}/${encodeURIComponent(name)}`;
 
 const HELP = [
-  [["/"], "Filter the table"], [["j", "k"], "Next and previous row"], [["Enter"], "Open"], [["Esc"], "Back, or leave the field"],
-  [["Ctrl K", ":"], "Go to any kind or namespace"], [["g"], "All kinds and namespaces"], [["w"], "More columns"], [["r"], "Load again"],
-  [["1", "…", "6"], "Tabs of an object"], [["e"], "Edit the object"], [["Ctrl Enter"], "Apply the edited object"], [["?"], "This help"],
+  [["/"], "Filter the table"],
+  [["j", "k"], "Next and previous row"],
+  [["Enter"], "Open"],
+  [["Esc"], "Back, or leave the field"],
+  [["Ctrl K", ":"], "Go to any kind or namespace"],
+  [["g"], "All kinds and namespaces"],
+  [["w"], "More columns"],
+  [["r"], "Load again"],
+  [["1", "…", "6"], "Tabs of an object"],
+  [["e"], "Edit the object"],
+  [["Ctrl Enter"], "Apply the edited object"],
+  [["?"], "This help"],
 ];
 
 /** The window of the console. */
@@ -41,23 +75,57 @@ export class Shell {
     this.title = h("div", { class: "crumbs grow" });
     this.actions = h("div", { class: "actions" });
     this.page = h("div", { class: "page" });
-    this.main = h("main", { class: "stage", id: "main", tabindex: "-1" },
-      h("header", { class: "top" },
-        h("button", { class: "button ghost menu", type: "button", "aria-label": "Menu", onclick: () => this.openMenu(true) }, icon("menu")),
-        this.title, this.actions),
-      this.page);
+    this.main = h(
+      "main",
+      { class: "stage", id: "main", tabindex: "-1" },
+      h(
+        "header",
+        { class: "top" },
+        h(
+          "button",
+          { class: "button ghost menu", type: "button", "aria-label": "Menu", onclick: () => this.openMenu(true) },
+          icon("menu"),
+        ),
+        this.title,
+        this.actions,
+      ),
+      this.page,
+    );
     this.nav = h("nav", { class: "nav", "aria-label": "Kinds" }, this.links());
-    this.shell = h("div", { class: "shell" },
-      h("div", { class: "side" },
+    this.shell = h(
+      "div",
+      { class: "shell" },
+      h(
+        "div",
+        { class: "side" },
         h("a", { class: "brand", href: "#/" }, h("img", { src: "icon.svg", alt: "" }), "aio-apiserver"),
-        h("button", { class: "jump", type: "button", onclick: () => this.openPalette() }, icon16("search"), "Go to", h("kbd", {}, "Ctrl K")),
+        h(
+          "button",
+          { class: "jump", type: "button", onclick: () => this.openPalette() },
+          icon16("search"),
+          "Go to",
+          h("kbd", {}, "Ctrl K"),
+        ),
         this.nav,
-        h("div", { class: "who" },
-          h("span", { class: "face", "aria-hidden": "true" }, (user.user.split(":").pop() ?? "?").slice(0, 2).toUpperCase()),
+        h(
+          "div",
+          { class: "who" },
+          h(
+            "span",
+            { class: "face", "aria-hidden": "true" },
+            (user.user.split(":").pop() ?? "?").slice(0, 2).toUpperCase(),
+          ),
           h("span", { class: "grow clip", title: user.user }, user.user),
-          h("button", { class: "button ghost", type: "button", "aria-label": "Sign out", title: "Sign out", onclick: signOut }, icon("out")))),
+          h(
+            "button",
+            { class: "button ghost", type: "button", "aria-label": "Sign out", title: "Sign out", onclick: signOut },
+            icon("out"),
+          ),
+        ),
+      ),
       h("div", { class: "veil", onclick: () => this.openMenu(false) }),
-      this.main);
+      this.main,
+    );
     fill(root, this.shell);
     this.listener = (/** @type {KeyboardEvent} */ event) => this.onKey(event);
     document.addEventListener("keydown", this.listener);
@@ -71,7 +139,10 @@ export class Shell {
 
   links() {
     const overview = this.link("home", "Overview", "#/");
-    const groups = MENU.map((group, index) => [h("h2", {}, TITLES[index]), ...group.map(([shape, name, place]) => this.link(shape, name, `#/t/${place}`))]);
+    const groups = MENU.map((group, index) => [
+      h("h2", {}, TITLES[index]),
+      ...group.map(([shape, name, place]) => this.link(shape, name, `#/t/${place}`)),
+    ]);
     return [overview, ...TOOLS.map(([shape, name, href]) => this.link(shape, name, href)), ...groups.flat()];
   }
 
@@ -96,7 +167,10 @@ export class Shell {
     this.shown = page;
     this.openMenu(false);
     document.title = `${page.title} · aio-apiserver`;
-    const crumbs = (page.crumbs ?? []).flatMap(([name, href]) => [h("a", { href, class: "wide-only" }, name), h("span", { class: "sep wide-only", "aria-hidden": "true" }, "/")]);
+    const crumbs = (page.crumbs ?? []).flatMap(([name, href]) => [
+      h("a", { href, class: "wide-only" }, name),
+      h("span", { class: "sep wide-only", "aria-hidden": "true" }, "/"),
+    ]);
     fill(this.title, ...crumbs, h("h1", {}, page.title));
     fill(this.actions, ...(page.actions ?? []));
     fill(this.page, page.body);
@@ -106,12 +180,14 @@ export class Shell {
     const here = location.hash.split("?")[0] || "#/";
     for (const link of this.nav.querySelectorAll("a")) {
       const href = link.getAttribute("href") ?? "";
-      const isHere = href === here || (href.startsWith("#/t/") && here.startsWith(href.replace("#/t/", "#/o/") + "/")) || (href === "#/crds" && here.startsWith("#/schema/"));
+      const isHere =
+        href === here ||
+        (href.startsWith("#/t/") && here.startsWith(href.replace("#/t/", "#/o/") + "/")) ||
+        (href === "#/crds" && here.startsWith("#/schema/"));
       if (isHere) {
         link.setAttribute("aria-current", "page");
         link.scrollIntoView({ block: "nearest" });
-      }
-      else link.removeAttribute("aria-current");
+      } else link.removeAttribute("aria-current");
     }
   }
 
@@ -125,7 +201,14 @@ export class Shell {
     }
     if (event.key === "Escape") return this.onEscape(event);
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    const action = { "?": () => this.openHelp(), ":": () => this.openPalette(), g: () => { location.hash = "#/"; } }[event.key] ?? this.shown?.keys?.[event.key];
+    const action =
+      {
+        "?": () => this.openHelp(),
+        ":": () => this.openPalette(),
+        g: () => {
+          location.hash = "#/";
+        },
+      }[event.key] ?? this.shown?.keys?.[event.key];
     if (!action) return;
     if (event.key === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary")) return;
     event.preventDefault();
@@ -145,40 +228,103 @@ export class Shell {
 
   openHelp() {
     const close = () => dialog.close();
-    const dialog = h("dialog", { class: "help", "aria-label": "Keys", onclose: () => dialog.remove() },
+    const dialog = h(
+      "dialog",
+      { class: "help", "aria-label": "Keys", onclose: () => dialog.remove() },
       h("h1", {}, "Keys"),
-      h("dl", {}, HELP.flatMap(([keys, text]) => [h("dt", {}, [...keys].map((key) => (key === "…" ? "…" : h("kbd", {}, key)))), h("dd", { class: "quiet" }, /** @type {string} */ (text))])));
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
-    dialog.addEventListener("keydown", (event) => { if (event.key === "?") close(); });
+      h(
+        "dl",
+        {},
+        HELP.flatMap(([keys, text]) => [
+          h(
+            "dt",
+            {},
+            [...keys].map((key) => (key === "…" ? "…" : h("kbd", {}, key))),
+          ),
+          h("dd", { class: "quiet" }, /** @type {string} */ (text)),
+        ]),
+      ),
+    );
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) close();
+    });
+    dialog.addEventListener("keydown", (event) => {
+      if (event.key === "?") close();
+    });
     document.body.append(dialog);
     dialog.showModal();
   }
 
   /** Go to a kind, a namespace or a page by a few letters of its name. */
   async openPalette() {
-    const input = h("input", { type: "text", placeholder: "Go to a kind, namespace or page", "aria-label": "Go to", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", autocomplete: "off", spellcheck: "false" });
+    const input = h("input", {
+      type: "text",
+      placeholder: "Go to a kind, namespace or page",
+      "aria-label": "Go to",
+      role: "combobox",
+      "aria-expanded": "true",
+      "aria-controls": "palette-list",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     const list = h("ul", { id: "palette-list", role: "listbox" });
-    const dialog = h("dialog", { class: "palette", "aria-label": "Go to", onclose: () => dialog.remove() }, input, list);
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    const dialog = h(
+      "dialog",
+      { class: "palette", "aria-label": "Go to", onclose: () => dialog.remove() },
+      input,
+      list,
+    );
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
     document.body.append(dialog);
     dialog.showModal();
     const entries = await paletteEntries();
     let chosen = 0;
     /** @type {ReturnType<typeof ranked>} */
     let found = [];
-    const go = (/** @type {string} */ href) => { dialog.close(); location.hash = href; };
+    const go = (/** @type {string} */ href) => {
+      dialog.close();
+      location.hash = href;
+    };
     const draw = () => {
       found = ranked(entries, input.value.trim().toLowerCase()).slice(0, 60);
       chosen = Math.max(0, Math.min(chosen, found.length - 1));
-      fill(list, found.map((one, index) => h("li", { role: "option", id: `palette-${index}`, "aria-selected": String(index === chosen), onclick: () => go(one.href) }, one.name, one.hint && h("span", { class: "faint" }, one.hint), h("small", {}, one.what))));
+      fill(
+        list,
+        found.map((one, index) =>
+          h(
+            "li",
+            {
+              role: "option",
+              id: `palette-${index}`,
+              "aria-selected": String(index === chosen),
+              onclick: () => go(one.href),
+            },
+            one.name,
+            one.hint && h("span", { class: "faint" }, one.hint),
+            h("small", {}, one.what),
+          ),
+        ),
+      );
       input.setAttribute("aria-activedescendant", `palette-${chosen}`);
       list.children[chosen]?.scrollIntoView({ block: "nearest" });
     };
-    input.addEventListener("input", () => { chosen = 0; draw(); });
+    input.addEventListener("input", () => {
+      chosen = 0;
+      draw();
+    });
     input.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step) { chosen += step; draw(); event.preventDefault(); }
-      if (event.key === "Enter" && found[chosen]) { event.preventDefault(); go(found[chosen].href); }
+      if (step) {
+        chosen += step;
+        draw();
+        event.preventDefault();
+      }
+      if (event.key === "Enter" && found[chosen]) {
+        event.preventDefault();
+        go(found[chosen].href);
+      }
     });
     draw();
   }
@@ -197,8 +343,18 @@ async function paletteEntries() {
   const all = await kinds().catch(() => []);
   const spaces = await get("/api/v1/namespaces?limit=500", { accept: METADATA_LIST }).catch(() => ({ items: [] }));
   return [
-    ...all.map((kind) => ({ name: kind.kind, hint: [...kind.short, kind.resource].join(" "), what: kind.group || "core", href: tableLink(kind) })),
-    ...(spaces.items ?? []).map((/** @type {any} */ one) => ({ name: one.metadata.name, hint: "", what: "namespace", href: `#/ns/${one.metadata.name}` })),
+    ...all.map((kind) => ({
+      name: kind.kind,
+      hint: [...kind.short, kind.resource].join(" "),
+      what: kind.group || "core",
+      href: tableLink(kind),
+    })),
+    ...(spaces.items ?? []).map((/** @type {any} */ one) => ({
+      name: one.metadata.name,
+      hint: "",
+      what: "namespace",
+      href: `#/ns/${one.metadata.name}`,
+    })),
     { name: "Overview", hint: "", what: "page", href: "#/" },
     ...TOOLS.map(([, name, href]) => ({ name, hint: "", what: "page", href })),
   ];
@@ -219,5 +375,9 @@ function ranked(entries, text) {
     if (words.some((word) => word.startsWith(text))) return 2;
     return words.some((word) => word.includes(text)) ? 1 : 0;
   };
-  return entries.map((one) => ({ one, value: score(one) })).filter(({ value }) => value).sort((a, b) => b.value - a.value || a.one.name.length - b.one.name.length).map(({ one }) => one);
+  return entries
+    .map((one) => ({ one, value: score(one) }))
+    .filter(({ value }) => value)
+    .sort((a, b) => b.value - a.value || a.one.name.length - b.one.name.length)
+    .map(({ one }) => one);
 }

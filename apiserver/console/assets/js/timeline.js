@@ -35,13 +35,16 @@ function clientOf(one) {
   const word = one.client.split(/[/ (]/)[0] || "client";
   const name = word === "Mozilla" ? "browser" : word;
   if (name === "console") return name;
-  return one.user && one.user !== "kubernetes-admin" ? `${name} · ${one.user.replace("system:serviceaccount:", "")}` : name;
+  return one.user && one.user !== "kubernetes-admin"
+    ? `${name} · ${one.user.replace("system:serviceaccount:", "")}`
+    : name;
 }
 
 /** @param {{namespace: string, name: string}} one */
 const placeOf = (one) => [one.namespace, one.name].filter(Boolean).join("/");
 /** @param {{group: string, resource: string, subresource?: string}} one */
-const resourceOf = (one) => `${one.resource}${one.subresource ? `/${one.subresource}` : ""}${one.group ? `.${one.group}` : ""}`;
+const resourceOf = (one) =>
+  `${one.resource}${one.subresource ? `/${one.subresource}` : ""}${one.group ? `.${one.group}` : ""}`;
 
 /** @param {number} seconds */
 function span(seconds) {
@@ -88,7 +91,10 @@ export class Timeline {
     this.build(container);
     this.sizes = new ResizeObserver(() => this.schedule());
     this.sizes.observe(this.scroller);
-    if (options.isLive) this.timer = setInterval(() => { if (!this.isHeld) this.schedule(); }, 250);
+    if (options.isLive)
+      this.timer = setInterval(() => {
+        if (!this.isHeld) this.schedule();
+      }, 250);
   }
 
   close() {
@@ -99,21 +105,84 @@ export class Timeline {
 
   /** @param {HTMLElement} container */
   build(container) {
-    this.search = make("input", { class: "input", type: "search", placeholder: "Filter: a client, an object, a verb, a status", "aria-label": "Filter the timeline", autocomplete: "off", spellcheck: "false", oninput: () => this.schedule() });
-    this.holdButton = make("button", { class: "button", type: "button", "aria-pressed": String(this.isHeld), onclick: () => this.hold(!this.isHeld) }, "Hold");
+    this.search = make("input", {
+      class: "input",
+      type: "search",
+      placeholder: "Filter: a client, an object, a verb, a status",
+      "aria-label": "Filter the timeline",
+      autocomplete: "off",
+      spellcheck: "false",
+      oninput: () => this.schedule(),
+    });
+    this.holdButton = make(
+      "button",
+      { class: "button", type: "button", "aria-pressed": String(this.isHeld), onclick: () => this.hold(!this.isHeld) },
+      "Hold",
+    );
     this.spanLabel = make("span", { class: "quiet span" });
-    const step = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ action) => make("button", { class: "button", type: "button", "aria-label": label, title: label, onclick: action }, name);
-    const toggle = (/** @type {keyof typeof this.shows} */ name, /** @type {string} */ text) => make("button", { class: "button ghost", type: "button", "aria-pressed": String(this.shows[name]), onclick: (/** @type {any} */ event) => { this.shows[name] = !this.shows[name]; event.currentTarget.setAttribute("aria-pressed", String(this.shows[name])); this.schedule(); } }, text);
-    const tools = make("div", { class: "tl-tools" }, make("div", { class: "tl-search" }, this.search),
-      toggle("requests", "Requests"), toggle("changes", "Changes"), toggle("watches", "Watches"), toggle("noise", "Background"),
-      make("div", { class: "tl-steps" }, this.options.isLive ? this.holdButton : null, step("‹", "Step back", () => this.step(-1)), step("›", "Step forward", () => this.step(1)), step("−", "Zoom out", () => this.zoom(1)), step("+", "Zoom in", () => this.zoom(-1)), this.spanLabel));
-    this.canvas = make("canvas", { class: "tl-canvas", "aria-hidden": "true", onclick: (/** @type {any} */ event) => this.onClick(event), onwheel: (/** @type {any} */ event) => this.onWheel(event) });
-    this.scroller = make("div", { class: "tl-lanes", tabindex: "0", role: "application", "aria-label": "Lanes by client and by object. Arrow keys step, plus and minus zoom, space holds.", "data-home": "" }, this.canvas);
+    const step = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ action) =>
+      make("button", { class: "button", type: "button", "aria-label": label, title: label, onclick: action }, name);
+    const toggle = (/** @type {keyof typeof this.shows} */ name, /** @type {string} */ text) =>
+      make(
+        "button",
+        {
+          class: "button ghost",
+          type: "button",
+          "aria-pressed": String(this.shows[name]),
+          onclick: (/** @type {any} */ event) => {
+            this.shows[name] = !this.shows[name];
+            event.currentTarget.setAttribute("aria-pressed", String(this.shows[name]));
+            this.schedule();
+          },
+        },
+        text,
+      );
+    const tools = make(
+      "div",
+      { class: "tl-tools" },
+      make("div", { class: "tl-search" }, this.search),
+      toggle("requests", "Requests"),
+      toggle("changes", "Changes"),
+      toggle("watches", "Watches"),
+      toggle("noise", "Background"),
+      make(
+        "div",
+        { class: "tl-steps" },
+        this.options.isLive ? this.holdButton : null,
+        step("‹", "Step back", () => this.step(-1)),
+        step("›", "Step forward", () => this.step(1)),
+        step("−", "Zoom out", () => this.zoom(1)),
+        step("+", "Zoom in", () => this.zoom(-1)),
+        this.spanLabel,
+      ),
+    );
+    this.canvas = make("canvas", {
+      class: "tl-canvas",
+      "aria-hidden": "true",
+      onclick: (/** @type {any} */ event) => this.onClick(event),
+      onwheel: (/** @type {any} */ event) => this.onWheel(event),
+    });
+    this.scroller = make(
+      "div",
+      {
+        class: "tl-lanes",
+        tabindex: "0",
+        role: "application",
+        "aria-label": "Lanes by client and by object. Arrow keys step, plus and minus zoom, space holds.",
+        "data-home": "",
+      },
+      this.canvas,
+    );
     this.list = make("ol", { class: "tl-list", "aria-label": "Events" });
     this.detail = make("section", { class: "tl-detail", "aria-live": "polite", "aria-label": "The chosen event" });
-    this.list.addEventListener("click", (/** @type {any} */ event) => { const id = event.target.closest("li")?.dataset.id; if (id) this.choose(id); });
+    this.list.addEventListener("click", (/** @type {any} */ event) => {
+      const id = event.target.closest("li")?.dataset.id;
+      if (id) this.choose(id);
+    });
     this.scroller.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.onKey(event));
-    container.append(make("div", { class: "tl" }, tools, this.scroller, make("div", { class: "tl-below" }, this.list, this.detail)));
+    container.append(
+      make("div", { class: "tl" }, tools, this.scroller, make("div", { class: "tl-below" }, this.list, this.detail)),
+    );
   }
 
   /** Take more requests and changes; known ones are replaced. @param {Data} data */
@@ -139,8 +208,32 @@ export class Timeline {
     const place = placeOf(one);
     const isWatch = one.verb === "watch";
     const what = one.resource ? `${one.verb} ${resourceOf(one)}${place ? ` ${place}` : ""}` : `${one.verb} ${one.path}`;
-    const tone = one.fault ? "fault" : one.status >= 500 ? "bad" : one.status === 429 || one.status === 409 ? "warn" : one.status >= 400 ? "bad" : one.seconds === null ? "running" : "ok";
-    return { id: `r${one.number}`, at: one.at, end: one.at + (one.seconds ?? Infinity), lane: clientOf(one), section: "Clients", tone, shape: isWatch ? "line" : "bar", title: what, hint: one.status ? String(one.status) : one.seconds === null ? "…" : "closed", text: `${what} ${one.user} ${one.client} ${one.status} ${one.reason} ${one.fault}`.toLowerCase(), isNoise: one.resource === "leases" || (one.client === "console" && READS.has(one.verb)), request: one, retry: 0 };
+    const tone = one.fault
+      ? "fault"
+      : one.status >= 500
+        ? "bad"
+        : one.status === 429 || one.status === 409
+          ? "warn"
+          : one.status >= 400
+            ? "bad"
+            : one.seconds === null
+              ? "running"
+              : "ok";
+    return {
+      id: `r${one.number}`,
+      at: one.at,
+      end: one.at + (one.seconds ?? Infinity),
+      lane: clientOf(one),
+      section: "Clients",
+      tone,
+      shape: isWatch ? "line" : "bar",
+      title: what,
+      hint: one.status ? String(one.status) : one.seconds === null ? "…" : "closed",
+      text: `${what} ${one.user} ${one.client} ${one.status} ${one.reason} ${one.fault}`.toLowerCase(),
+      isNoise: one.resource === "leases" || (one.client === "console" && READS.has(one.verb)),
+      request: one,
+      retry: 0,
+    };
   }
 
   /** Number the requests that repeat one that was refused. */
@@ -151,7 +244,8 @@ export class Timeline {
       if (!entry.request) continue;
       const key = `${entry.lane} ${entry.title}`;
       const before = last.get(key);
-      const again = before?.request && (before.request.status >= 400 || before.request.fault) && entry.at - before.at < 60;
+      const again =
+        before?.request && (before.request.status >= 400 || before.request.fault) && entry.at - before.at < 60;
       entry.retry = again ? /** @type {Entry} */ (before).retry + 1 : 0;
       last.set(key, entry);
     }
@@ -188,7 +282,8 @@ export class Timeline {
     const all = this.filtered();
     if (!all.length) return;
     const place = all.findIndex((one) => one.id === this.chosen);
-    const next = place < 0 ? (direction > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, place + direction));
+    const next =
+      place < 0 ? (direction > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, place + direction));
     this.choose(all[next].id);
   }
 
@@ -207,12 +302,19 @@ export class Timeline {
   /** Move the held time so that an event is in it. @param {Entry} entry */
   reveal(entry) {
     const [first, last] = [this.present - this.span, this.present];
-    if (entry.at < first + this.span * 0.05 || entry.at > last) this.offset = Math.max(0, this.end - entry.at - this.span * 0.5);
+    if (entry.at < first + this.span * 0.05 || entry.at > last)
+      this.offset = Math.max(0, this.end - entry.at - this.span * 0.5);
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    const action = { ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), " ": () => this.hold(!this.isHeld), "+": () => this.zoom(-1), "-": () => this.zoom(1) }[event.key];
+    const action = {
+      ArrowRight: () => this.step(1),
+      ArrowLeft: () => this.step(-1),
+      " ": () => this.hold(!this.isHeld),
+      "+": () => this.zoom(-1),
+      "-": () => this.zoom(1),
+    }[event.key];
     if (!action || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     action();
@@ -229,7 +331,10 @@ export class Timeline {
 
   /** @param {MouseEvent} event */
   onClick(event) {
-    const found = this.visible.map((one) => ({ one, far: this.distance(one, event.offsetX, event.offsetY) })).filter(({ far }) => far < 14).sort((a, b) => a.far - b.far)[0];
+    const found = this.visible
+      .map((one) => ({ one, far: this.distance(one, event.offsetX, event.offsetY) }))
+      .filter(({ far }) => far < 14)
+      .sort((a, b) => a.far - b.far)[0];
     if (found) this.choose(found.one.id);
   }
 
@@ -249,13 +354,19 @@ export class Timeline {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     return this.sorted().filter((one) => {
       if (one.isNoise && !this.shows.noise && !words.length) return false;
-      if (one.shape === "line" ? !this.shows.watches : one.request ? !this.shows.requests : !this.shows.changes) return false;
-      return words.every((word) => (word.startsWith("!") ? !one.text.includes(word.slice(1)) : one.text.includes(word)));
+      if (one.shape === "line" ? !this.shows.watches : one.request ? !this.shows.requests : !this.shows.changes)
+        return false;
+      return words.every((word) =>
+        word.startsWith("!") ? !one.text.includes(word.slice(1)) : one.text.includes(word),
+      );
     });
   }
 
   schedule() {
-    this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
   }
 
   draw() {
@@ -264,8 +375,14 @@ export class Timeline {
     const all = this.filtered();
     this.visible = all.filter((one) => one.at <= last && Math.min(one.end, last) >= first);
     const names = new Map();
-    for (const one of this.visible) names.set(one.lane, { section: one.section, count: (names.get(one.lane)?.count ?? 0) + 1 });
-    this.lanes = [...names.keys()].sort((a, b) => names.get(a).section.localeCompare(names.get(b).section) || names.get(b).count - names.get(a).count || a.localeCompare(b));
+    for (const one of this.visible)
+      names.set(one.lane, { section: one.section, count: (names.get(one.lane)?.count ?? 0) + 1 });
+    this.lanes = [...names.keys()].sort(
+      (a, b) =>
+        names.get(a).section.localeCompare(names.get(b).section) ||
+        names.get(b).count - names.get(a).count ||
+        a.localeCompare(b),
+    );
     this.sections = names;
     this.width = this.scroller.clientWidth;
     this.left = this.width < NARROW ? 116 : 230;
@@ -283,7 +400,11 @@ export class Timeline {
   /** @param {string} lane */
   y(lane) {
     const place = this.lanes.indexOf(lane);
-    const gap = this.sections.get(lane)?.section === "Objects" && this.lanes.some((one) => this.sections.get(one)?.section === "Clients") ? 12 : 0;
+    const gap =
+      this.sections.get(lane)?.section === "Objects" &&
+      this.lanes.some((one) => this.sections.get(one)?.section === "Clients")
+        ? 12
+        : 0;
     return AXIS + place * LANE + LANE / 2 + gap;
   }
 
@@ -299,7 +420,23 @@ export class Timeline {
     const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
     const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     pen.scale(ratio, ratio);
-    const colours = { ok: colour("accent"), running: colour("accent"), warn: colour("warn"), bad: colour("bad"), fault: colour("k2"), add: colour("ok"), change: colour("k4"), gone: colour("bad"), leader: colour("k5"), line: colour("line"), text: colour("text"), soft: colour("soft"), faint: colour("faint"), raised: colour("raised"), chosen: colour("chosen") };
+    const colours = {
+      ok: colour("accent"),
+      running: colour("accent"),
+      warn: colour("warn"),
+      bad: colour("bad"),
+      fault: colour("k2"),
+      add: colour("ok"),
+      change: colour("k4"),
+      gone: colour("bad"),
+      leader: colour("k5"),
+      line: colour("line"),
+      text: colour("text"),
+      soft: colour("soft"),
+      faint: colour("faint"),
+      raised: colour("raised"),
+      chosen: colour("chosen"),
+    };
     this.paintAxis(pen, colours, height);
     this.paintLanes(pen, colours);
     this.paintLink(pen, colours);
@@ -343,7 +480,8 @@ export class Timeline {
       pen.font = `${isClient || lane === chosen ? 600 : 450} 12px Inter, system-ui, sans-serif`;
       pen.fillStyle = isClient || lane === chosen ? colours.text : colours.soft;
       let name = isClient || this.width >= NARROW ? lane : lane.slice(lane.indexOf(" ") + 1);
-      while (name.length > 4 && pen.measureText(name).width > room) name = `${name.slice(0, Math.ceil(name.length / 2) - 2)}…${name.slice(Math.ceil(name.length / 2) + 1)}`;
+      while (name.length > 4 && pen.measureText(name).width > room)
+        name = `${name.slice(0, Math.ceil(name.length / 2) - 2)}…${name.slice(Math.ceil(name.length / 2) + 1)}`;
       pen.fillText(name, 14, y + 4);
     }
   }
@@ -369,12 +507,26 @@ export class Timeline {
   related(entry) {
     const one = entry.request ?? entry.change;
     if (!one?.name) return [];
-    const isSame = (/** @type {any} */ other) => other && other.resource === one.resource && other.group === one.group && other.name === one.name && other.namespace === one.namespace;
+    const isSame = (/** @type {any} */ other) =>
+      other &&
+      other.resource === one.resource &&
+      other.group === one.group &&
+      other.name === one.name &&
+      other.namespace === one.namespace;
     if (entry.request) {
       if (READS.has(entry.request.verb)) return [];
-      return [...this.entries.values()].filter((other) => isSame(other.change) && other.at >= entry.at - 0.005 && other.at <= Math.min(entry.end, entry.at + 30) + 0.01);
+      return [...this.entries.values()].filter(
+        (other) =>
+          isSame(other.change) && other.at >= entry.at - 0.005 && other.at <= Math.min(entry.end, entry.at + 30) + 0.01,
+      );
     }
-    return [...this.entries.values()].filter((other) => isSame(other.request) && !READS.has(other.request?.verb ?? "") && entry.at >= other.at - 0.005 && entry.at <= other.end + 0.01);
+    return [...this.entries.values()].filter(
+      (other) =>
+        isSame(other.request) &&
+        !READS.has(other.request?.verb ?? "") &&
+        entry.at >= other.at - 0.005 &&
+        entry.at <= other.end + 0.01,
+    );
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {Record<string, string>} colours @param {Entry} one */
@@ -421,12 +573,29 @@ export class Timeline {
     const key = shown.map((one) => `${one.id}${one.hint}${one.id === this.chosen}`).join();
     if (key === this.listKey) return;
     this.listKey = key;
-    this.list.replaceChildren(...shown.map((one) => make("li", { "data-id": one.id, class: one.id === this.chosen ? "chosen" : undefined, "aria-current": one.id === this.chosen ? "true" : undefined },
-      make("span", { class: "tl-time" }, clock(one.at)),
-      make("i", { class: `tl-mark ${one.change ? one.shape : one.tone}` }),
-      make("span", { class: "tl-title" }, one.title, one.retry ? make("span", { class: "badge warn" }, `retry ${one.retry}`) : null, one.request?.fault ? make("span", { class: "badge warn" }, "fault") : null),
-      make("span", { class: "tl-lane" }, one.request ? one.lane : one.change?.manager ?? ""),
-      make("span", { class: `tl-hint ${one.tone}` }, one.hint))));
+    this.list.replaceChildren(
+      ...shown.map((one) =>
+        make(
+          "li",
+          {
+            "data-id": one.id,
+            class: one.id === this.chosen ? "chosen" : undefined,
+            "aria-current": one.id === this.chosen ? "true" : undefined,
+          },
+          make("span", { class: "tl-time" }, clock(one.at)),
+          make("i", { class: `tl-mark ${one.change ? one.shape : one.tone}` }),
+          make(
+            "span",
+            { class: "tl-title" },
+            one.title,
+            one.retry ? make("span", { class: "badge warn" }, `retry ${one.retry}`) : null,
+            one.request?.fault ? make("span", { class: "badge warn" }, "fault") : null,
+          ),
+          make("span", { class: "tl-lane" }, one.request ? one.lane : (one.change?.manager ?? "")),
+          make("span", { class: `tl-hint ${one.tone}` }, one.hint),
+        ),
+      ),
+    );
     if (this.mustReveal) {
       this.mustReveal = false;
       const row = this.list.querySelector(".chosen");
@@ -436,7 +605,11 @@ export class Timeline {
 
   /** @param {Entry} entry */
   showDetail(entry) {
-    this.detail.replaceChildren(...(entry.request ? requestDetail(entry, entry.request) : this.changeDetail(entry, /** @type {ObjectChange} */ (entry.change))));
+    this.detail.replaceChildren(
+      ...(entry.request
+        ? requestDetail(entry, entry.request)
+        : this.changeDetail(entry, /** @type {ObjectChange} */ (entry.change))),
+    );
   }
 
   /** @param {Entry} entry @param {ObjectChange} change */
@@ -445,13 +618,49 @@ export class Timeline {
     const then = make("pre", { class: "tl-then" });
     const show = async () => {
       then.textContent = "…";
-      then.textContent = await /** @type {(change: ObjectChange) => Promise<string>} */ (this.options.objectAt)(change).catch((error) => error.message);
+      then.textContent = await /** @type {(change: ObjectChange) => Promise<string>} */ (this.options.objectAt)(
+        change,
+      ).catch((error) => error.message);
     };
     return [
       make("h2", {}, entry.title),
-      facts([["When", clock(change.at)], ["Field manager", [change.manager, change.operation && `(${change.operation})`].filter(Boolean).join(" ")], ["Owner", change.owner], ["Revision", String(change.revision)], ["What", { leader: "another holder of the lease", collected: "deleted with an owner: garbage collection, or the controller", renewal: "renewal of a lease" }[change.about] ?? ""]]),
-      change.differences.length ? make("div", { class: "tl-diff" }, change.differences.map(([path, before, after]) => make("div", {}, make("code", { class: "path" }, path), before !== null ? make("code", { class: "before" }, before) : null, after !== null ? make("code", { class: "after" }, after) : null))) : null,
-      make("div", { class: "tl-links" }, link ? make("a", { class: "button", href: link }, "The object now") : null, this.options.objectAt ? make("button", { class: "button", type: "button", onclick: show }, "The object then") : null),
+      facts([
+        ["When", clock(change.at)],
+        ["Field manager", [change.manager, change.operation && `(${change.operation})`].filter(Boolean).join(" ")],
+        ["Owner", change.owner],
+        ["Revision", String(change.revision)],
+        [
+          "What",
+          {
+            leader: "another holder of the lease",
+            collected: "deleted with an owner: garbage collection, or the controller",
+            renewal: "renewal of a lease",
+          }[change.about] ?? "",
+        ],
+      ]),
+      change.differences.length
+        ? make(
+            "div",
+            { class: "tl-diff" },
+            change.differences.map(([path, before, after]) =>
+              make(
+                "div",
+                {},
+                make("code", { class: "path" }, path),
+                before !== null ? make("code", { class: "before" }, before) : null,
+                after !== null ? make("code", { class: "after" }, after) : null,
+              ),
+            ),
+          )
+        : null,
+      make(
+        "div",
+        { class: "tl-links" },
+        link ? make("a", { class: "button", href: link }, "The object now") : null,
+        this.options.objectAt
+          ? make("button", { class: "button", type: "button", onclick: show }, "The object then")
+          : null,
+      ),
       then,
     ].filter(Boolean);
   }
@@ -461,10 +670,26 @@ export class Timeline {
 function ofChange(one) {
   const lane = `${one.resource} ${placeOf(one)}`;
   const verb = { ADDED: "created", MODIFIED: "changed", DELETED: "deleted" }[one.type] ?? one.type;
-  const shape = one.about === "leader" ? "leader" : one.type === "ADDED" ? "add" : one.type === "DELETED" ? "gone" : "change";
+  const shape =
+    one.about === "leader" ? "leader" : one.type === "ADDED" ? "add" : one.type === "DELETED" ? "gone" : "change";
   const paths = one.differences.map(([path]) => path);
   const hint = paths.length ? `${paths[0]}${paths.length > 1 ? ` +${paths.length - 1}` : ""}` : one.about;
-  return { id: `c${one.revision}/${one.uid}`, at: one.at, end: one.at, lane, section: "Objects", tone: "", shape, title: `${resourceOf(one)} ${placeOf(one)} ${verb}`, hint, text: `${lane} ${verb} ${one.manager} ${paths.join(" ")} ${one.about} ${one.group}`.toLowerCase(), isNoise: one.about === "renewal" || one.resource === "masterleases", change: one, retry: 0, about: one.about };
+  return {
+    id: `c${one.revision}/${one.uid}`,
+    at: one.at,
+    end: one.at,
+    lane,
+    section: "Objects",
+    tone: "",
+    shape,
+    title: `${resourceOf(one)} ${placeOf(one)} ${verb}`,
+    hint,
+    text: `${lane} ${verb} ${one.manager} ${paths.join(" ")} ${one.about} ${one.group}`.toLowerCase(),
+    isNoise: one.about === "renewal" || one.resource === "masterleases",
+    change: one,
+    retry: 0,
+    about: one.about,
+  };
 }
 
 /** @param {Entry} entry @param {TracedRequest} one */
@@ -472,13 +697,30 @@ function requestDetail(entry, one) {
   const notes = Object.entries(one.notes).filter(([key, value]) => value && key !== "authorization.k8s.io/decision");
   return [
     make("h2", {}, entry.title),
-    facts([["When", clock(one.at)], ["Took", one.seconds === null ? "still running" : span(one.seconds)], ["Answer", [one.status || "no answer", one.reason].filter(Boolean).join(" ")], ["User", one.user], ["Client", one.client], ["Retry", entry.retry ? String(entry.retry) : ""], ["Injected fault", one.fault], ...notes.map(([key, value]) => /** @type {[string, string]} */ ([key.replace("authorization.k8s.io/reason", "Authorization"), value]))]),
+    facts([
+      ["When", clock(one.at)],
+      ["Took", one.seconds === null ? "still running" : span(one.seconds)],
+      ["Answer", [one.status || "no answer", one.reason].filter(Boolean).join(" ")],
+      ["User", one.user],
+      ["Client", one.client],
+      ["Retry", entry.retry ? String(entry.retry) : ""],
+      ["Injected fault", one.fault],
+      ...notes.map(
+        ([key, value]) =>
+          /** @type {[string, string]} */ ([key.replace("authorization.k8s.io/reason", "Authorization"), value]),
+      ),
+    ]),
     one.message ? make("p", { class: "note bad" }, one.message) : "",
   ].filter(Boolean);
 }
 
 /** @param {[string, string][]} pairs */
-const facts = (pairs) => make("dl", { class: "facts" }, pairs.filter(([, value]) => value).map(([key, value]) => [make("dt", {}, key), make("dd", {}, value)]));
+const facts = (pairs) =>
+  make(
+    "dl",
+    { class: "facts" },
+    pairs.filter(([, value]) => value).map(([key, value]) => [make("dt", {}, key), make("dd", {}, value)]),
+  );
 
 /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} size */
 function diamond(pen, x, y, size) {

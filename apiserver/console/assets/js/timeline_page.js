@@ -19,7 +19,6 @@ async function download() {
   }
 }
 
-
 /** @returns {Promise<import("./shell.js").Page>} */
 export async function timelinePage() {
   const all = await kinds();
@@ -29,12 +28,18 @@ export async function timelinePage() {
   const problem = h("div", { class: "hidden" });
   const place = h("div", { class: "tl-page" });
   body.append(problem, place);
-  const kindOf = (/** @type {{group: string, resource: string}} */ one) => all.find((kind) => kind.group === one.group && kind.resource === one.resource);
+  const kindOf = (/** @type {{group: string, resource: string}} */ one) =>
+    all.find((kind) => kind.group === one.group && kind.resource === one.resource);
   const timeline = new Timeline(place, {
     isLive: true,
-    objectLink: (one) => { const kind = kindOf(one); return kind ? objectLink(kind, one.namespace, one.name) : ""; },
+    objectLink: (one) => {
+      const kind = kindOf(one);
+      return kind ? objectLink(kind, one.namespace, one.name) : "";
+    },
     objectAt: async (change) => {
-      const { before, after } = await get(`/ui/api/timeline/object${query({ group: change.group, resource: change.resource, uid: change.uid, revision: change.revision })}`);
+      const { before, after } = await get(
+        `/ui/api/timeline/object${query({ group: change.group, resource: change.resource, uid: change.uid, revision: change.revision })}`,
+      );
       const object = Object.keys(after).length ? after : before;
       const { managedFields: _, ...metadata } = object.metadata;
       return textOf({ ...object, metadata });
@@ -64,8 +69,20 @@ export async function timelinePage() {
     title: "Timeline",
     actions: [h("button", { class: "button", type: "button", onclick: download }, "Save a report")],
     body,
-    keys: { "/": () => timeline.search.focus(), " ": () => timeline.hold(!timeline.isHeld), j: () => timeline.step(-1), k: () => timeline.step(1), ArrowLeft: () => timeline.step(-1), ArrowRight: () => timeline.step(1), "+": () => timeline.zoom(-1), "-": () => timeline.zoom(1) },
+    keys: {
+      "/": () => timeline.search.focus(),
+      " ": () => timeline.hold(!timeline.isHeld),
+      j: () => timeline.step(-1),
+      k: () => timeline.step(1),
+      ArrowLeft: () => timeline.step(-1),
+      ArrowRight: () => timeline.step(1),
+      "+": () => timeline.zoom(-1),
+      "-": () => timeline.zoom(1),
+    },
     escape: () => timeline.hold(false),
-    leave: () => { stop.abort(); timeline.close(); },
+    leave: () => {
+      stop.abort();
+      timeline.close();
+    },
   };
 }

@@ -6,7 +6,18 @@
 
 const PLAIN = /^[A-Za-z_./][A-Za-z0-9_./@ ():+-]*$/;
 const WORDS = new Set(["true", "false", "null", "yes", "no", "on", "off", "y", "n", "~"]);
-const FIRST = ["apiVersion", "kind", "metadata", "spec", "data", "stringData", "rules", "roleRef", "subjects", "status"];
+const FIRST = [
+  "apiVersion",
+  "kind",
+  "metadata",
+  "spec",
+  "data",
+  "stringData",
+  "rules",
+  "roleRef",
+  "subjects",
+  "status",
+];
 const FIRST_OF_METADATA = ["name", "namespace", "labels", "annotations"];
 
 /** @param {string} text */
@@ -34,7 +45,10 @@ export function linesOf(object) {
 }
 
 /** @param {any} object */
-export const textOf = (object) => linesOf(object).map((line) => " ".repeat(line.depth) + line.tokens.map((token) => token.text).join("")).join("\n") + "\n";
+export const textOf = (object) =>
+  linesOf(object)
+    .map((line) => " ".repeat(line.depth) + line.tokens.map((token) => token.text).join(""))
+    .join("\n") + "\n";
 
 /**
  * The fields in the order in which people read them.
@@ -57,7 +71,11 @@ function fieldsOf(map, path) {
 function writeMap(lines, map, depth, path, before) {
   fieldsOf(map, path).forEach(([key, value], index) => {
     /** @type {Token[]} */
-    const tokens = [...(index === 0 ? before : []), { kind: "key", text: isPlain(key) ? key : JSON.stringify(key) }, { kind: "mark", text: ":" }];
+    const tokens = [
+      ...(index === 0 ? before : []),
+      { kind: "key", text: isPlain(key) ? key : JSON.stringify(key) },
+      { kind: "mark", text: ":" },
+    ];
     const column = index === 0 && before.length ? depth - 2 : depth;
     writeValue(lines, value, column, depth, [...path, key], tokens);
   });
@@ -80,9 +98,14 @@ function writeValue(lines, value, column, depth, path, tokens) {
   } else if (value && typeof value === "object") {
     if (!Object.keys(value).length) tokens.push({ kind: "plain", text: " {}" });
     else writeMap(lines, value, depth + 2, path, []);
-  } else if (typeof value === "string" && value.includes("\n") && !/[^\n\t\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]|^\s|\s\n/.test(value)) {
+  } else if (
+    typeof value === "string" &&
+    value.includes("\n") &&
+    !/[^\n\t\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]|^\s|\s\n/.test(value)
+  ) {
     tokens.push({ kind: "mark", text: value.endsWith("\n") ? (value.endsWith("\n\n") ? " |+" : " |") : " |-" });
-    for (const part of value.replace(/\n$/, "").split("\n")) lines.push({ depth: part ? depth + 2 : 0, tokens: [{ kind: "string", text: part }], path });
+    for (const part of value.replace(/\n$/, "").split("\n"))
+      lines.push({ depth: part ? depth + 2 : 0, tokens: [{ kind: "string", text: part }], path });
   } else {
     tokens.push({ kind: "plain", text: " " }, scalar(value));
   }
@@ -99,8 +122,10 @@ function writeList(lines, list, depth, path) {
     /** @type {Token} */
     const dash = { kind: "mark", text: "- " };
     const here = [...path, index];
-    if (item && typeof item === "object" && !Array.isArray(item) && Object.keys(item).length) writeMap(lines, item, depth + 2, here, [dash]);
-    else if (Array.isArray(item) || (item && typeof item === "object")) lines.push({ depth, tokens: [dash, { kind: "plain", text: JSON.stringify(item) }], path: here });
+    if (item && typeof item === "object" && !Array.isArray(item) && Object.keys(item).length)
+      writeMap(lines, item, depth + 2, here, [dash]);
+    else if (Array.isArray(item) || (item && typeof item === "object"))
+      lines.push({ depth, tokens: [dash, { kind: "plain", text: JSON.stringify(item) }], path: here });
     else lines.push({ depth, tokens: [dash, scalar(item)], path: here });
   });
 }
@@ -151,13 +176,21 @@ export function pathsOf(text) {
         const last = /** @type {{depth: number, step: Step}} */ (stack[stack.length - 1]);
         if (last.depth === depth && typeof last.step === "string") break;
         stack.pop();
-        if (last.depth === depth && typeof last.step === "number") { index = last.step + 1; break; }
+        if (last.depth === depth && typeof last.step === "number") {
+          index = last.step + 1;
+          break;
+        }
       }
       stack.push({ depth, step: index });
       depth += 2;
     }
     if (found[3]) {
-      while (stack.length && stack[stack.length - 1].depth >= depth && !(typeof stack[stack.length - 1].step === "number" && stack[stack.length - 1].depth < depth)) stack.pop();
+      while (
+        stack.length &&
+        stack[stack.length - 1].depth >= depth &&
+        !(typeof stack[stack.length - 1].step === "number" && stack[stack.length - 1].depth < depth)
+      )
+        stack.pop();
       stack.push({ depth, step: found[3].replace(/^["']|["']$/g, "") });
     }
     return stack.map((one) => one.step);
@@ -174,7 +207,9 @@ export function stepsOf(field, object) {
   /** @type {Step[]} */
   const steps = [];
   let here = object;
-  for (const [, inner, quoted, word] of field.replace(/^\./, "").matchAll(/\[([^\]"]*(?:"(?:[^"\\]|\\.)*"[^\]"]*)*)\]|"([^"]*)"|([^.[\]]+)/g)) {
+  for (const [, inner, quoted, word] of field
+    .replace(/^\./, "")
+    .matchAll(/\[([^\]"]*(?:"(?:[^"\\]|\\.)*"[^\]"]*)*)\]|"([^"]*)"|([^.[\]]+)/g)) {
     /** @type {Step} */
     let step = quoted ?? word ?? inner;
     if (inner !== undefined && Array.isArray(here)) step = placeIn(here, inner);
@@ -193,5 +228,10 @@ export function stepsOf(field, object) {
 function placeIn(list, inner) {
   if (/^\d+$/.test(inner)) return Number(inner);
   const wanted = inner.split(",").map((part) => part.split("="));
-  return Math.max(0, list.findIndex((item) => wanted.every(([key, value]) => value !== undefined && String(item?.[key]) === value.replace(/^"|"$/g, ""))));
+  return Math.max(
+    0,
+    list.findIndex((item) =>
+      wanted.every(([key, value]) => value !== undefined && String(item?.[key]) === value.replace(/^"|"$/g, "")),
+    ),
+  );
 }
