@@ -42,6 +42,10 @@ def _ignore(_context: RequestContext) -> None:
     """The default for `on_expired`: do nothing."""
 
 
+class InvalidTimeout(errors.BadRequest):
+    """The client's `timeout` is not a duration."""
+
+
 class Deadlines:
     """The running requests. It cancels those whose deadline is over."""
 
@@ -100,7 +104,7 @@ class Deadlines:
         try:
             wanted = durations.parse(values[0])
         except durations.InvalidDuration as exc:
-            raise errors.BadRequest(f"invalid timeout specified in the request URL - {exc}") from exc
+            raise InvalidTimeout(f"invalid timeout specified in the request URL - {exc}") from exc
         return min(wanted, self._timeout) if wanted > 0 else self._timeout
 
     def _enter(self, deadline: float, loop: asyncio.AbstractEventLoop) -> "asyncio.Task[object]":

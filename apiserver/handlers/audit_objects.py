@@ -3,19 +3,16 @@
 Must hold: nothing is decoded, copied or encoded unless the audit level needs it.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.generic.bodies import delete_options
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
-
-_DELETE_OPTIONS = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"}
-"""kube-apiserver records decoded options in their internal version."""
 
 
 def sent(context: RequestContext, served: Served[Any], obj: Object) -> None:
@@ -25,13 +22,13 @@ def sent(context: RequestContext, served: Served[Any], obj: Object) -> None:
         return
     trail.refer(obj["metadata"])
     if trail.has_request:
-        trail.requested(served.view.versioned(objects.clone(obj)))
+        trail.requested(served.view.printed(objects.clone(obj)))
 
 
-def sent_options(context: RequestContext, value: Mapping[str, Any]) -> None:
-    """Record the options of a body."""
-    if context.trail is not None:
-        context.trail.requested({**value, **_DELETE_OPTIONS})
+def sent_options(context: RequestContext, served: Served[Any], options: Object) -> None:
+    """Record the decoded options of a body."""
+    if context.trail is not None and context.trail.has_request:
+        context.trail.requested(delete_options.internal(options, served.types))
 
 
 async def sent_patch(context: RequestContext, text: bytes) -> None:

@@ -18,5 +18,5 @@ async def read(request: web.BaseRequest, context: RequestContext, served: Served
     if not body.text:
         return parameters.delete_options(context.query)
     decoded = await delete_options.decode(body, served.types)
-    audit_objects.sent_options(context, decoded)
+    audit_objects.sent_options(context, served, decoded)
     return delete_options_of(decoded)

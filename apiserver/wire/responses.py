@@ -17,6 +17,7 @@ from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
@@ -73,11 +74,7 @@ def json(
 
 def error(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> web.Response:
     """A failure as its Status in the client's format; as JSON when the client accepts no format of ours."""
-    if context.trail is not None:
-        context.trail.failed(failure.status())
-    chosen = negotiation.negotiate(
-        request.headers.get(hdrs.ACCEPT, ""), media_types.OF_OBJECTS, negotiation.allows_nothing_else
-    )
+    chosen = record(request, context, failure)
     if chosen is not None and chosen.media_type == media_types.YAML:
         body = _dumped(yaml.dump, failure.status())
         response = raw(context, body, status=failure.code, content_type=media_types.YAML)
@@ -91,6 +88,17 @@ def error(request: web.BaseRequest, context: RequestContext, failure: StatusErro
     if failure.retry_after_seconds:
         response.headers[hdrs.RETRY_AFTER] = str(failure.retry_after_seconds)
     return response
+
+
+def record(request: web.BaseRequest, context: RequestContext, failure: StatusError) -> Format | None:
+    """The format of a failure's Status, which is recorded; None, and as in kube-apiserver no record, when the client
+    accepts no format of ours.
+    """
+    accept = request.headers.get(hdrs.ACCEPT, "")
+    chosen = negotiation.negotiate(accept, media_types.OF_OBJECTS, negotiation.allows_nothing_else)
+    if context.trail is not None and chosen is not None:
+        context.trail.answered(failure.status())
+    return chosen
 
 
 def dump(value: dict[str, Any], *, is_pretty: bool) -> bytes:

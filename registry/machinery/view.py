@@ -74,6 +74,10 @@ class View(Struct, frozen=True, dict=True):
         """The object in this version, typed, from a hub object that is used up."""
         return self._typed(self._shaped(hub))
 
+    def printed(self, hub: Object) -> Object:
+        """The same for a hub object that was never stored: with the empty members that Go prints."""
+        return self._typed(self._printed(hub))
+
     def json(self, stored: StoredObject) -> bytes:
         """The JSON of an object, typed."""
         return self.prefix + self.item(stored)[1:]
@@ -95,9 +99,10 @@ class View(Struct, frozen=True, dict=True):
         return self._untyped(self.canonical({"metadata": metadata}))
 
     def _shaped(self, hub: Object) -> Object:
-        if self.conversion is None:
-            return hub
-        return self._untyped(self.canonical(self.conversion.from_hub(hub)))
+        return hub if self.conversion is None else self._printed(hub)
+
+    def _printed(self, hub: Object) -> Object:
+        return self._untyped(self.canonical(self.conversion.from_hub(hub) if self.conversion else hub))
 
     def _untyped(self, obj: Object) -> Object:
         obj.pop("kind", None)

@@ -115,7 +115,9 @@ async def test_refusals_are_recorded_for_every_client(tmp_path: Path) -> None:
     assert (unknown["stage"], unknown["user"]) == ("ResponseStarted", {})
     assert unknown["responseStatus"] == {
         "metadata": {},
-        "message": "Authentication failed, attempted: bearer",
+        "status": "Failure",
+        "message": "Unauthorized",
+        "reason": "Unauthorized",
         "code": 401,
     }
     assert (anonymous["user"]["username"], anonymous["responseStatus"]["code"]) == ("system:anonymous", 403)

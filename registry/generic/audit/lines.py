@@ -8,9 +8,15 @@ import orjson
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.audit.trail import Event
 
+_ESCAPED = {b"<": rb"\u003c", b">": rb"\u003e", b"&": rb"\u0026"}
+"""Go's JSON encoder escapes these, which stand in texts alone."""
+
 
 def in_json(event: Event) -> bytes:
-    return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+    line = orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+    for plain, escaped in _ESCAPED.items():
+        line = line.replace(plain, escaped)
+    return line
 
 
 def in_text(event: Event) -> bytes:

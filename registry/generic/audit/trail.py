@@ -30,6 +30,7 @@ Tell = Callable[[Event], Awaitable[bool]]
 """Sends an event to the backends; returns whether that succeeded."""
 
 _ALWAYS = frozenset({"requestURI", "verb", "user"})
+_STATUS = ("Status", "v1")
 _STATUS_MEMBERS = ("status", "message", "reason", "details", "code")
 
 
@@ -96,14 +97,11 @@ class Trail(Struct, kw_only=True):
             self._request = orjson.Fragment(orjson.dumps(patch))
 
     def answered(self, value: Object) -> None:
-        """Keep the object of the response, if response bodies are recorded."""
+        """Keep the object of the response, if response bodies are recorded, and in any case the facts of a Status."""
+        if (value.get("kind"), value.get("apiVersion")) == _STATUS:
+            self.status = {name: value[name] for name in _STATUS_MEMBERS if name in value}
         if self.has_response:
             self._response = self._fragment(value)
-
-    def failed(self, status: Object) -> None:
-        """Keep the Status of a failed request."""
-        self.status = {name: status[name] for name in _STATUS_MEMBERS if status.get(name)}
-        self.answered(status)
 
     def coded(self, code: int) -> None:
         """Keep the response's HTTP code."""

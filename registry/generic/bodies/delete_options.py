@@ -38,6 +38,13 @@ async def decode(body: Body, types: Catalog) -> Object:
         raise errors.BadRequest(exc.message) from exc
 
 
+def internal(options: Object, types: Catalog) -> Object:
+    """Decoded options as kube-apiserver's audit prints them: in their internal version."""
+    shown = types.type_for(_OPTIONS.group, _OPTIONS.version, _OPTIONS.kind).canonical(options)
+    kind = {"kind": _OPTIONS.kind, "apiVersion": f"{META_GROUP}/{_INTERNAL}"}
+    return {**kind, **shown, **kind}
+
+
 def _check_type(content: contents.BodyContent, body: bytes) -> None:
     """Raises BadRequest for another type than options, in any version; UnreadableBody for a malformed type."""
     group, version, kind = content.type()

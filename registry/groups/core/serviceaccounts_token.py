@@ -31,7 +31,6 @@ _ISSUED = "authentication.kubernetes.io/issued-credential-id"
 TOKENREQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 _SUBRESOURCE = "token"
 
-_DEFAULT_SECONDS = 3600
 _LEAST_SECONDS = 600
 _MOST_SECONDS = 2**32
 _TOO_SHORT = "may not specify a duration less than 10 minutes"
@@ -62,7 +61,6 @@ class TokenREST:
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         url_names.settle_namespace(obj, request, self.kind)
-        obj.setdefault("spec", {}).setdefault("expirationSeconds", _DEFAULT_SECONDS)
         self._manager.track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = attributes_of(
             request,

@@ -53,7 +53,9 @@ async def tokens() -> AsyncIterator[TokenREST]:
 
 
 async def ask(tokens: TokenREST, spec: Object, account: str = "bot") -> Object:
-    return await tokens.create(REQUEST, {"metadata": {}, "spec": spec}, CreateOptions(), name=account)
+    """Send a decoded request: decoding gives the expiration its default."""
+    decoded = {"metadata": {}, "spec": {"expirationSeconds": 3600, **spec}}
+    return await tokens.create(REQUEST, decoded, CreateOptions(), name=account)
 
 
 async def test_the_client_owns_the_expiration_in_managed_fields(tokens: TokenREST) -> None:
