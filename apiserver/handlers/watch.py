@@ -17,7 +17,9 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
-from aio_apiserver.storage.interface import ListOptions, WatchOptions
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.interface import ListOptions, WatchBatch, WatchOptions
+from aio_apiserver.storage.measures import Histogram
 
 
 async def handle(
@@ -41,6 +43,9 @@ async def handle(
     frames = _frames(request, context, served, chosen)
     delivered = requests.watch_recorder_of(context.info).delivered
     stream = watch_streams.WatchStream(request, context, frames, delivered)
+    if options.send_initial_events and options.allow_bookmarks:
+        durations = requests.initial_events_of(context.info, context.query)
+        stream.delivered = _InitialEvents(stream, durations, served.clock.patience, context.received).delivered
     sink = stream if context.sink_of is None else context.sink_of(stream, seconds)
     try:
         watch = await served.storage.watch(resource_request, options, sink, name="")
@@ -51,6 +56,24 @@ async def handle(
         return await stream.run(seconds, draining)
     finally:
         watch.stop()
+
+
+class _InitialEvents:
+    """Counts what a stream delivers until its initial events have ended, and how long these took."""
+
+    def __init__(self, stream: watch_streams.WatchStream, durations: Histogram, clock: Clock, began: float) -> None:
+        self._stream = stream
+        self._count = stream.delivered
+        self._durations = durations
+        self._clock = clock
+        self._began = began
+
+    def delivered(self, batch: WatchBatch, size: int) -> None:
+        """The bookmark that ends the initial events is the last of its batch."""
+        self._count(batch, size)
+        if batch.events and batch.events[-1].ends_initial_events:
+            self._durations.observe(self._clock.monotonic() - self._began)
+            self._stream.delivered = self._count
 
 
 async def refuse(request: web.BaseRequest, context: RequestContext, served: Served[RESTStorage]) -> web.StreamResponse:

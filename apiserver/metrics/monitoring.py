@@ -1,6 +1,14 @@
 """Monitoring: all metrics of one server, published at /metrics."""
 
-from aio_apiserver.apiserver.metrics import admission, allocation, metric_families, metric_history, storage
+from aio_apiserver.apiserver.metrics import (
+    admission,
+    allocation,
+    custom_rules,
+    declarative_validation,
+    metric_families,
+    metric_history,
+    storage,
+)
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
@@ -9,6 +17,7 @@ from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.metric_sets import MetricSets
+from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleMetrics
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
@@ -45,3 +54,5 @@ class Monitoring:
         ask(lambda: admission.of_conditions(of(ConditionMetrics)))
         ask(lambda: admission.of_pod_security(of(PodSecurityMetrics)))
         ask(lambda: allocation.families(of(AllocationMetrics)))
+        ask(lambda: custom_rules.families(of(RuleMetrics)))
+        ask(declarative_validation.families)

@@ -7,6 +7,7 @@ from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Stability
 
 _PLACE = ("group", "version", "resource", "subresource", "scope", "component")
 _SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+_INITIAL_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
 _FINE_SECONDS = (0.005, 0.025, *_SECONDS)
 _ANSWER_BYTES = tuple(10.0**power for power in range(3, 10))
 _EVENT_BYTES = tuple(1024.0 * 2**power for power in range(8))
@@ -72,10 +73,18 @@ class RequestFamilies:
             bounds=_EVENT_BYTES,
         )
 
+        self.initial = metric_families.histogram(
+            "apiserver_watch_list_duration_seconds",
+            "How long it took from a watch's request until its initial events were sent, by what was watched.",
+            labels=("group", "version", "resource", "scope"),
+            bounds=_INITIAL_SECONDS,
+            stability=Stability.BETA,
+        )
+
     def all(self) -> Iterable[AnyFamily]:
         """All families of this module."""
         yield from (self.requests, self.durations, self._levels(), self.sizes, self.bodies)
-        yield from (self.running, self.terminations, self.deprecated, self.events, self.event_sizes)
+        yield from (self.running, self.terminations, self.deprecated, self.events, self.event_sizes, self.initial)
 
     def _levels(self) -> AnyFamily:
         """The durations again, for service level objectives: without dry runs, with fewer buckets."""

@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
+from aio_apiserver.storage.interface import WatchBatch
 from aio_apiserver.storage.measures import Counter, Gauge, Histogram
 
 COMPONENT = "apiserver"
@@ -106,8 +107,9 @@ class WatchRecorder(NamedTuple):
     events: Counter
     sizes: Histogram
 
-    def delivered(self, count: int, size: int) -> None:
+    def delivered(self, batch: WatchBatch, size: int) -> None:
         """Events were sent to a client; `size` counts the bytes of all of them."""
+        count = len(batch.events)
         self.events.value += count
         if count:
             sizes = self.sizes
@@ -154,6 +156,11 @@ class RequestMetrics:
             recorder = WatchRecorder(families.events.of(*labels), families.event_sizes.of(*labels))
             self._watches[labels] = recorder
         return recorder
+
+    def initial_events_of(self, info: RequestInfo, query: Query) -> Histogram:
+        """The series for the durations of initial events of a served resource."""
+        place = RequestLabels(*_place_of(info, query, ""))
+        return self._families.initial.of(place.group, place.version, place.resource, place.scope)
 
     def _path_of(self, info: RequestInfo) -> _Key | None:
         name = self._paths.get(info.path)

@@ -31,7 +31,7 @@ from aio_apiserver.storage.tasks import Tasks
 
 _BACKLOG_LIMIT = 1024 * 1024
 
-Delivered = Callable[[int, int], None]
+Delivered = Callable[[WatchBatch, int], None]
 """Counts the events and bytes that were sent to the client."""
 
 
@@ -60,7 +60,8 @@ class WatchStream:
         self._request = request
         self._context = context
         self._frames = frames
-        self._delivered = delivered
+        self.delivered = delivered
+        """Called after each batch, and may replace itself."""
         self._encode = frames.first
         self._writer: PacedWriter | None = None
         self._early: list[bytes] = []
@@ -84,7 +85,7 @@ class WatchStream:
         if not frame:
             self._over.set()
             return
-        self._delivered(len(batch.events), len(frame))
+        self.delivered(batch, len(frame))
         if self._writer is None:
             self._early.append(frame)
         else:

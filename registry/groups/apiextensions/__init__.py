@@ -17,7 +17,7 @@ Custom resources, as served:
     definition.py                 the facts of a definition; versions.py: the order of versions
     resources.py, offers.py       the storage and the REST storage of each version; versioned_storage.py
     strategy.py, object_rules.py  strategies and validation; scale.py, scale_rules.py
-    rules.py                      CEL rules; rule_programs.py, rule_evaluation.py, rule_paths.py
+    rules.py                      CEL rules; rule_programs.py, rule_evaluation.py, rule_paths.py, rule_metrics.py
     conversion.py, forms.py       conversion between versions, by webhook too; service_addresses.py
     columns.py, json_paths.py     printer columns; selectable_fields.py: field selectors
 """

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec import field as member
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base.deferred import Deferred
@@ -16,6 +17,7 @@ from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.base.validation.object_meta import STANDARD_FINALIZERS
 from aio_apiserver.registry.groups.apiextensions import scale_rules
+from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleRecorder
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema.structural import embedded, lists
 from aio_apiserver.registry.machinery.schema.validation import values
@@ -58,6 +60,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
     type_meta: Mapping[str, str]
     scale: Mapping[str, Any] | None = None
     shows_values: bool = True
+    recorder: RuleRecorder = member(default_factory=RuleRecorder)
 
     def validate(self, obj: Object, *, may_take_long: bool) -> list[FieldError]:
         """The errors of a new object."""
@@ -116,7 +119,8 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         if not new["metadata"].get("name") or any(error.type in _BLOCKING for error in found):
             return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
         was = self._typed(old) if old is not None else None
-        outcome = rules.outcome(self.type.schema or {}, self._typed(new), was, may_take_long=may_take_long)
+        schema, typed = self.type.schema or {}, self._typed(new)
+        outcome = rules.outcome(schema, typed, was, self.recorder, may_take_long=may_take_long)
         for warning in outcome.warnings:
             warn(warning)
         return outcome.errors if self.shows_values else [_with_type(error) for error in outcome.errors]

@@ -25,6 +25,7 @@ from aio_apiserver.registry.groups.apiextensions import columns, error_rows, for
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
+from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleMetrics, RuleRecorder
 from aio_apiserver.registry.groups.apiextensions.scale import CustomScaleREST
 from aio_apiserver.registry.groups.apiextensions.strategy import CustomStatusStrategy, CustomStrategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
@@ -86,11 +87,12 @@ def offer_of(
 ) -> Offer:
     """The offer of a definition. `types` and `storages` are by version. `call` calls the conversion webhook."""
     admission = environment.admission
+    recorder = RuleRecorder(environment.metrics.of(RuleMetrics), environment.clock.patience)
     if definition.is_terminating:
         admission = _NothingNew(admission)
     stores = {
         version.name: Store(
-            kind=(kind := _kind(definition, version, types[version.name], environment.minor)),
+            kind=(kind := _kind(definition, version, types[version.name], environment.minor, recorder)),
             storage=DryRunnableStorage(storages[version.name]),
             strategy=kind.strategy,
             canonical=partial(_canonical, types[version.name]),
@@ -148,7 +150,7 @@ def _paths(store: Store) -> Mapping[str, RESTStorage]:
     return paths
 
 
-def _kind(definition: Definition, version: Version, of_type: CustomType, minor: Minor) -> Kind:
+def _kind(definition: Definition, version: Version, of_type: CustomType, minor: Minor, recorder: RuleRecorder) -> Kind:
     accepted = definition.accepted
     type_meta = {"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]}
     rules = ObjectRules(
@@ -156,6 +158,7 @@ def _kind(definition: Definition, version: Version, of_type: CustomType, minor: 
         type_meta=type_meta,
         scale=version.scale,
         shows_values=minor.version >= _VALUES_SINCE,
+        recorder=recorder,
     )
     kind = Kind(
         group=definition.group,

@@ -13,6 +13,7 @@ from aio_apiserver.registry.groups.apiextensions.rule_evaluation import (
     CompiledRules,
     RuleOutcome,
 )
+from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleRecorder
 from aio_apiserver.registry.machinery.cel.schema_types import declared
 from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
@@ -33,33 +34,39 @@ def evaluate(
     schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = ""
 ) -> list[FieldError]:
     """The errors of the rules on an object, or (with `path`) on a default value."""
-    return outcome(schema, new, old, path=path).errors
+    return outcome(schema, new, old, RuleRecorder(), path=path).errors
 
 
 def outcome(
     schema: Schema,
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None,
+    recorder: RuleRecorder,
     *,
     path: str = "",
     may_take_long: bool = True,
 ) -> RuleOutcome:
-    """The errors and warnings of the rules. Raises TakesLong, unless `may_take_long`."""
+    """The errors and warnings of the rules. Raises TakesLong, unless `may_take_long`; then nothing is recorded but the
+    compilation.
+    """
     if not has_rules(schema):
         return RuleOutcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
     found = RuleOutcome(patience=BUDGET if may_take_long else PATIENCE)
-    rule_evaluation.evaluate(_rules(_Same(schema), is_resource), new, old, schema, path=path, outcome=found)
+    compiled, began = _rules(_Same(schema, recorder), is_resource), recorder.clock.monotonic()
+    rule_evaluation.evaluate(compiled, new, old, schema, path=path, outcome=found)
+    recorder.evaluated(began)
     return found
 
 
 class _Same:
     """A schema, compared by identity. The compiled rules are cached for as long as the schema is in use."""
 
-    __slots__ = ("schema",)
+    __slots__ = ("recorder", "schema")
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, recorder: RuleRecorder) -> None:
         self.schema = schema
+        self.recorder = recorder
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Same) and other.schema is self.schema
@@ -70,4 +77,8 @@ class _Same:
 
 @lru_cache(maxsize=512)
 def _rules(of: _Same, is_resource: bool) -> CompiledRules:
-    return CompiledRules(of.schema, of.schema, declared(of.schema, is_resource=is_resource), is_resource=is_resource)
+    began = of.recorder.clock.monotonic()
+    type_of_self = declared(of.schema, is_resource=is_resource)
+    compiled = CompiledRules(of.schema, of.schema, type_of_self, is_resource=is_resource)
+    of.recorder.compiled(began)
+    return compiled

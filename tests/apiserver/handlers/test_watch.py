@@ -101,6 +101,20 @@ async def test_a_bookmark_ends_the_state_for_who_asks(server: Server) -> None:
     assert second["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
+async def test_initial_events_are_timed_once_for_each_watch(server: Server) -> None:
+    query = "sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan"
+    async with watching(server, query) as stream:
+        await stream.next()
+        await create(server, "a")
+        await stream.next()
+    async with watching(server, "resourceVersion=1"):
+        pass
+    found = await ask(server.secure.port, "/metrics", tls=as_admin(server))
+
+    labels = 'group="",resource="configmaps",scope="namespace",version="v1"'
+    assert f"apiserver_watch_list_duration_seconds_count{{{labels}}} 1\n" in found.text
+
+
 async def test_a_watch_tells_only_what_is_selected(server: Server) -> None:
     async with watching(server, "fieldSelector=metadata.name=b") as stream:
         await create(server, "a")

@@ -5,6 +5,7 @@ from aio_apiserver.apiserver.wire.request_info import resolve
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
 
 
 def values(metrics: RequestMetrics, name: str) -> dict[tuple[str, ...], float]:
@@ -43,8 +44,10 @@ def test_events_that_are_sent_together_count_as_equal() -> None:
     metrics = empty()
     watched = metrics.watch_recorder_of(asking("/api/v1/pods").info)
 
-    watched.delivered(3, 6000)
-    watched.delivered(0, 10)
+    mark = WatchEvent(WatchEventType.BOOKMARK, None, 1)
+
+    watched.delivered(WatchBatch([mark] * 3), 6000)
+    watched.delivered(WatchBatch([]), 10)
 
     (sizes,) = [family for family in metrics.families() if family.name == "apiserver_watch_events_sizes"]
     assert values(metrics, "apiserver_watch_events_total") == {("", "v1", "pods"): 3}

@@ -51,3 +51,14 @@ def test_many_alternatives_are_not_evaluated_in_the_loop() -> None:
         rules(word=WORDS).validate({"metadata": {}, "word": "x1"}, may_take_long=False)
 
     assert not rules(word=WORDS).validate({"metadata": {}, "word": "x1"}, may_take_long=True)
+
+
+def test_rules_are_compiled_once_and_their_evaluations_are_counted() -> None:
+    checked = rules(numbers=NUMBERS)
+    obj: Any = {"metadata": {"name": "a"}, "numbers": [1]}
+
+    for _ in range(3):
+        checked.validate(obj, may_take_long=False)
+
+    counted = checked.recorder.metrics
+    assert (counted.compilations.of().total, counted.evaluations.of().total) == (1, 3)
