@@ -99,6 +99,20 @@ async def test_objects_are_judged_in_the_version_of_the_request(server: Server) 
     assert other.json["details"]["causes"][0]["field"] == "spec.color"
 
 
+async def test_evaluations_of_rules_are_counted_by_the_server_that_makes_them(server: Server) -> None:
+    spec = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    ruled = {**spec, "x-kubernetes-validations": [{"rule": "self.size < 10"}]}
+    schema = {"type": "object", "properties": {"spec": ruled}}
+    await define(server, definition("widgets", version("v1", storage=True, schema=schema), scope="Cluster"))
+
+    made = [(await send(server, "POST", WIDGETS, widget(f"a{size}", size=size))).status for size in (9, 10)]
+    counts = (await send(server, "GET", "/metrics")).text
+
+    assert made == [201, 422]
+    assert "\napiserver_cel_compilation_duration_seconds_count 1\n" in counts
+    assert "\napiserver_cel_evaluation_duration_seconds_count 2\n" in counts
+
+
 @pytest.mark.parametrize("query", ["", "?dryRun=All"])
 async def test_an_answer_has_the_defaults_of_the_version_that_is_stored(server: Server, query: str) -> None:
     spec: dict[str, Any] = {"type": "object", "properties": {"size": {"type": "integer"}, "color": {"type": "string"}}}
