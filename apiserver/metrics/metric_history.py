@@ -80,6 +80,7 @@ _STABILITIES: Mapping[str, Dated[Stability]] = {
     },
     "apiserver_storage_events_received_total": _beta((1, 36)),
     "kubernetes_build_info": _beta((1, 36)),
+    "apiserver_watch_list_duration_seconds": _beta((1, 36)),
     "apiserver_watch_events_sizes": _beta((1, 37)),
     "apiserver_watch_events_total": _beta((1, 37)),
     **{f"serviceaccount_{name}_tokens_total": _beta((1, 37)) for name in ("legacy", "stale", "valid")},

@@ -61,12 +61,22 @@ def test_lists_of_caches_are_lists_of_storage_since_1_37() -> None:
     }
 
 
-def test_a_metric_has_the_stability_of_its_time() -> None:
-    depth = metric_families.gauge("workqueue_depth", "", labels=("name",), stability=Stability.BETA)
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("apiserver_cel_evaluation_duration_seconds", (1, 33)),
+        ("apiserver_watch_list_duration_seconds", (1, 36)),
+        ("workqueue_depth", (1, 36)),
+    ],
+)
+def test_a_metric_is_beta_since_its_minor(name: str, first: Version) -> None:
+    family = metric_families.gauge(name, "", labels=("name",), stability=Stability.BETA)
 
-    stabilities = [[one.stability for one in view_of(version)([depth])] for version in ((1, 35), (1, 36))]
+    beta = [
+        minor for minor in range(33, 37) for one in view_of((1, minor))([family]) if one.stability is Stability.BETA
+    ]
 
-    assert stabilities == [[Stability.ALPHA], [Stability.BETA]]
+    assert beta == list(range(first[1], 37))
 
 
 def test_a_reset_of_a_view_resets_the_counts() -> None:
