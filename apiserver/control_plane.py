@@ -24,6 +24,7 @@ from aio_apiserver.registry.groups.apiextensions.controller import DefinitionCon
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.simulation import resource_metrics
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.tasks import Tasks
@@ -76,6 +77,8 @@ def open_control_plane(
     groups = assembly.assemble(environment)
     enabled = assembly.served(groups, foundation.config.enablement)
     found = served_paths.index(enabled, foundation.types, foundation.clock)
+    for name, offer in resource_metrics.offers(environment) if foundation.config.simulates else ():
+        found.publish(name, offer)
     resources = CustomResources(environment, storage.retire, foundation.call_webhook)
     definitions = DefinitionController(environment, resources, found.publish)
     stack.push_async_callback(definitions.close)

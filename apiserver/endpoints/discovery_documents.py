@@ -94,7 +94,8 @@ def _verbs(served: Served[Any]) -> list[str]:
     offered = [verb for verb in verbs.IN_ORDER if verb in served.verbs]
     if not served.kind.is_custom or served.subresource:
         return offered
-    return [verb for verb in _CUSTOM_VERBS if not (served.kind.is_ending and verb in _MAKING)]
+    gone = _MAKING if served.kind.is_ending else ()
+    return [verb for verb in _CUSTOM_VERBS if verb in served.kind.verbs and verb not in gone]
 
 
 def _resource(path: str, served: Served[Any]) -> Document:

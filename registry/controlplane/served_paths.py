@@ -71,8 +71,8 @@ class ServedPaths:
 
     @property
     def definitions(self) -> Sequence[Definition]:
-        """The definitions that discovery shows, by name."""
-        return [offer.definition for _, offer in sorted(self._offers.items()) if offer.is_told]
+        """The definitions that OpenAPI describes, by name: those of resources with objects in storage."""
+        return [offer.definition for _, offer in sorted(self._offers.items()) if offer.is_told and offer.stores]
 
     def publish(self, name: str, offer: Offer | None) -> None:
         """Serve the paths of a definition's offer from now on; with None, remove them."""

@@ -170,3 +170,13 @@ def test_a_namespace_goes_with_everything(kubectl: Kubectl) -> None:
 
     assert "NotFound" in kubectl.run("get", "namespace", name).stderr
     assert kubectl("--namespace", name, "get", "all", "-o", "name") == ""
+
+
+def test_top_shows_what_nodes_and_pods_use(kubectl: Kubectl) -> None:
+    usage = "--annotations=simulate.aio-apiserver/usage=cpu=250m,memory=64Mi"
+    kubectl("run", "web", "--image=nginx", usage)
+    kubectl("wait", "pod/web", "--for=condition=Ready", _WAIT)
+
+    assert kubectl("top", "pods", "--no-headers").split() == ["web", "250m", "64Mi"]
+    assert "node-0" in kubectl("top", "nodes", "--no-headers")
+    assert kubectl("top", "pods", "--containers", "--no-headers").split() == ["web", "web", "250m", "64Mi"]

@@ -31,6 +31,7 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.core.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.simulation import resource_metrics
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.tasks import Tasks
@@ -176,7 +177,8 @@ class Upkeep:
             await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
 
     async def _settle_custom_api_services(self) -> None:
-        await api_services.settle_custom(self._client, self._definitions.items.values())
+        simulated = [[(resource_metrics.GROUP, resource_metrics.VERSION)]] if self._given.config.simulates else []
+        await api_services.settle_custom(self._client, [*self._definitions.items.values(), *simulated])
 
     async def _every(self, seconds: float, step: Step, clock: Clock) -> None:
         while True:

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.base.golang import durations, quantity
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
 
 PREFIX = "simulate.aio-apiserver/"
+USAGE = f"{PREFIX}usage"
+_MEASURED = ("cpu", "memory")
 _MOST_EXIT_CODE = 255
 
 
@@ -49,9 +52,24 @@ def _is_map(text: str) -> bool:
     return isinstance(found, dict) and all(isinstance(one, str) for one in found.values())
 
 
+def amounts(text: str) -> Mapping[str, str]:
+    """The CPU and memory of a text such as `cpu=250m,memory=64Mi`. None of it counts when a part is wrong."""
+    parts = [one.strip().partition("=") for one in text.split(",")] if text else []
+    found = {name: amount for name, _, amount in parts}
+    return found if all(name in _MEASURED and _is_amount(amount) for name, amount in found.items()) else {}
+
+
+def _is_amount(text: str) -> bool:
+    try:
+        return quantity.parse_cached(text).digits >= 0
+    except DecodeError:
+        return False
+
+
 _DURATION = ValueForm("a duration such as `3s` or `1m30s`", _is_duration)
 _EXIT_CODE = ValueForm("a number from 0 to 255", is_exit_code)
 _TEXT = ValueForm("any text", lambda _text: True)
+_AMOUNTS = ValueForm("amounts such as `cpu=250m,memory=64Mi`", lambda text: bool(amounts(text)))
 _FILES = ValueForm("a JSON map of paths and texts", _is_map)
 _TRUE = _choice("true")
 
@@ -79,6 +97,12 @@ _POD = (
     ),
     SimulationAnnotation("logs", _TEXT, "the log of the containers, instead of the output of their scripts"),
     SimulationAnnotation("files", _FILES, "files in the containers"),
+    SimulationAnnotation(
+        "usage",
+        _AMOUNTS,
+        "the CPU and memory that the pod uses, in equal parts by its containers; without it half of the requests, "
+        "and `10m` and `16Mi` for containers without requests",
+    ),
 )
 _NODE = (
     SimulationAnnotation("node", _TRUE, "marks the node as simulated"),
