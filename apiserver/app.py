@@ -13,7 +13,6 @@ from msgspec import Struct
 from aio_apiserver.apiserver.access.assembly import Access
 from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.auditing.auditor import Auditor
-from aio_apiserver.apiserver.config.logs import HTTP_VERBOSITY
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import (
     compaction,
@@ -36,7 +35,7 @@ from aio_apiserver.apiserver.filters import (
     entry,
     errors,
     fairness,
-    http_logging,
+    httplog,
     impersonation,
     max_in_flight,
     measuring,
@@ -59,6 +58,7 @@ from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
 from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     """The filters, outermost first."""
     settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
     return [
-        *([partial(http_logging.with_http_logging, clock=patience)] if settings.v >= HTTP_VERBOSITY else []),
         request_info.with_request_info,
+        *([partial(httplog.with_http_logging, clock=patience)] if httplog.is_wanted(settings) else []),
         errors.with_errors,
         *([partial(audit.with_early_refusals, auditor=auditor)] if auditor is not None else []),
         partial(parts.limits.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
@@ -211,8 +211,10 @@ def _flow_control(parts: Parts) -> list[Filter]:
         draining=parts.draining,
         request_seconds=settings.request_timeout,
         on_refused=on_refused,
+        make_ticket=fairness.logged_ticket if httplog.is_wanted(settings) else Ticket,
     )
-    return [fair]
+    timed = partial(httplog.with_execution_time, clock=parts.clock.patience)
+    return [fair, timed] if httplog.is_wanted(settings) else [fair]
 
 
 def secure(parts: Parts) -> RequestHandler:

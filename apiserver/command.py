@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     except UsageError as exc:
         sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
         return 2
-    logs.configure(chosen.logging_format, chosen.v)
+    logs.configure(chosen.logging_format, chosen.v, vmodule=chosen.vmodule)
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
     return _serve(chosen) if chosen.workers == 1 else _supervise(chosen, arguments)
@@ -78,7 +78,7 @@ def _supervise(settings: Settings, arguments: Sequence[str]) -> int:
 def serve_in(slot: "WorkerSlot", arguments: Sequence[str]) -> int:
     """Run one of several workers with the arguments that the supervisor was given. Returns the exit code."""
     chosen = command_line.settings_of(_parsed(arguments))
-    logs.configure(chosen.logging_format, chosen.v, lock=slot.log_lock)
+    logs.configure(chosen.logging_format, chosen.v, vmodule=chosen.vmodule, lock=slot.log_lock)
     limits = {name: slot.share(getattr(chosen, name)) for name in _SHARED_LIMITS}
     return _serve(chosen.model_copy(update=limits), slot)
 

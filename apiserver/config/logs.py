@@ -2,6 +2,8 @@
 
     I1118 12:33:01.123456 4711 server.py:42] Serving securely on [::]:6443
 
+A record may have fields (`fielded`), which the text shows as klog does, and the JSON as members.
+
 Must hold: log records contain no headers, bodies and tokens. A traceback belongs to its record.
 """
 
@@ -11,16 +13,55 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TextIO
 
 import orjson
 
+from aio_apiserver.registry.base.golang.quoting import quote
+
 _LETTERS = {logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "F"}
 DEBUG_VERBOSITY = 4
 """The -v from which debug messages are logged."""
-HTTP_VERBOSITY = 3
-"""The -v from which every request is logged."""
+Fields = Mapping[str, object]
+
+
+def fielded(verbosity: int, fields: Fields) -> Mapping[str, object]:
+    """The `extra` of a record with fields, and with the -v from which it is written."""
+    return {"v": verbosity, "fields": fields}
+
+
+class ModuleLevels:
+    """The verbosity of modules by the patterns of --vmodule (`httplog=3`, `watch*=4`). The first that fits counts."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        self._patterns = [(pattern, int(level)) for pattern, _, level in (one.partition("=") for one in settings)]
+        self.most = max((level for _, level in self._patterns), default=0)
+
+    def of(self, module: str) -> int:
+        """The verbosity of a module; 0 when no pattern fits."""
+        return next((level for pattern, level in self._patterns if fnmatchcase(module, pattern)), 0)
+
+
+class DetailFilter(logging.Filter):
+    """Drops details of modules whose verbosity is too low."""
+
+    def __init__(self, verbosity: int, modules: ModuleLevels) -> None:
+        super().__init__()
+        self.verbosity = verbosity
+        self.modules = modules
+
+    @property
+    def most(self) -> int:
+        """The highest verbosity of a module."""
+        return max(self.verbosity, self.modules.most)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.INFO or self.verbosity >= DEBUG_VERBOSITY:
+            return True
+        return self.modules.of(record.module) >= DEBUG_VERBOSITY
 
 
 class KlogFormatter(logging.Formatter):
@@ -44,10 +85,10 @@ class JsonFormatter(logging.Formatter):
             "msg": record.getMessage(),
         }
         if record.levelno < logging.ERROR:
-            entry["v"] = DEBUG_VERBOSITY if record.levelno < logging.INFO else 0
+            entry["v"] = getattr(record, "v", DEBUG_VERBOSITY if record.levelno < logging.INFO else 0)
         elif record.exc_info:
             entry["err"] = self.formatException(record.exc_info)
-        return orjson.dumps(entry, default=str).decode()
+        return orjson.dumps({**entry, **_fields(record)}, default=str).decode(errors="replace")
 
 
 class WholeLines(logging.StreamHandler[TextIO]):
@@ -65,11 +106,19 @@ class WholeLines(logging.StreamHandler[TextIO]):
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
 
-def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None, lock: Path | None = None) -> None:
+def configure(
+    log_format: str,
+    verbosity: int,
+    *,
+    vmodule: Sequence[str] = (),
+    stream: TextIO | None = None,
+    lock: Path | None = None,
+) -> None:
     """Send all logs of the process to stderr. lock: a file for several processes with one stderr."""
     stream = stream or sys.stderr
     handler = logging.StreamHandler(stream) if lock is None else WholeLines(stream, lock)
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
+    handler.addFilter(DetailFilter(verbosity, ModuleLevels(vmodule)))
     logging.basicConfig(handlers=[handler], force=True)
     set_verbosity(verbosity)
     logging.captureWarnings(capture=True)
@@ -79,9 +128,28 @@ def configure(log_format: str, verbosity: int, *, stream: TextIO | None = None, 
 
 def set_verbosity(verbosity: int) -> None:
     """Change the verbosity. Whether requests are logged stays as it was at the start."""
-    logging.getLogger().setLevel(logging.DEBUG if verbosity >= DEBUG_VERBOSITY else logging.INFO)
+    root, most = logging.getLogger(), verbosity
+    for handler in root.handlers:
+        for one in handler.filters:
+            if isinstance(one, DetailFilter):
+                one.verbosity = verbosity
+                most = one.most
+    root.setLevel(logging.DEBUG if most >= DEBUG_VERBOSITY else logging.INFO)
 
 
 def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     message = record.getMessage()
+    if fields := _fields(record):
+        message = " ".join([quote(message), *(f"{name}={_klog_value(value)}" for name, value in fields.items())])
     return f"{message}\n{formatter.formatException(record.exc_info)}" if record.exc_info else message
+
+
+def _fields(record: logging.LogRecord) -> Fields:
+    fields: Fields = getattr(record, "fields", {})
+    return fields
+
+
+def _klog_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quote(value) if isinstance(value, str) else str(value)

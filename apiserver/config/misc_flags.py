@@ -8,6 +8,7 @@ from aio_apiserver.apiserver.config.flag_fields import FEATURES, LOGS, MISC, Fla
 from aio_apiserver.apiserver.config.setting_types import (
     Count,
     Duration,
+    Modules,
     Network,
     Port,
     Ports,
@@ -24,6 +25,12 @@ class MiscFlags(FlagGroup):
         LOGS, "text", "Sets the log format. Permitted formats: json, text."
     )
     v: Count = flag(LOGS, 0, "number for the log level verbosity", shorthand="v")
+    vmodule: Modules = flag(
+        LOGS,
+        (),
+        "comma-separated list of pattern=N settings for file-filtered logging: the verbosity of modules by their names "
+        "(httplog=3, watch*=4)",
+    )
     enable_aggregator_routing: bool = flag(
         MISC,
         False,

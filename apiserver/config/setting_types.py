@@ -59,6 +59,14 @@ def _overrides(settings: tuple[str, ...]) -> tuple[str, ...]:
     return settings
 
 
+def _modules(settings: tuple[str, ...]) -> tuple[str, ...]:
+    for setting in settings:
+        pattern, _, level = setting.partition("=")
+        if not pattern or not (level.isascii() and level.isdigit()):
+            raise ValueError(f"{setting} is not of the format pattern=N")
+    return settings
+
+
 def _workers(value: Any) -> Any:
     return cores.usable() if value == "auto" else value
 
@@ -83,4 +91,5 @@ Strings = tuple[str, ...]
 Network = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]
 Ports = Annotated[str, AfterValidator(_ports)]
 CacheSizes = Annotated[Strings, AfterValidator(_cache_sizes)]
+Modules = Annotated[Strings, AfterValidator(_modules)]
 Overrides = Annotated[Strings, AfterValidator(_overrides)]

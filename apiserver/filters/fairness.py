@@ -17,6 +17,7 @@ from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
@@ -25,6 +26,7 @@ from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket,
 from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]
+MakeTicket = Callable[[Lane, Work, float, RequestContext], Ticket]
 
 TOO_MANY = "Too many requests, please try again later.\n"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
@@ -43,6 +45,7 @@ def with_fairness(
     draining: Draining,
     request_seconds: float,
     on_refused: OnRefused,
+    make_ticket: MakeTicket = Ticket,
 ) -> Handler:
     """Schedule requests by their flows. request_seconds: the time limit of requests that have no deadline.
 
@@ -66,7 +69,7 @@ def with_fairness(
         context = replace(context, flow=lane.flow)
         work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
         now = clock.monotonic()
-        ticket = Ticket(lane, work, now, context)
+        ticket = make_ticket(lane, work, now, context)
         if not fairness.enter(ticket):
             return _refused(context, lane)
         if ticket.decision is not None and not await _wait(ticket, context):
@@ -152,6 +155,21 @@ def too_many(context: RequestContext, retry_after: int) -> web.StreamResponse:
     response = responses.text(context, TOO_MANY, status=429)
     response.headers[hdrs.RETRY_AFTER] = str(retry_after)
     return response
+
+
+def logged_ticket(lane: Lane, work: Work, now: float, context: RequestContext) -> Ticket:
+    """A ticket whose facts are also fields of the log line of its request."""
+    assert context.log_fields is not None
+    context.log_fields.update(
+        {
+            "apf_pl": lane.level.config.name,
+            "apf_fs": lane.schema,
+            "apf_iseats": work.initial,
+            "apf_fseats": work.final,
+            "apf_additionalLatency": durations.show(work.seconds),
+        }
+    )
+    return Ticket(lane, work, now, context)
 
 
 def _work(fairness: Fairness, lane: Lane, context: RequestContext) -> Work:

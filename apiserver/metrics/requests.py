@@ -202,13 +202,21 @@ def _place_of(info: RequestInfo, query: Query, content_type: str) -> _Key:
     scope = "namespace" if namespace else "cluster"
     if len(parts) > 1 or verb == "create":
         scope = "resource"
-    if subresource in _CONNECTED:
-        reported = "CONNECT"
-    elif verb == "patch" and content_type == _APPLY:
-        reported = _APPLY_VERB
-    else:
-        reported = _VERBS.get(verb, "other")
+    reported = _reported(verb, subresource, content_type, "other")
     return reported, group, version, resource, subresource, scope, _dry_run(query) if query else ""
+
+
+def verb_of(method: str, info: RequestInfo, content_type: str) -> str:
+    """The verb of a request in logs; for one without a resource, its HTTP method."""
+    return _reported(info.verb, info.subresource, content_type, method) if info.is_resource else method
+
+
+def _reported(verb: str, subresource: str, content_type: str, otherwise: str) -> str:
+    if subresource in _CONNECTED:
+        return "CONNECT"
+    if verb == "patch" and content_type == _APPLY:
+        return _APPLY_VERB
+    return _VERBS.get(verb, otherwise)
 
 
 def _dry_run(query: Query) -> str:

@@ -157,6 +157,7 @@ class ServerSettings(TypedDict, total=False):
     profiling: bool
     logging_format: str
     v: int
+    vmodule: str | Sequence[str]
     enable_aggregator_routing: bool
     aggregator_reject_forwarding_redirect: bool
     allow_privileged: bool

@@ -3,7 +3,8 @@
 A filter takes the next handler and returns a handler. It passes its findings on as a new context, not in context
 variables.
 
-Must hold: a context does not change, but for its warnings. A filter that is not in the chain costs nothing.
+Must hold: a context does not change, but for its warnings and the fields of its log line. A filter that is not in the
+chain costs nothing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -39,7 +40,8 @@ class RequestContext(Struct, frozen=True):
     flow: the flow schema and priority level; None before flow control, and without it.
     fault: the name of a fault that the test bench injects. sink_of: wraps the stream of a watch, for the test bench.
     notes: the first annotations of the audit event. trail: the audit record, after authentication; None when the audit
-    policy does not record the request. on_started: called when a handler begins to send its response itself.
+    policy does not record the request. log_fields: what filters add to the log line of the request; None when requests
+    are not logged. on_started: called when a handler begins to send its response itself.
     """
 
     audit_id: str
@@ -56,6 +58,7 @@ class RequestContext(Struct, frozen=True):
     sink_of: "SinkOf | None" = None
     trail: Trail | None = None
     notes: Mapping[str, str] = NO_NOTES
+    log_fields: dict[str, object] | None = None
     on_started: Callable[[], None] | None = None
 
     @property

@@ -29,6 +29,7 @@ def become_supervisor(settings: Settings, arguments: Sequence[str]) -> NoReturn:
         has_volatile_store=settings.backend == "memory",
         log_format=settings.logging_format,
         verbosity=settings.v,
+        vmodule=settings.vmodule,
     )
     sys.stdout.flush()
     sys.stderr.flush()

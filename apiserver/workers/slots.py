@@ -30,6 +30,7 @@ class Plan(NamedTuple):
     has_volatile_store: bool
     log_format: str
     verbosity: int
+    vmodule: Sequence[str] = ()
     look_seconds: float = heartbeats.LOOK_SECONDS
 
     @classmethod

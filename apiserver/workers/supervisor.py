@@ -191,7 +191,7 @@ def _private_folder() -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Run the workers of a plan. Returns the exit code."""
     plan = Plan.parse(arguments[0])
-    logs.configure(plan.log_format, plan.verbosity)
+    logs.configure(plan.log_format, plan.verbosity, vmodule=plan.vmodule)
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     try:
         ports = SharedPorts(plan.ports)

@@ -95,7 +95,8 @@ async def test_json_logs_are_json(tmp_path: Path) -> None:
 
     entries = [orjson.loads(line) for line in ended.err.splitlines()]
     assert all(entry.keys() >= {"ts", "caller", "msg"} for entry in entries)
-    assert any('URI="/healthz"' in entry["msg"] for entry in entries)
+    requests = [entry for entry in entries if entry["msg"] == "HTTP"]
+    assert (requests[0]["URI"], requests[0]["resp"], requests[0]["v"]) == ("/healthz", 200, 3)
 
 
 async def test_no_secret_reaches_the_logs(tmp_path: Path) -> None:

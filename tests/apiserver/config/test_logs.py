@@ -65,3 +65,30 @@ def test_details_are_written_from_v_4_on(stream: io.StringIO, verbosity: int, *,
     logger.debug("detail")
 
     assert ("detail" in stream.getvalue()) == is_written
+
+
+def test_vmodule_raises_the_verbosity_of_the_modules_that_fit(stream: io.StringIO) -> None:
+    logs.configure("text", 0, vmodule=("other*=9", "test_lo*=4"), stream=stream)
+
+    logger.debug("detail")
+    logging.getLogger("a").handle(logging.LogRecord("a", logging.DEBUG, "a.py", 1, "hidden", (), None))
+
+    assert "detail" in stream.getvalue()
+    assert "hidden" not in stream.getvalue()
+
+
+def test_fields_are_shown_as_klog_does(stream: io.StringIO) -> None:
+    logs.configure("text", 0, stream=stream)
+
+    logger.info("done", extra=logs.fielded(2, {"name": 'a"b', "count": 3, "hijacked": True}))
+
+    assert stream.getvalue().endswith('] "done" name="a\\"b" count=3 hijacked=true\n')
+
+
+def test_fields_are_members_of_json(stream: io.StringIO) -> None:
+    logs.configure("json", 0, stream=stream)
+
+    logger.info("done", extra=logs.fielded(2, {"count": 3}))
+
+    entry = json.loads(stream.getvalue())
+    assert (entry["msg"], entry["v"], entry["count"]) == ("done", 2, 3)

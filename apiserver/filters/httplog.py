@@ -1,0 +1,82 @@
+"""httplog: one log line for each request, with the fields of kube-apiserver's httplog, at -v=3 and above.
+
+`--vmodule=httplog=3` switches it on alone. Headers and bodies are not logged, since they may hold secrets.
+"""
+
+import logging
+from collections.abc import Iterator
+
+from aiohttp import hdrs, web
+from msgspec.structs import replace
+
+from aio_apiserver.apiserver.config import logs
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.metrics import requests
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.storage.clock import Clock
+
+logger = logging.getLogger(__name__)
+
+_VERBOSITY = 3
+_MODULE = "httplog"
+_SWITCHING = 101
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Whether requests are logged."""
+    return max(settings.v, logs.ModuleLevels(settings.vmodule).of(_MODULE)) >= _VERBOSITY
+
+
+def with_http_logging(handler: Handler, clock: Clock) -> Handler:
+    """Log each request at its end."""
+
+    async def logged(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        status = 0
+        of_flow: dict[str, object] = {}
+        try:
+            response = await handler(request, replace(context, log_fields=of_flow))
+            status = response.status
+            return response
+        finally:
+            fields: logs.Fields = {
+                **_of_request(request, context, clock.monotonic() - context.received),
+                **of_flow,
+                **({"hijacked": True} if status == _SWITCHING else {"resp": status}),
+            }
+            logger.info("HTTP", extra=logs.fielded(_VERBOSITY, fields))
+
+    return logged
+
+
+def with_execution_time(handler: Handler, clock: Clock) -> Handler:
+    """Add the time that a request takes after flow control to its log line."""
+
+    async def timed(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        began = clock.monotonic()
+        try:
+            return await handler(request, context)
+        finally:
+            if context.log_fields:
+                context.log_fields["apf_execution_time"] = durations.show(clock.monotonic() - began)
+
+    return timed
+
+
+def _of_request(request: web.BaseRequest, context: RequestContext, seconds: float) -> logs.Fields:
+    return {
+        "verb": requests.verb_of(request.method, context.info, request.headers.get(hdrs.CONTENT_TYPE, "")),
+        "URI": request.raw_path,
+        "latency": durations.show(seconds),
+        "userAgent": request.headers.get(hdrs.USER_AGENT, ""),
+        "audit-ID": context.audit_id,
+        "srcIP": "".join(_peer(request)),
+    }
+
+
+def _peer(request: web.BaseRequest) -> Iterator[str]:
+    """The address and port of the client."""
+    peer = request.transport.get_extra_info("peername") if request.transport is not None else None
+    if peer:
+        host, port, *_ = peer
+        yield f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
