@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 _VERBOSITY = 3
 _MODULE = "httplog"
 _SWITCHING = 101
+_LAST = ("addedInfo",)
 
 
 def is_wanted(settings: Settings) -> bool:
@@ -33,16 +34,17 @@ def with_http_logging(handler: Handler, clock: Clock) -> Handler:
 
     async def logged(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         status = 0
-        of_flow: dict[str, object] = {}
+        more: dict[str, object] = {}
         try:
-            response = await handler(request, replace(context, log_fields=of_flow))
+            response = await handler(request, replace(context, log_fields=more))
             status = response.status
             return response
         finally:
+            last = {name: more.pop(name) for name in _LAST if name in more}
             fields: logs.Fields = {
                 **_of_request(request, context, clock.monotonic() - context.received),
-                **of_flow,
-                **({"hijacked": True} if status == _SWITCHING else {"resp": status}),
+                **more,
+                **({"hijacked": True} if status == _SWITCHING else {"resp": status, **last}),
             }
             logger.info("HTTP", extra=logs.fielded(_VERBOSITY, fields))
 
@@ -53,12 +55,24 @@ def with_execution_time(handler: Handler, clock: Clock) -> Handler:
     """Add the time that a request takes after flow control to its log line."""
 
     async def timed(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        began = clock.monotonic()
-        try:
+        fields, begin, began = context.log_fields, context.on_started, clock.monotonic()
+        if not fields or "apf_pl" not in fields:
             return await handler(request, context)
+
+        def ended(*names: str) -> None:
+            for name in names:
+                fields.setdefault(name, durations.show(clock.monotonic() - began))
+
+        def begun() -> None:
+            """Report that a watch has begun: flow control counts no more of it."""
+            ended("apf_init_latency", "apf_execution_time")
+            if begin is not None:
+                begin()
+
+        try:
+            return await handler(request, replace(context, on_started=begun) if begin is not None else context)
         finally:
-            if context.log_fields:
-                context.log_fields["apf_execution_time"] = durations.show(clock.monotonic() - began)
+            ended("apf_execution_time")
 
     return timed
 

@@ -57,9 +57,16 @@ def with_impersonation(
         metrics.impersonated(found.constraint, clock.monotonic() - began)
         if context.trail is not None:
             context.trail.impersonated = found
+        if context.log_fields is not None:
+            context.log_fields["addedInfo"] = f"{_named(context.user)} is impersonating {_named(found.user)}"
         return await handler(request, replace(context, user=found.user))
 
     return impersonating
+
+
+def _named(user: UserInfo) -> str:
+    """A user in logs."""
+    return f"{user.name}[{','.join(user.groups)}]" if user.groups else user.name
 
 
 def _refused(request: web.BaseRequest, context: RequestContext, why: errors.StatusError) -> web.Response:

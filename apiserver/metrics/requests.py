@@ -208,7 +208,9 @@ def _place_of(info: RequestInfo, query: Query, content_type: str) -> _Key:
 
 def verb_of(method: str, info: RequestInfo, content_type: str) -> str:
     """The verb of a request in logs; for one without a resource, its HTTP method."""
-    return _reported(info.verb, info.subresource, content_type, method) if info.is_resource else method
+    if info.is_resource:
+        return _reported(info.verb, info.subresource, content_type, method)
+    return _METHODS.get(info.verb, method)
 
 
 def _reported(verb: str, subresource: str, content_type: str, otherwise: str) -> str:

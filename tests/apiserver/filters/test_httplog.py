@@ -47,7 +47,24 @@ async def test_the_verb_is_that_of_the_resource(tmp_path: Path, caplog: pytest.L
         for path in (pods, f"{pods}?watch=1&timeoutSeconds=1", f"{pods}/none/log"):
             await ask(server.secure.port, path, tls=tls)
 
-    assert [line.split()[1] for line in shown(caplog)] == ['verb="LIST"', 'verb="WATCH"', 'verb="CONNECT"']
+    listed, watched, connected = shown(caplog)
+    assert [line.split()[1] for line in (listed, watched, connected)] == [
+        'verb="LIST"',
+        'verb="WATCH"',
+        'verb="CONNECT"',
+    ]
+    assert 'apf_init_latency="' in watched
+    assert "apf_" not in connected
+
+
+async def test_an_impersonated_user_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+
+    async with running(tmp_path, vmodule=("httplog=3",)) as server:
+        await ask(server.secure.port, "/version", tls=as_admin(server), headers={"Impersonate-User": "jane"})
+
+    (line,) = shown(caplog)
+    assert line.endswith('is impersonating jane[system:authenticated]"')
 
 
 def shown(caplog: pytest.LogCaptureFixture) -> list[str]:
