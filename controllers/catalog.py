@@ -22,6 +22,7 @@ from aio_apiserver.controllers.namespace_defaults import RootCertificatePublishe
 from aio_apiserver.controllers.namespaces import NamespaceController
 from aio_apiserver.controllers.node_lifecycle import NodeLifecycle
 from aio_apiserver.controllers.persistent_volumes import PersistentVolumeBinder
+from aio_apiserver.controllers.pod_autoscalers import HorizontalPodAutoscalers
 from aio_apiserver.controllers.pod_garbage import PodGarbageCollector
 from aio_apiserver.controllers.replica_sets import ReplicaSetController, ReplicationControllerController
 from aio_apiserver.controllers.resource_claims import ResourceClaimController
@@ -49,6 +50,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         EphemeralVolumes,
         FinishedJobs,
         GarbageCollector,
+        HorizontalPodAutoscalers,
         JobController,
         NamespaceController,
         NodeLifecycle,

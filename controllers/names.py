@@ -19,6 +19,7 @@ ALL = (
     "endpointslice-mirroring-controller",
     "ephemeral-volume-controller",
     "garbage-collector-controller",
+    "horizontalpodautoscaler-controller",
     "job-controller",
     "namespace-controller",
     "node-lifecycle-controller",

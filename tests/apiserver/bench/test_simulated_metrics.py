@@ -101,3 +101,91 @@ def test_discovery_and_an_api_service_show_the_group(cluster: Server, admin: Blo
         ("nodes", "NodeMetrics", ["get", "list"]),
         ("pods", "PodMetrics", ["get", "list"]),
     ]
+
+
+AUTOSCALERS = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/web"
+
+
+def _deployment(replicas: int) -> dict[str, Any]:
+    labels = {"app": "web"}
+    requests = {"requests": {"cpu": "100m"}}
+    pod = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "main", "image": "nginx", "resources": requests}]},
+    }
+    return {
+        "metadata": {"name": "web"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": pod},
+    }
+
+
+def _autoscaler(metric: str, **target: Any) -> dict[str, Any]:
+    source = {"name": "cpu", "target": target, **({"container": "main"} if metric == "ContainerResource" else {})}
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    metrics = [{"type": metric, metric[0].lower() + metric[1:]: source}]
+    return {"metadata": {"name": "web"}, "spec": {"scaleTargetRef": reference, "maxReplicas": 6, "metrics": metrics}}
+
+
+def _use(admin: BlockingClient, cpu: str) -> None:
+    """Let every pod use so much CPU."""
+    patch = {"metadata": {"annotations": {"simulate.aio-apiserver/usage": f"cpu={cpu}"}}}
+    for pod in admin.request("GET", PODS)["items"]:
+        path = f"{PODS}/{pod['metadata']['name']}"
+        admin.request("PATCH", path, patch, content_type="application/merge-patch+json")
+
+
+def _conditions(admin: BlockingClient) -> dict[str, tuple[str, str]]:
+    status = admin.request("GET", f"{AUTOSCALERS}/web")["status"]
+    return {one["type"]: (one["status"], one["reason"]) for one in status["conditions"]}
+
+
+def test_an_autoscaler_follows_the_usage_of_pods(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", DEPLOYMENT.rpartition("/")[0], _deployment(2))
+    admin.request("POST", AUTOSCALERS, _autoscaler("Resource", type="Utilization", averageUtilization=50))
+    cluster.clock.advance(30)
+    status = admin.request("GET", f"{AUTOSCALERS}/web")["status"]
+    assert status["currentMetrics"][0]["resource"]["current"] == {"averageUtilization": 50, "averageValue": "50m"}
+    assert (status["currentReplicas"], status["desiredReplicas"]) == (2, 2)
+
+    _use(admin, "100m")
+    cluster.clock.advance(15)
+    assert admin.request("GET", DEPLOYMENT)["spec"]["replicas"] == 4
+    assert _conditions(admin) == {
+        "AbleToScale": ("True", "SucceededRescale"),
+        "ScalingActive": ("True", "ValidMetricFound"),
+        "ScalingLimited": ("False", "DesiredWithinRange"),
+    }
+    events = admin.request("GET", "/api/v1/namespaces/default/events?fieldSelector=reason%3DSuccessfulRescale")["items"]
+    reason = "cpu resource utilization (percentage of request) above target"
+    assert [one["message"] for one in events] == [f"New size: 4; reason: {reason}"]
+
+    _use(admin, "10m")
+    cluster.clock.advance(60)
+    assert _conditions(admin)["AbleToScale"] == ("True", "ScaleDownStabilized")
+    cluster.clock.advance(300)
+    assert admin.request("GET", DEPLOYMENT)["spec"]["replicas"] == 1
+
+
+def test_an_autoscaler_reads_one_container(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", DEPLOYMENT.rpartition("/")[0], _deployment(1))
+    admin.request("POST", AUTOSCALERS, _autoscaler("ContainerResource", type="AverageValue", averageValue="10m"))
+
+    cluster.clock.advance(15)
+
+    assert admin.request("GET", DEPLOYMENT)["spec"]["replicas"] == 4
+    assert _conditions(admin)["ScalingLimited"] == ("True", "ScaleUpLimit")
+
+
+def test_an_autoscaler_says_why_it_cannot_scale(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", AUTOSCALERS, _autoscaler("Resource", type="Utilization", averageUtilization=50))
+
+    cluster.clock.advance(15)
+    assert _conditions(admin) == {"AbleToScale": ("False", "FailedGetScale")}
+
+    admin.request("POST", DEPLOYMENT.rpartition("/")[0], _deployment(0))
+    cluster.clock.advance(15)
+    assert _conditions(admin) == {
+        "AbleToScale": ("True", "SucceededGetScale"),
+        "ScalingActive": ("False", "ScalingDisabled"),
+    }
