@@ -21,6 +21,8 @@ from aio_apiserver.controllers.simulation.nodes import Nodes, Simulation
 from aio_apiserver.controllers.simulation.outer_addresses import OuterAddresses
 from aio_apiserver.controllers.simulation.provisioner import Provisioner
 from aio_apiserver.controllers.simulation.scheduler import Scheduler
+from aio_apiserver.controllers.stages.player import StagePlayer
+from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
@@ -38,8 +40,10 @@ _USER = UserInfo(name="system:kube-controller-manager")
 
 def _cluster(desk: Desk, simulation: Simulation, version: str) -> Sequence[Controller]:
     """The parts of the simulated cluster."""
-    nodes = Nodes(desk, simulation, version)
-    return [nodes, Scheduler(desk), SimulatedKubelet(desk), Provisioner(desk), OuterAddresses(desk)]
+    staged = StagedKinds()
+    stages = StagePlayer(desk, staged, version, simulation.kubelet_port)
+    nodes, kubelet = Nodes(desk, simulation, version, staged), SimulatedKubelet(desk, staged)
+    return [stages, nodes, Scheduler(desk), kubelet, Provisioner(desk), OuterAddresses(desk)]
 
 
 class Manager:

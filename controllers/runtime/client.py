@@ -18,8 +18,9 @@ from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
-from aio_apiserver.registry.generic.in_process_client import InProcessClient, Replaced, ResourcePath
-from aio_apiserver.registry.generic.options import DeleteOptions
+from aio_apiserver.registry.generic.bodies import patch_types, patching
+from aio_apiserver.registry.generic.in_process_client import InProcessClient, Replaced, ResourcePath, ignore_warning
+from aio_apiserver.registry.generic.options import DeleteOptions, PatchOptions, UpdateOptions
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.interface import Preconditions
@@ -138,6 +139,23 @@ class ControllerClient(Struct, frozen=True):
             return None
         if stored is None:
             return obj
+        self.expect(place.resource, stored.key, stored.revision)
+        return stored.decode()
+
+    async def patch(self, place: ResourcePath, key: str, media_type: str, text: bytes) -> Object | None:
+        """Patch an object; None when it is gone. Raises StatusError."""
+        namespace, name = split(key)
+        served = self.at(place)
+        patch = patch_types.Patch(text, "Ignore", ignore_warning)
+        kind, options = patch_types.patch_type(media_type, served.kind), PatchOptions(field_manager=self.manager)
+        try:
+            async with self._seat("patch", place, namespace, name) as client:
+                request = client.request(place, namespace)
+                updated = patching.updated(kind, patch, served, request, name, options=options)
+                write = UpdateOptions(field_manager=self.manager)
+                stored: StoredObject = (await served.storage.update(request, name, updated, write)).stored
+        except errors.NotFound:
+            return None
         self.expect(place.resource, stored.key, stored.revision)
         return stored.decode()
 

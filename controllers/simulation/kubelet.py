@@ -1,4 +1,7 @@
-"""Kubelet: lets the pods of simulated nodes start, run, end and stop, by the rules in their annotations."""
+"""Kubelet: lets the pods of simulated nodes start, run, end and stop, by the rules in their annotations.
+
+Must hold: while Stages drive pods, it leaves all pods to them.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +15,8 @@ from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
+from aio_apiserver.controllers.stages.stage import POD
+from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -23,8 +28,9 @@ class SimulatedKubelet(Controller):
     workers = 32
     """It stands for many kubelets. The store commits their writes together."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, staged: StagedKinds) -> None:
         super().__init__(desk)
+        self._staged = staged
         self._seen: dict[str, float] = {}
         """When each pod was first seen here, by uid."""
         self._ending: dict[str, float] = {}
@@ -41,6 +47,12 @@ class SimulatedKubelet(Controller):
         self._on = PodsByNode(self._pods)
         self._nodes = self.follow(NODES)
         self._nodes.listen(self._node_changed)
+        self._staged.listen(self._add_all)
+
+    def _add_all(self) -> None:
+        """Queue all pods, since Stages may have left them to this kubelet."""
+        for key in self._pods.items:
+            self.queue.add(key)
 
     def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
         """Queue the pods that were bound to a node before it arrived, or before it became ready or reachable."""
@@ -50,7 +62,7 @@ class SimulatedKubelet(Controller):
 
     async def reconcile(self, key: str) -> float | None:
         pod = self._pods.get(key)
-        if pod is None:
+        if pod is None or self._staged.has(POD):
             return None
         name = pod["spec"].get("nodeName", "")
         node = self._nodes.get(name)

@@ -1,6 +1,7 @@
 """Nodes: makes the simulated nodes, keeps them as their annotations say, and renews their leases.
 
-Must hold: a silent node is not written. A node without annotations is ready.
+Must hold: a silent node is not written. A node without annotations is ready. While Stages drive nodes, their status
+is left to them.
 """
 
 from datetime import UTC, datetime
@@ -11,6 +12,8 @@ from aio_apiserver.controllers.decisions import events, node_phases, nodes
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import LEASES, NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
+from aio_apiserver.controllers.stages.stage import NODE
+from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.stored_object import Object
 
@@ -36,8 +39,9 @@ class Nodes(Controller):
     workers = 32
     waits_for_writes = False
 
-    def __init__(self, desk: Desk, simulation: Simulation, kubelet_version: str) -> None:
+    def __init__(self, desk: Desk, simulation: Simulation, kubelet_version: str, staged: StagedKinds) -> None:
         super().__init__(desk)
+        self._staged = staged
         self._simulation = simulation
         self._kubelet_version = kubelet_version
         self._numbers = {nodes.name_of(number): number for number in range(simulation.nodes)}
@@ -50,6 +54,12 @@ class Nodes(Controller):
         self._pods = PodsByNode(self.follow(PODS))
         self._nodes = self.follow(NODES)
         self._nodes.listen(self._node_changed)
+        self._staged.listen(self._add_all)
+
+    def _add_all(self) -> None:
+        """Queue all nodes, since Stages may have left them to this controller."""
+        for name in self._nodes.items:
+            self.queue.add(name)
 
     def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
         if after is not None and (before is None or _state(before) != _state(after)):
@@ -86,6 +96,9 @@ class Nodes(Controller):
 
     async def _report(self, node: Object) -> None:
         """Report the readiness and the port of the kubelet."""
+        if self._staged.has(NODE):
+            await self._admit_pods(node, is_ready=nodes.is_ready(node))
+            return
         is_ready = node_phases.phase_of(node) != node_phases.NOT_READY
         if nodes.is_ready(node) != is_ready or nodes.kubelet_port(node) != self._simulation.kubelet_port:
             number = self._numbers.setdefault(node["metadata"]["name"], len(self._numbers))
@@ -97,6 +110,9 @@ class Nodes(Controller):
             if is_ready:
                 text = f"Node {node['metadata']['name']} status is now: NodeReady"
                 self.recorder.say(events.reference(node, "v1", "Node"), "NodeReady", text)
+        await self._admit_pods(node, is_ready=is_ready)
+
+    async def _admit_pods(self, node: Object, *, is_ready: bool) -> None:
         if is_ready and nodes.is_tainted(node):
             await self.client.change(NODES, node, nodes.remove_not_ready_taint)
 
