@@ -14,7 +14,6 @@ from aio_apiserver.controllers.stages.template_functions import FUNCTIONS, OF_TH
 from aio_apiserver.controllers.stages.template_lexer import Token
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 
-
 Place = list[Any]
 
 

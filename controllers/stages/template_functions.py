@@ -13,9 +13,9 @@ from aio_apiserver.registry.machinery.serializers import yaml
 
 Function = Callable[..., Any]
 
-OF_THE_CLUSTER = frozenset(
-    "Now StartTime Version NodeName NodePort NodeIP NodeIPs NodeIPWith NodeIPsWith PodIP PodIPs PodIPWith PodIPsWith".split()
-)
+_NAMES = "Now StartTime Version NodeName NodePort NodeIP NodeIPs NodeIPWith NodeIPsWith"
+_POD_NAMES = "PodIP PodIPs PodIPWith PodIPsWith"
+OF_THE_CLUSTER = frozenset((*_NAMES.split(), *_POD_NAMES.split()))
 """The functions that each rendering is given."""
 
 _CONDITIONS = (
