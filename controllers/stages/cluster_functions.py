@@ -24,7 +24,7 @@ class ClusterFunctions:
         self._start = desk.now()
         self.addresses = PodAddresses()
 
-    def given(self, obj: Object, known: Informer) -> Mapping[str, Function]:
+    def functions_for(self, obj: Object, known: Informer) -> Mapping[str, Function]:
         """The functions for a template of this object. `known`: the nodes."""
 
         def node_address(name: str = "") -> str:

@@ -19,9 +19,9 @@ from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
 from aio_apiserver.controllers.stages import stage as stage_rules
 from aio_apiserver.controllers.stages import steps
 from aio_apiserver.controllers.stages.cluster_functions import ClusterFunctions
-from aio_apiserver.controllers.stages.stage import POD, Stage, Staged
+from aio_apiserver.controllers.stages.stage import POD, Staged, StageRules
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
-from aio_apiserver.controllers.stages.staged_places import StagedPlaces
+from aio_apiserver.controllers.stages.staged_places import StagedPlaces, parsed_key, queue_key
 from aio_apiserver.controllers.stages.steps import Finalizers, Remove, Rendered, Step, Tell
 from aio_apiserver.controllers.stages.template_values import TemplateFailure
 from aio_apiserver.controllers.stages.unsupported import Unsupported
@@ -40,7 +40,7 @@ _SETTLING_SECONDS = 1.0
 class _Turn(Struct, frozen=True):
     """A Stage that will act on a state of an object."""
 
-    stage: Stage
+    stage: StageRules
     version: str
     due: float
 
@@ -55,7 +55,7 @@ class StagePlayer(Controller):
     def __init__(self, desk: Desk, staged: StagedKinds, version: str, kubelet_port: int) -> None:
         super().__init__(desk)
         self._staged = staged
-        self._stages: dict[Staged, list[Stage]] = {}
+        self._stages: dict[Staged, list[StageRules]] = {}
         self._judged: dict[str, str] = {}
         """The resource version in which each Stage was last read, by uid."""
         self._turns: dict[str, _Turn] = {}
@@ -72,7 +72,7 @@ class StagePlayer(Controller):
         pods = self.follow(PODS)
         pods.listen(lambda _key, before, after: self._functions.addresses.hear(before, after))
         self._on = PodsByNode(pods)
-        self._look_at_stages()
+        self.queue.add(_RESOURCES)
 
     def _look_at_stages(self) -> None:
         self.queue.add(_RESOURCES)
@@ -82,21 +82,21 @@ class StagePlayer(Controller):
         if place == STAGES:
             self.queue.add(_RESOURCES)
         else:
-            self.queue.add(_key(place, key))
+            self.queue.add(queue_key(place, key))
             if after is None:
-                self._written.pop(_key(place, key), None)
+                self._written.pop(queue_key(place, key), None)
 
     def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
         """Queue the pods that were bound to a node before it arrived."""
         if before is None and after is not None and self._staged.has(POD):
             for key in self._on.keys_on(name):
-                self.queue.add(_key(PODS, key))
+                self.queue.add(queue_key(PODS, key))
 
     async def reconcile(self, key: str) -> float | None:
         if key == _RESOURCES:
             self._read_stages()
             return None
-        place, name = _parsed_key(key)
+        place, name = parsed_key(key)
         obj = self._places.get(place, name)
         if obj is None or not self._is_ours(place, obj):
             self._turns.pop(key, None)
@@ -108,7 +108,7 @@ class StagePlayer(Controller):
     def _read_stages(self) -> None:
         """Read all Stages, and follow the objects that they are for."""
         self._places.follow(STAGES)
-        found: dict[Staged, list[Stage]] = {}
+        found: dict[Staged, list[StageRules]] = {}
         for source in sorted(self._places.items(STAGES), key=lambda one: str(one["metadata"]["name"])):
             stage = self._parsed(source)
             if stage is not None:
@@ -118,10 +118,10 @@ class StagePlayer(Controller):
         self._staged.set(found.keys())
         self._places.follow_kinds(found.keys(), besides=STAGES)
         for place, name in self._places.objects_of(changed):
-            self._turns.pop(_key(place, name), None)
-            self.queue.add(_key(place, name))
+            self._turns.pop(queue_key(place, name), None)
+            self.queue.add(queue_key(place, name))
 
-    def _parsed(self, source: Object) -> Stage | None:
+    def _parsed(self, source: Object) -> StageRules | None:
         """The rules of a Stage; None, with an event, for one that is not supported."""
         metadata = source["metadata"]
         is_new = self._judged.get(metadata["uid"]) != metadata["resourceVersion"]
@@ -196,21 +196,11 @@ class StagePlayer(Controller):
 
     async def _patch(self, place: ResourcePath, obj: Object, step: Rendered) -> Object | None:
         target = place.part(step.subresource) if step.subresource else place
-        text = step.text(obj, self._functions.given(obj, self._nodes))
+        text = step.text(obj, self._functions.functions_for(obj, self._nodes))
         return await self.client.patch(target, key_of(obj), step.media_type, text)
 
 
-def _key(place: ResourcePath, key: str) -> str:
-    return f"{place.group}/{place.version}/{place.path} {key}"
-
-
-def _parsed_key(key: str) -> tuple[ResourcePath, str]:
-    place, _, name = key.partition(" ")
-    group, version, path = place.split("/")
-    return ResourcePath(group, version, path), name
-
-
-def _versions(stages: Iterable[Stage]) -> list[tuple[str, str]]:
+def _versions(stages: Iterable[StageRules]) -> list[tuple[str, str]]:
     """What changes when one of these Stages does."""
     return [(one.source["metadata"]["uid"], one.source["metadata"]["resourceVersion"]) for one in stages]
 

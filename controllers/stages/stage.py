@@ -20,7 +20,7 @@ Staged = tuple[str, str]
 """The API version and the kind of objects."""
 
 
-class Stage(Struct, frozen=True):
+class StageRules(Struct, frozen=True):
     """The rules of one Stage object."""
 
     source: Object
@@ -37,12 +37,12 @@ def target(source: Object) -> Staged:
     return reference.get("apiGroup") or "v1", reference["kind"]
 
 
-def parse(source: Object) -> Stage:
+def parse(source: Object) -> StageRules:
     """The rules of a Stage object. Raises Unsupported."""
     spec = source["spec"]
     for name in spec.keys() - _KNOWN:
         raise Unsupported(f"{name} in a Stage")
-    return Stage(
+    return StageRules(
         source,
         target(source),
         selectors.parse(spec.get("selector")),
@@ -52,6 +52,6 @@ def parse(source: Object) -> Stage:
     )
 
 
-def choose(stages: Iterable[Stage], obj: Object, random: Random) -> Stage | None:
+def choose(stages: Iterable[StageRules], obj: Object, random: Random) -> StageRules | None:
     """The Stage that acts next on an object; None without one."""
     return amounts.choose([(one, one.weight(obj)) for one in stages if one.matches(obj)], random)

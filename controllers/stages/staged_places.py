@@ -14,6 +14,18 @@ Changed = Callable[[ResourcePath, str, Object | None], None]
 """Called with the place, the key and the new state of an object; None when it is gone."""
 
 
+def queue_key(place: ResourcePath, key: str) -> str:
+    """The place and the key of an object as one text."""
+    return f"{place.group}/{place.version}/{place.path} {key}"
+
+
+def parsed_key(text: str) -> tuple[ResourcePath, str]:
+    """The place and the key of an object."""
+    place, _, key = text.partition(" ")
+    group, version, path = place.split("/")
+    return ResourcePath(group, version, path), key
+
+
 class StagedPlaces:
     """The followed resources, by place."""
 

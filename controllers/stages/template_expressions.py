@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from aio_apiserver.controllers.stages import template_values as values
 from aio_apiserver.controllers.stages.template_functions import FUNCTIONS, OF_THE_CLUSTER, Function
-from aio_apiserver.controllers.stages.template_lexer import Token
+from aio_apiserver.controllers.stages.template_lexer import TemplateToken
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 
 Place = list[Any]
@@ -39,7 +39,7 @@ _DECIDING = {"or": True, "and": False}
 """The functions that stop at an argument of this truth."""
 
 
-def parse(tokens: Sequence[Token]) -> Expression:
+def parse(tokens: Sequence[TemplateToken]) -> Expression:
     """The value of a pipeline. Raises Unsupported."""
     reader = _Reader(tokens)
     pipeline = reader.pipeline()
@@ -51,18 +51,18 @@ def parse(tokens: Sequence[Token]) -> Expression:
 class _Reader:
     """The tokens of a pipeline, from the first to the last."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[TemplateToken]) -> None:
         self._tokens = tokens
         self._position = 0
 
     @property
-    def next(self) -> Token | None:
+    def next(self) -> TemplateToken | None:
         return self._tokens[self._position] if self._position < len(self._tokens) else None
 
     def _is_at(self, text: str) -> bool:
         return self.next is not None and self.next.kind == "mark" and self.next.text == text
 
-    def _take(self) -> Token:
+    def _take(self) -> TemplateToken:
         token = self.next
         if token is None:
             raise Unsupported("an action of a template that ends too early")

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 )
 
 
-class Token(Struct, frozen=True):
+class TemplateToken(Struct, frozen=True):
     """A word of an action. kind: the name of its group in the pattern. is_joined: no blank is before it."""
 
     kind: str
@@ -42,7 +42,7 @@ class Action(Struct, frozen=True):
     """What stands between two braces."""
 
     source: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[TemplateToken, ...]
 
 
 def pieces(source: str) -> Iterator[str | Action]:
@@ -60,7 +60,7 @@ def pieces(source: str) -> Iterator[str | Action]:
     yield rest.lstrip() if is_trimming else rest
 
 
-def _tokens(inside: str) -> Iterator[Token]:
+def _tokens(inside: str) -> Iterator[TemplateToken]:
     text = inside.strip()
     position = 0
     while position < len(text):
@@ -69,5 +69,5 @@ def _tokens(inside: str) -> Iterator[Token]:
             raise Unsupported(f"the action {text!r} at {text[position:]!r}")
         kind = str(found.lastgroup)
         if kind != "comment":
-            yield Token(kind, found[kind], found.start(kind) == position)
+            yield TemplateToken(kind, found[kind], found.start(kind) == position)
         position = found.end()

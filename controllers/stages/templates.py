@@ -11,7 +11,7 @@ from aio_apiserver.controllers.stages import template_values as values
 from aio_apiserver.controllers.stages.template_expressions import Expression, Rendering
 from aio_apiserver.controllers.stages.template_expressions import parse as expression
 from aio_apiserver.controllers.stages.template_functions import Function
-from aio_apiserver.controllers.stages.template_lexer import Action, Token, pieces
+from aio_apiserver.controllers.stages.template_lexer import Action, TemplateToken, pieces
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 
 Node = Callable[[Rendering], None]
@@ -42,7 +42,7 @@ class _Blocks:
     def __init__(self, source: str) -> None:
         self._pieces: Iterator[str | Action] = pieces(source)
 
-    def block(self) -> tuple[list[Node], tuple[Token, ...]]:
+    def block(self) -> tuple[list[Node], tuple[TemplateToken, ...]]:
         """The nodes up to an `else` or `end`, and the tokens of that; none at the end of the template."""
         nodes: list[Node] = []
         for piece in self._pieces:
@@ -54,7 +54,7 @@ class _Blocks:
                 nodes.append(self._node(piece.tokens))
         return nodes, ()
 
-    def _node(self, tokens: Sequence[Token]) -> Node:
+    def _node(self, tokens: Sequence[TemplateToken]) -> Node:
         first = tokens[0].text if tokens[0].kind == "name" else ""
         if first in _FOREIGN:
             raise Unsupported(f"the template action {first}")
@@ -64,7 +64,7 @@ class _Blocks:
         body, end = self.block()
         return _BLOCKS[first](names, value, body, self._otherwise(end))
 
-    def _otherwise(self, end: Sequence[Token]) -> list[Node]:
+    def _otherwise(self, end: Sequence[TemplateToken]) -> list[Node]:
         """The nodes after an `else`, up to the `end` of the block."""
         if not end:
             raise Unsupported("a template with a block that does not end")
@@ -78,7 +78,7 @@ class _Blocks:
         return nodes
 
 
-def _declared(tokens: Sequence[Token]) -> tuple[list[str], Expression]:
+def _declared(tokens: Sequence[TemplateToken]) -> tuple[list[str], Expression]:
     """The variables that an action declares, and its pipeline."""
     for position, token in enumerate(tokens):
         if token.kind == "declare":
@@ -106,7 +106,7 @@ def _text(text: str) -> Node:
     return lambda run: run.out.append(text)
 
 
-def _action(tokens: Sequence[Token]) -> Node:
+def _action(tokens: Sequence[TemplateToken]) -> Node:
     if len(tokens) > 1 and tokens[0].kind == "variable" and tokens[1].text == "=":
         return _assignment(tokens[0].text, expression(tokens[2:]))
     names, value = _declared(tokens)
