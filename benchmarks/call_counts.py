@@ -15,7 +15,7 @@ import json
 import statistics
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -162,11 +162,11 @@ def watched(server: Server, client: Client) -> Iterator[Act]:
         one.connection.close()
 
 
-def count(server: Server, act: Act) -> int:
-    """The calls of one act: the median of some, after the first ones have filled the caches."""
+def count(server: Server, act: Act, of: Callable[[Iterable[int]], float] = statistics.median) -> int:
+    """The calls of one act: the median of some, or what `of` takes, after the first ones have filled the caches."""
     for number in range(_WARM):
         act(number)
-    return int(statistics.median(_calls(server, partial(act, _WARM + number)) for number in range(_COUNTED)))
+    return int(of(_calls(server, partial(act, _WARM + number)) for number in range(_COUNTED)))
 
 
 def _calls(server: Server, act: Callable[[], object]) -> int:
@@ -197,7 +197,8 @@ def counted() -> Mapping[str, int]:
             client.request("POST", _PODS, pod(f"a{number:05}"))
         found = {name: count(server, act) for name, act in acts(client).items()}
         with watched(server, client) as announce:
-            found[f"one event to {_WATCHERS} watchers"] = count(server, announce)
+            # The least: on a busy machine, the server writes to some watchers in another turn of its loop.
+            found[f"one event to {_WATCHERS} watchers"] = count(server, announce, of=min)
         client.connection.close()
     return found
 
