@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,10 @@ def test_a_signal_ends_a_command_as_the_table_says(number: signal.Signals, tmp_p
     """The command waits for the writer of a pipe, when it is ended."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    process = subprocess.Popen([sys.executable, "-m", "aio_apiserver", "restore", str(pipe), f"--data-dir={tmp_path}"])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aio_apiserver", "restore", str(pipe), f"--data-dir={tmp_path}"],
+        preexec_fn=partial(signal.signal, number, signal.SIG_DFL),  # a shell's background jobs ignore SIGINT
+    )
     with pipe.open("wb"):  # opens when the command reads
         process.send_signal(number)
         code = process.wait()
