@@ -59,8 +59,11 @@ class Terminal:
 
 
 @asynccontextmanager
-async def opened(folder: Path, home: Path) -> AsyncIterator[Terminal]:
-    """A terminal in a folder, whose environment has a home and the way to the programs of this machine."""
+async def opened(folder: Path, home: Path, *, grace: float = _GRACE) -> AsyncIterator[Terminal]:
+    """A terminal in a folder, whose environment has a home and the way to the programs of this machine.
+
+    grace: the seconds that its first program has to end after SIGTERM. All that is left then gets SIGKILL.
+    """
     passed_on = {name: value for name, value in os.environ.items() if _PASSED_ON.match(name)}
     shell = await asyncio.create_subprocess_exec(
         *("bash", "--noprofile", "--norc"),
@@ -75,14 +78,16 @@ async def opened(folder: Path, home: Path) -> AsyncIterator[Terminal]:
     try:
         yield Terminal(shell)
     finally:
-        await _end(shell)
+        await _end(shell, grace)
 
 
-async def _end(shell: Process) -> None:
-    """End the session and its processes: politely, then not."""
+async def _end(shell: Process, grace: float) -> None:
+    """Send SIGTERM to the processes of the session, and SIGKILL to those that are left."""
     assert shell.stdin
     shell.stdin.close()
     with suppress(ProcessLookupError):
         os.killpg(shell.pid, signal.SIGTERM)
-        await asyncio.wait_for(shell.wait(), _GRACE)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(shell.wait(), grace)
         os.killpg(shell.pid, signal.SIGKILL)
+    await shell.wait()
