@@ -20,7 +20,7 @@ Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
 BENCHMARKS: Mapping[str, Benchmark] = {
     "storage.sqlite": storage.sqlite,
     "storage.etcd": storage.etcd,
-    "aio_apiserver.storage.cacher": storage.cacher,
+    "storage.cacher": storage.cacher,
     "registry.managed_fields": managed_fields.managed_fields,
     "server.start": server.start,
     "server.requests": server.requests,
@@ -34,18 +34,19 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 
 def main(names: Sequence[str]) -> int:
-    unknown = [name for name in names if not _picked([name])]
+    unknown = [name for name in names if not picked([name])]
     if unknown:
         print(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
     print(_machine(), flush=True)
     begun = time.monotonic()
-    figures = [figure for name in _picked(names) for figure in _run(name)]
+    figures = [figure for name in picked(names) for figure in _run(name)]
     print(f"\n{table(figures)}\n\n{_summary(figures)} Took {time.monotonic() - begun:.0f} s.")
     return 0
 
 
-def _picked(names: Sequence[str]) -> list[str]:
+def picked(names: Sequence[str]) -> list[str]:
+    """The benchmarks that are called so, or stand below such a name; all without names."""
     return [
         benchmark
         for benchmark in BENCHMARKS
@@ -55,9 +56,12 @@ def _picked(names: Sequence[str]) -> list[str]:
 
 def _run(name: str) -> Sequence[Figure]:
     """Run one benchmark on an event loop of its own, of the kind that the server uses."""
-    print(f"{name} ...", flush=True)
+    print(f"{name} ...", end="", flush=True)
+    begun = time.monotonic()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_awaited(BENCHMARKS[name]))
+        figures = runner.run(_awaited(BENCHMARKS[name]))
+    print(f" {time.monotonic() - begun:.0f} s", flush=True)
+    return figures
 
 
 async def _awaited(benchmark: Benchmark) -> Sequence[Figure]:

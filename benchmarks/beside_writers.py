@@ -39,6 +39,8 @@ _READS = {
 _EVENT, _LAG = "watch event", "cache lag p99"
 _REFERENCE = "kube-apiserver"
 _NAME = re.compile(rb'"name":"seen-(\d+)"')
+_BEGUN = b"writing\n"
+"""What the process of the writers prints when each of them has written once."""
 _OURS: Mapping[str, Target] = {_LAG: at_most(50)}
 
 
@@ -83,8 +85,9 @@ async def _writing(serving: Serving, writers: int) -> AsyncIterator[None]:
     process = await asyncio.create_subprocess_exec(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
-    await process.stdout.readline()
     try:
+        if await process.stdout.readline() != _BEGUN:
+            raise RuntimeError(f"{writers} writers do not begin")
         yield
     finally:
         process.stdin.close()
@@ -175,7 +178,7 @@ async def _write(url: str, writers: int) -> None:
 
     async with load.clients(serving, writers) as clients:
         await asyncio.gather(*map(create, clients))
-        sys.stdout.write("writing\n")
+        sys.stdout.buffer.write(_BEGUN)
         sys.stdout.flush()
         working = [asyncio.create_task(work(client)) for client in clients]
         await asyncio.to_thread(sys.stdin.read)
