@@ -1,4 +1,4 @@
-"""Node lifecycle: marks nodes whose kubelet is silent, taints nodes in trouble, and their pods are not ready.
+"""Node lifecycle: marks nodes whose kubelet is silent, taints nodes in trouble, and marks their pods as not ready.
 
 The queue keys are the names of nodes. Must hold: a node counts as lost after it gave no sign of life for the grace
 period, by the product's clock.

@@ -1,6 +1,6 @@
 """Pod autoscalers: scales the target of a HorizontalPodAutoscaler so that its pods use what they should.
 
-Must hold: an autoscaler is looked at every 15 seconds, whatever changes in between.
+Must hold: the controller evaluates an autoscaler every 15 seconds. A change in between starts no evaluation.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ class _Round(Struct):
 
 
 class HorizontalPodAutoscalers(Controller):
-    """Scales by the metrics of resources that metrics.k8s.io has."""
+    """Scales by the usage of CPU and memory that metrics.k8s.io reports."""
 
     name = "horizontalpodautoscaler-controller"
     account = "horizontal-pod-autoscaler"

@@ -2,7 +2,7 @@
 
 It runs on the server's event loop. `now` and `is_held` may be read from any thread. One timer serves all sleepers, so
 that holding the clock holds them all. Must hold: sleepers wake in the order of their times, and at one time in the
-order of their calls. The monotonic time does not decrease, whatever `now` shows.
+order of their calls. The monotonic time does not decrease, even when `now` moves back.
 
     now        10:00:00 runs, 10:00:07 held, moved to 11:00:07, released, 11:00:08 ...
     monotonic  the same seconds on a scale of its own

@@ -26,7 +26,7 @@ _CLOSE_SECONDS = 1.0
 
 
 class ContainerStreams(Protocol):
-    """The streams of a container, whatever the protocol is. The data of a channel end with empty bytes."""
+    """The streams of a container, for every protocol. The data of a channel end with empty bytes."""
 
     @property
     def response(self) -> web.StreamResponse:

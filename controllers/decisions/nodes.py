@@ -42,12 +42,6 @@ def name_of(number: int) -> str:
     return f"node-{number}"
 
 
-def number_of(name: str) -> int:
-    """The number of a simulated node by its name; -1 for other names."""
-    digits = name.removeprefix("node-")
-    return int(digits) if digits.isdecimal() and name_of(int(digits)) == name else -1
-
-
 def make(number: int) -> Object:
     """A new node."""
     name = name_of(number)

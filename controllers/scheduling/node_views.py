@@ -50,7 +50,7 @@ class NodeView:
 
 
 def is_alike(before: Object, after: Object) -> bool:
-    """Whether two states of a node are the same for scheduling. Heartbeats change none of it."""
+    """Whether the scheduler sees no difference between two states of a node. Heartbeats make no difference."""
     was, now = before.get("status") or {}, after.get("status") or {}
     return (
         before["spec"] == after["spec"]

@@ -71,7 +71,7 @@ async def _tainted(one: Attacked) -> bool:
 
 
 async def _running(one: Attacked, pods: int) -> None:
-    """Create pods, and wait until none of them is in another phase."""
+    """Create pods, and wait until every pod is in the phase Running."""
     numbers = iter(range(pods))
 
     async def create() -> None:

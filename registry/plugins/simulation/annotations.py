@@ -53,7 +53,7 @@ def _is_map(text: str) -> bool:
 
 
 def amounts(text: str) -> Mapping[str, str]:
-    """The CPU and memory of a text such as `cpu=250m,memory=64Mi`. None of it counts when a part is wrong."""
+    """The CPU and memory of a text such as `cpu=250m,memory=64Mi`. The result is empty when a part is wrong."""
     parts = [one.strip().partition("=") for one in text.split(",")] if text else []
     found = {name: amount for name, _, amount in parts}
     return found if all(name in _MEASURED and _is_amount(amount) for name, amount in found.items()) else {}
@@ -84,7 +84,7 @@ class SimulationAnnotation(Struct, frozen=True):
 
 POD_PHASES = ("Running", "Succeeded", "Failed", "CrashLoopBackOff", "ImagePullBackOff", "NotReady", "Pending")
 _POD = (
-    SimulationAnnotation("phase", _choice(*POD_PHASES), "the state that the pod gets, whatever its containers do"),
+    SimulationAnnotation("phase", _choice(*POD_PHASES), "the state that the pod gets, independent of its containers"),
     SimulationAnnotation("delay", _DURATION, "the time before the pod starts"),
     SimulationAnnotation(
         "run",
