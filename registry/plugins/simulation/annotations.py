@@ -18,7 +18,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 PREFIX = "simulate.aio-apiserver/"
 USAGE = f"{PREFIX}usage"
 _MEASURED = ("cpu", "memory")
-_MOST_EXIT_CODE = 255
+_MOST_EXIT_CODE, _MOST_DIGITS = 255, 3
 
 
 class ValueForm(Struct, frozen=True):
@@ -41,7 +41,7 @@ def _is_duration(text: str) -> bool:
 
 def is_exit_code(text: str) -> bool:
     """Whether a text is the exit code of a program."""
-    return text.isdecimal() and int(text) <= _MOST_EXIT_CODE
+    return text.isdecimal() and len(text) <= _MOST_DIGITS and int(text) <= _MOST_EXIT_CODE
 
 
 def _is_map(text: str) -> bool:

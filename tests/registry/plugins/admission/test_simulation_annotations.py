@@ -30,6 +30,7 @@ def test_the_page_is_that_of_the_table() -> None:
         ("delay", "5 seconds", 'ignores "5 seconds", allowed: a duration such as 3s or 1m30s'),
         ("stop", "-1s", 'ignores "-1s"'),
         ("exit-code", "256", "allowed: a number from 0 to 255"),
+        pytest.param("exit-code", "1" * 5000, "allowed: a number from 0 to 255", id="an exit code of 5,000 digits"),
         ("files", "[]", "allowed: a JSON map of paths and texts"),
         ("phases", "Running", f"no such annotation, did you mean {PREFIX}phase?"),
     ],
