@@ -3,7 +3,6 @@
 Pure, but for the random numbers that the caller gives.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -12,6 +11,9 @@ from msgspec import Struct
 
 from aio_apiserver.controllers.stages import paths
 from aio_apiserver.controllers.stages.unsupported import Unsupported
+from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
+from aio_apiserver.registry.machinery.schema import times
 from aio_apiserver.storage.stored_object import Object
 
 Random = Callable[[], float]
@@ -20,9 +22,6 @@ Seconds = Callable[[Object, float], float | None]
 """The seconds for an object at a time; None without a value."""
 Weight = Callable[[Object], int | None]
 T = TypeVar("T")
-
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PART = r"(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)"
 
 
 class Delay(Struct, frozen=True):
@@ -98,12 +97,14 @@ def _duration(milliseconds: int | None, given: Object | None) -> Seconds:
 
 def _seconds(text: str, now: float, default: float | None) -> float | None:
     """The seconds of a duration, or those until a time."""
-    if re.fullmatch(rf"[-+]?(?:0|(?:{_PART})+)", text):
-        total = sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
-        return -total if text.startswith("-") else total
     try:
+        return durations.parse(text)
+    except durations.InvalidDuration:
+        pass
+    try:
+        times.time(text)
         return datetime.fromisoformat(text).timestamp() - now
-    except ValueError:
+    except (DecodeError, ValueError, OverflowError):
         return default
 
 

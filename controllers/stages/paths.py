@@ -17,7 +17,7 @@ Path = Callable[[Any], list[Any]]
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _STEP = re.compile(
     rf"""\s*(?:
-    (?P<select>select\s*\(\s*(?P<path>\.(?:[^()"]|{_TEXT})*?)\s*(?P<operator>==|!=)\s*(?P<text>{_TEXT})\s*\))
+    (?P<select>select\s*\(\s*(?P<path>\.(?:[^()"]|{_TEXT})*?)(?P<operator>==|!=)\s*(?P<text>{_TEXT})\s*\))
     |\.?\[\s*(?P<key>{_TEXT})\s*\]
     |\.?\[\s*(?P<index>-?\d+)\s*\]
     |(?P<every>\.?\[\s*\])

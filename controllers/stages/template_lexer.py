@@ -11,9 +11,12 @@ from msgspec import Struct
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 
 _ACTION = re.compile(
-    r"""\{\{(?P<before>-\s)?(?P<inside>(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|/\*.*?\*/|(?!\}\}).)*?)(?P<after>\s-)?\}\}""",
-    re.DOTALL,
+    r"""\{\{(?P<before>-\s)?
+    (?P<inside>(?>/\*.*?\*/)|(?>"(?:[^"\\\n]|\\.)*"|`[^`]*`|(?!\}\})[^"`])*?)
+    (?P<after>\s-)?\}\}""",
+    re.DOTALL | re.VERBOSE,
 )
+"""Every part begins with another character and a comment is not read twice, so that matching takes linear time."""
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<comment>/\*.*?\*/)
@@ -28,6 +31,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+_SHOWN = 60
+"""The characters of a wrong action that a message shows."""
 
 
 class TemplateToken(Struct, frozen=True):
@@ -48,15 +53,16 @@ class Action(Struct, frozen=True):
 def pieces(source: str) -> Iterator[str | Action]:
     """The texts and actions of a template, with the blanks trimmed that its marks trim. Raises Unsupported."""
     position, is_trimming = 0, False
-    for found in _ACTION.finditer(source):
-        text = source[position : found.start()]
+    while (start := source.find("{{", position)) >= 0:
+        found = _ACTION.match(source, start)
+        if found is None:
+            raise Unsupported(f"the action {source[start : start + _SHOWN]!r}, which does not end")
+        text = source[position:start]
         text = text.lstrip() if is_trimming else text
         yield text.rstrip() if found["before"] else text
         yield Action(found["inside"].strip(), tuple(_tokens(found["inside"])))
         position, is_trimming = found.end(), found["after"] is not None
     rest = source[position:]
-    if "{{" in rest:
-        raise Unsupported(f"the action {rest[rest.index('{{') :][:60]!r}, which does not end")
     yield rest.lstrip() if is_trimming else rest
 
 

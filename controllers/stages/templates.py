@@ -24,13 +24,19 @@ _FOREIGN = frozenset(("define", "template", "block", "break", "continue"))
 def parse(source: str) -> Template:
     """A template, which renders an object with functions of the cluster. Raises Unsupported."""
     reader = _Blocks(source.strip())
-    nodes, end = reader.block()
+    try:
+        nodes, end = reader.block()
+    except RecursionError:
+        raise Unsupported("a template with hundreds of blocks or brackets in each other") from None
     if end:
         raise Unsupported(f"a template with {end[0].text!r} outside of a block")
 
     def render(obj: Any, given: Mapping[str, Function]) -> str:
         run = Rendering(obj, given, [("$", [obj])], [])
-        _run_all(nodes, run)
+        try:
+            _run_all(nodes, run)
+        except RecursionError:
+            raise values.TemplateFailure("its blocks are nested too deeply") from None
         return "".join(run.out)
 
     return render

@@ -10,7 +10,15 @@ NOW = 1_700_000_000.0
 OBJ: dict[str, Any] = {
     "metadata": {
         "deletionTimestamp": "2023-11-14T22:13:30Z",
-        "annotations": {"long": "1m30s", "part": "1.5s", "odd": "soon", "none": "", "heavy": "7", "hex": "0x10"},
+        "annotations": {
+            "long": "1m30s",
+            "part": "1.5s",
+            "odd": "soon",
+            "digits": "1" * 100_000,
+            "none": "",
+            "heavy": "7",
+            "hex": "0x10",
+        },
     }
 }
 
@@ -30,6 +38,7 @@ def _from(name: str) -> dict[str, str]:
         ({"durationFrom": {"jq": {"expression": '.metadata.annotations["part"]'}}}, 1.5),
         ({"durationMilliseconds": 1000, "durationFrom": _from("missing")}, 1.0),
         ({"durationMilliseconds": 1000, "durationFrom": _from("odd")}, 1.0),
+        ({"durationMilliseconds": 1000, "durationFrom": _from("digits")}, 1.0),
         ({"durationMilliseconds": 1000, "durationFrom": _from("none")}, 0.0),
         ({"jitterDurationFrom": {"expressionFrom": ".metadata.deletionTimestamp"}}, 5.0),
     ],

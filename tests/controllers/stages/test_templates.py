@@ -70,6 +70,11 @@ def test_a_template_renders_as_in_go(source: str, text: str) -> None:
         "{{ .a",
         "{{ break }}",
         "{{ 1 + 2 }}",
+        pytest.param("{{ " + '"a"' * 100, id="many texts in an action without an end"),
+        pytest.param("{{ " + "/**/" * 100, id="many comments in an action without an end"),
+        pytest.param("{{" * 10_000, id="many actions without an end"),
+        pytest.param("{{ " + "(" * 10_000 + "1" + ")" * 10_000 + " }}", id="many brackets in each other"),
+        pytest.param("{{ if 1 }}" * 10_000 + "{{ end }}" * 10_000, id="many blocks in each other"),
     ],
 )
 def test_other_parts_of_go_templates_are_named_as_unsupported(source: str) -> None:
