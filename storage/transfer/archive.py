@@ -47,8 +47,12 @@ class ArchiveHead(Struct, frozen=True, array_like=True, tag="head"):
 
     def is_earlier(self, contents: Contents) -> bool:
         """Whether it is an earlier state of a store, so that an increment can begin with it."""
-        is_other = self.store_id and contents.store_id and self.store_id != contents.store_id
-        return self.prefix == contents.prefix and self.revision <= contents.revision and not is_other
+        is_before = self.prefix == contents.prefix and self.revision <= contents.revision
+        return is_before and self.may_be_of(contents.store_id)
+
+    def may_be_of(self, store_id: bytes) -> bool:
+        """Whether the store can have this identity. An identity that is unknown, here or there, excludes nothing."""
+        return store_id == self.store_id or not (store_id and self.store_id)
 
 
 class ArchivedRecord(Struct, frozen=True, array_like=True, tag="record"):
@@ -205,14 +209,14 @@ class Restorable(Struct, frozen=True):
 def restorable(*paths: Path) -> Restorable:
     """The contents of a full backup and its increments, in this order. Raises BrokenArchive, OSError."""
     chain = tuple(opened(path) for path in paths)
-    expected = 0
+    expected, store_id = 0, b""
     for archive in chain:
         if archive.head.base != expected:
             wanted = f"the increment of revision {expected}" if expected else "a full backup"
             raise BrokenArchive(f"{archive.path}: it is not {wanted}: its base is revision {archive.head.base}")
-        if archive.head.store_id != chain[0].head.store_id:
+        if not archive.head.may_be_of(store_id):
             raise BrokenArchive(f"{archive.path}: it is a backup of another store than {chain[0].path}")
-        expected = archive.head.revision
+        expected, store_id = archive.head.revision, store_id or archive.head.store_id
     newest = chain[-1]
     leases = {one.lease: one.seconds for one in newest.frames() if isinstance(one, ArchivedLease)}
     return Restorable(newest.head.prefix, newest.head.revision, newest.keys, leases, chain)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.transfer import archive
@@ -119,3 +120,24 @@ async def test_an_increment_belongs_to_the_store_of_its_base(tmp_path: Path) -> 
     await backup(tmp_path / "other", tmp_path / "other.increment", base=base.revision)
     with pytest.raises(BrokenArchive, match="backup of another store"):
         archive.restorable(tmp_path / "one.full", tmp_path / "other.increment")
+
+
+async def test_increments_continue_a_backup_of_an_earlier_release(tmp_path: Path) -> None:
+    """Its store had no identity, and has one since the upgrade. The increments are compared with each other."""
+    full, first = tmp_path / "full", tmp_path / "first"
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 3)
+        reader = FileReader(tmp_path / "data")
+        contents = await contents_of(reader, PREFIX)
+        await archive.write(structs.replace(contents, store_id=b""), full, base=0, now=0.0, advance=nothing)
+        await put(kv, "new", b"new")
+        assert archive.opened(full).head.is_earlier(await contents_of(reader, PREFIX))
+        await reader.close()
+        await backup(tmp_path / "data", first, base=contents.revision)
+    async with data_dir(tmp_path / "other") as kv:
+        await fill(kv, 9)
+    await backup(tmp_path / "other", tmp_path / "other.increment", base=archive.opened(first).head.revision)
+
+    assert await content(archive.restorable(full, first)) == await in_directory(tmp_path / "data")
+    with pytest.raises(BrokenArchive, match="backup of another store"):
+        archive.restorable(full, first, tmp_path / "other.increment")
