@@ -1,25 +1,26 @@
 """report: `apiserver report`, what happened lately on the server of this machine, as one HTML file.
 
-It asks the running server, as the administrator whose token is in --cert-dir. The server needs --ui. Must hold: the
-exit code is 1 when there is no report.
+It asks the running server, as the administrator of the kubeconfig that the server has written. The server needs --ui.
+Must hold: the exit code is 1 when there is no report, and the command makes no other file.
 """
 
+import asyncio
 import sys
 from collections.abc import Sequence
-from http.client import HTTPException, HTTPSConnection
+from http import HTTPStatus
 from pathlib import Path
 
 from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.console.report_endpoint import REPORT
-from aio_apiserver.apiserver.tls import bundles, certificates, contexts
+from aio_apiserver.apiserver.outgoing import clusters
+from aio_apiserver.apiserver.outgoing.clusters import ClusterFailed
 
-_SECONDS = 30.0
 MANUAL = CommandManual(
     about="Writes what happened lately on the server of this machine to one HTML file: the timeline, the objects that "
     "changed, and what stands out. The server needs --ui.",
-    usage=("report FILE [--data-dir=...] [--secure-port=6443] [--bind-address=...]",),
+    usage=("report FILE [--data-dir=...]",),
     finding="there is no report",
     examples=(CommandExample("report today.html --data-dir=data", "the last minutes"),),
 )
@@ -32,21 +33,18 @@ def run(arguments: Sequence[str]) -> int:
     line = command_lines.parse(arguments, ())
     if len(line.words) != 1:
         raise UsageError("report takes the name of the file to write, before its flags")
-    directory = line.settings.pki_dir
-    try:
-        token = certificates.own_token(directory)
-        tls = bundles.trusting(certificates.authority(directory).read_text())
-        host, port = contexts.local_address(line.settings), line.settings.secure_port
-        connection = HTTPSConnection(host.strip("[]"), port, timeout=_SECONDS, context=tls)
-        connection.request("GET", REPORT, headers={"Authorization": f"Bearer {token}"})
-        answer = connection.getresponse()
-        page = answer.read()
-        connection.close()
-    except (OSError, HTTPException) as exc:
-        return command_lines.failed(f"no report: {exc}")
-    if answer.status != 200:
-        why = "it runs without --ui" if answer.status == 404 else page.decode(errors="replace")
-        return command_lines.failed(f"no report: the server answers {answer.status}: {why}")
-    Path(line.words[0]).write_bytes(page)
-    sys.stdout.write(f"{line.words[0]}\n")
+    return command_lines.run(lambda: _report(line.settings.kubeconfig_file, Path(line.words[0])))
+
+
+async def _report(kubeconfig: Path, file: Path) -> int:
+    async with clusters.opened(clusters.read(kubeconfig)) as cluster:
+        try:
+            async with cluster.answer("GET", REPORT) as answer:
+                page = await answer.read()
+        except ClusterFailed as exc:
+            if exc.status != HTTPStatus.NOT_FOUND:
+                raise
+            raise ClusterFailed(f"no report: {cluster.url} runs without --ui", exc.status) from exc
+    await asyncio.to_thread(file.write_bytes, page)
+    sys.stdout.write(f"{file}\n")
     return 0

@@ -83,13 +83,27 @@ def test_a_server_without_the_console_has_no_report(tmp_path: Path) -> None:
         server.report(tmp_path / "report.html")
 
 
-def test_the_command_writes_the_report_of_a_running_server(server: Server, tmp_path: Path) -> None:
-    live = server._live
-    flags = [f"--data-dir={live.settings.data_dir}", f"--secure-port={live.secure.port}"]
+def test_the_command_writes_the_report_of_a_running_server(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag, file = f"--data-dir={server._live.settings.data_dir}", tmp_path / "report.html"
 
-    assert command.run(["report", str(tmp_path / "report.html"), *flags]) == 0
-    assert contents(tmp_path / "report.html")["title"] == "What happened lately"
-    assert command.run(["report", str(tmp_path / "none.html"), *flags, f"--cert-dir={tmp_path}"]) == 1
+    assert command.run(["report", str(file), flag]) == 0
+    assert contents(file)["title"] == "What happened lately"
+    assert command.run(["report", str(tmp_path / "none" / "report.html"), flag]) == 1
+    assert "none/report.html: No such file" in capsys.readouterr().err
+
+
+def test_the_command_says_why_there_is_no_report_and_makes_no_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, empty = tmp_path / "report.html", tmp_path / "empty"
+    with Server() as without_console:
+        assert command.run(["report", str(file), f"--data-dir={without_console._live.settings.data_dir}"]) == 1
+    assert "runs without --ui" in capsys.readouterr().err
+    assert command.run(["report", str(file), f"--data-dir={empty}"]) == 1
+    assert f"{empty}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_objects_that_change_again_and_again_stand_out() -> None:
