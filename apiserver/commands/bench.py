@@ -69,12 +69,10 @@ def run(arguments: Sequence[str]) -> int:
     """Measure. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN)
-    if line.words:
-        raise UsageError("bench takes flags alone")
+    line = command_lines.parse_flags("bench", arguments, _OWN)
     form = output.form_of(line)
     try:
-        seconds, connections = durations.parse(line.text("duration", "3s")), int(line.text("connections", "16"))
+        seconds, connections = durations.parse(line.text("duration")), int(line.text("connections"))
     except ValueError as exc:
         raise UsageError(f"bench: {exc}") from exc
     if seconds <= 0 or connections < 1:

@@ -19,7 +19,6 @@ from aio_apiserver.apiserver.commands.object_checks import ObjectChecks
 from aio_apiserver.apiserver.commands.progress import progress
 from aio_apiserver.apiserver.commands.stored_values import ValueReader
 from aio_apiserver.apiserver.config import manuals
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.machinery import schema
@@ -54,9 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     """Verify the store. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN)
-    if line.words:
-        raise UsageError("check takes flags alone")
+    line = command_lines.parse_flags("check", arguments, _OWN)
     form = output.form_of(line)
     return command_lines.run(lambda: _check(line, form))
 

@@ -14,7 +14,6 @@ from urllib.parse import quote, urlencode
 from aio_apiserver.apiserver.commands import command_lines, output, store_filling, stored_values
 from aio_apiserver.apiserver.commands.cloned_objects import LEFT_OUT, ClonedObjects, ClonedResource
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, switch, text_flag
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import Cluster, ClusterFailed
@@ -73,9 +72,7 @@ def run(arguments: Sequence[str]) -> int:
     """Copy the objects. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN)
-    if line.words:
-        raise UsageError("clone takes flags alone")
+    line = command_lines.parse_flags("clone", arguments, _OWN)
     form = output.form_of(line)
     return command_lines.run(lambda: _clone(line, form))
 

@@ -26,14 +26,14 @@ _OWN = "Command"
 
 
 class CommandLine(Struct, frozen=True):
-    """A parsed command line. `own`: the values of the subcommand's own flags."""
+    """A parsed command line. `own`: the values of the subcommand's own flags, with the defaults of their table."""
 
     words: Sequence[str]
     settings: Settings
     own: Mapping[str, Value]
 
-    def text(self, name: str, default: str = "") -> str:
-        value = self.own.get(name, default)
+    def text(self, name: str) -> str:
+        value = self.own.get(name, "")
         assert isinstance(value, str), "a flag of this type has one text"
         return value
 
@@ -42,7 +42,7 @@ class CommandLine(Struct, frozen=True):
         return (value,) if isinstance(value, str) else tuple(value)
 
     def is_set(self, name: str) -> bool:
-        return self.text(name, "false") != "false"
+        return self.text(name) not in ("", "false")
 
     @property
     def store(self) -> StorageConfig:
@@ -68,7 +68,16 @@ def parse(arguments: Sequence[str], own: Sequence[Flag]) -> CommandLine:
     named = {flag.name for flag in own}
     parsed = flag_grammar.parse(arguments[count:], [*command_line.flags(), *own], UNUSED)
     values = {name: parsed.values.pop(name) for name in list(parsed.values) if name in named}
-    return CommandLine(arguments[:count], command_line.settings_of(parsed), values)
+    defaults = {flag.name: flag.default for flag in own if flag.default}
+    return CommandLine(arguments[:count], command_line.settings_of(parsed), {**defaults, **values})
+
+
+def parse_flags(command: str, arguments: Sequence[str], own: Sequence[Flag]) -> CommandLine:
+    """The flags of a command that takes no words. Raises UsageError."""
+    line = parse(arguments, own)
+    if line.words:
+        raise UsageError(f"{command} takes flags alone")
+    return line
 
 
 def wants_help(arguments: Sequence[str], manual: CommandManual) -> bool:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.commands import command_lines, output
 from aio_apiserver.apiserver.commands.command_lines import CommandLine
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.endpoints import compaction
 from aio_apiserver.apiserver.outgoing import clusters
@@ -50,9 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     """Compact the store. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN)
-    if line.words:
-        raise UsageError("compact takes flags alone")
+    line = command_lines.parse_flags("compact", arguments, _OWN)
     form = output.form_of(line)
     return command_lines.run(lambda: _compact(line, form))
 

@@ -18,7 +18,6 @@ from aio_apiserver.apiserver.commands import (
 )
 from aio_apiserver.apiserver.commands.command_lines import CommandLine
 from aio_apiserver.apiserver.config import manuals
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.storage.clock import SystemClock
 
@@ -42,9 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     """Print the diagnoses. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN)
-    if line.words:
-        raise UsageError("doctor takes flags alone")
+    line = command_lines.parse_flags("doctor", arguments, _OWN)
     form = output.form_of(line)
     return command_lines.run(lambda: _doctor(line, form))
 

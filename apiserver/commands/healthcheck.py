@@ -11,7 +11,6 @@ from http.client import HTTPException, HTTPSConnection
 
 from aio_apiserver.apiserver.commands import command_lines
 from aio_apiserver.apiserver.commands.command_lines import text_flag
-from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import contexts
@@ -35,12 +34,10 @@ def run(arguments: Sequence[str]) -> int:
     """Ask the server. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, FLAGS)
-    if line.words:
-        raise UsageError("healthcheck takes flags alone")
+    line = command_lines.parse_flags("healthcheck", arguments, FLAGS)
     host, port = contexts.local_address(line.settings), line.settings.secure_port
     try:
-        status, text = _response(line.settings, line.text("path", "/readyz"))
+        status, text = _response(line.settings, line.text("path"))
     except (OSError, HTTPException) as exc:
         return command_lines.failed(f"no answer from {host}:{port}: {exc}")
     if status != HTTPStatus.OK:

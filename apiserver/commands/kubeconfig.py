@@ -42,7 +42,7 @@ _OWN = (
     text_flag("server", "The URL of the server; that of the kubeconfig in --data-dir when it is not given."),
     text_flag("name", "The name of the cluster and of the administrator's context.", "aio-apiserver"),
     text_flag("merge", "A kubeconfig file to add the entries to, as ~/.kube/config, instead of printing them."),
-    output.flag("yaml", _FORMS),
+    output.flag(_FORMS),
 )
 MANUAL = CommandManual(
     about="Prints a kubeconfig for the administrator, or for a user with a client certificate or a token. It reads the "
@@ -79,19 +79,17 @@ def run(arguments: Sequence[str]) -> int:
     """Print or merge the kubeconfig. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, _OWN)
-    if line.words:
-        raise UsageError("kubeconfig takes flags alone")
+    line = command_lines.parse_flags("kubeconfig", arguments, _OWN)
     if line.texts("group") and not line.text("user"):
         raise UsageError("kubeconfig: --group needs --user")
-    form, seconds = output.form_of(line, _FORMS), _seconds(line.text("expiry", "8760h"))
+    form, seconds = output.form_of(line, _FORMS), _seconds(line.text("expiry"))
     return command_lines.run(lambda: _kubeconfig(line, form, seconds, SystemClock()))
 
 
 async def _kubeconfig(line: CommandLine, form: str, seconds: float, clock: Clock) -> int:
     async with _authority(line, clock) as authority:
         credentials = await _credentials(line, authority.settings, seconds, clock)
-    name, user = line.text("name", "aio-apiserver"), line.text("user") or certificates.ADMIN
+    name, user = line.text("name"), line.text("user") or certificates.ADMIN
     document = kubeconfig_files.document(
         KubeconfigEntry(
             cluster=name,

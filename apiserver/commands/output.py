@@ -11,8 +11,8 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from aio_apiserver.apiserver.commands.command_lines import CommandLine
-from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError
+from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_flag
+from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError
 from aio_apiserver.registry.machinery.serializers import yaml
 
 Row = Sequence[str]
@@ -21,14 +21,14 @@ _COLOURS: Mapping[str, str] = {"ok": "green", "warning": "yellow", "problem": "r
 """The colours of cells with these texts."""
 
 
-def flag(default: str = "table", forms: Sequence[str] = _FORMS) -> Flag:
-    """The flag --output."""
-    return Flag("output", FlagType.STRING, "Command", f"One of {', '.join(forms)}.", default, "o")
+def flag(forms: Sequence[str] = _FORMS) -> Flag:
+    """The flag --output. The first form is the default."""
+    return text_flag("output", f"One of {', '.join(forms)}.", forms[0], short="o")
 
 
 def form_of(line: CommandLine, forms: Sequence[str] = _FORMS) -> str:
     """The value of --output. Raises UsageError."""
-    return checked(line.text("output", forms[0]), forms)
+    return checked(line.text("output"), forms)
 
 
 def checked(form: str, forms: Sequence[str] = _FORMS) -> str:

@@ -21,7 +21,7 @@ from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.machinery import schema
 
 _FORMS = ("text", "yaml", "json")
-_OWN = (output.flag("text", _FORMS),)
+_OWN = (output.flag(_FORMS),)
 MANUAL = CommandManual(
     about="Lists the minors of Kubernetes that the server can be (--kubernetes-version), and what is new, deprecated "
     "and removed in each.",

@@ -47,7 +47,7 @@ class SpecView(Struct, frozen=True):
 
 
 def _without_empty_list(value: Any) -> Any:
-    """A list without elements is as good as none. A schema without members is none of its own."""
+    """None for an empty list, which a version may have in place of no list. Other values stay."""
     return None if value == [] else value
 
 

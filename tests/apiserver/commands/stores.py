@@ -7,12 +7,21 @@ from typing import Any
 
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.kv.sqlite import SqliteKV
+from tests.registry.groups.apiextensions.definitions import definition, version
 
 
 def an_object(kind: str, name: str, *, api_version: str = "v1", **fields: Any) -> dict[str, Any]:
     """An object in the namespace default, whose uid is made of its name."""
     metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", **fields.pop("metadata", {})}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
+
+
+def crontabs() -> dict[str, Any]:
+    """A definition of crontabs.example.com, with a number of replicas."""
+    replicas = {"spec": {"type": "object", "properties": {"replicas": {"type": "integer"}}}}
+    schema = {"type": "object", "properties": replicas}
+    made = definition("crontabs", version("v1", storage=True, schema=schema), kind="CronTab")
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **made}
 
 
 def fill(directory: Path, objects: Mapping[str, dict[str, Any] | bytes]) -> None:

@@ -9,32 +9,8 @@ import pytest
 
 from aio_apiserver.apiserver import command
 from tests.apiserver.commands.conftest import EmbeddedServer
-from tests.apiserver.commands.stores import an_object, fill
+from tests.apiserver.commands.stores import an_object, crontabs, fill
 from tests.storage.kv.etcd_server import Member
-
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "crontabs.example.com", "uid": "uid-crd"},
-    "spec": {
-        "group": "example.com",
-        "names": {"kind": "CronTab", "plural": "crontabs"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {"spec": {"type": "object", "properties": {"replicas": {"type": "integer"}}}},
-                    }
-                },
-            }
-        ],
-    },
-}
 
 
 def references(name: str, uid: str) -> dict[str, object]:
@@ -66,7 +42,7 @@ def test_objects_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     fill(
         tmp_path,
         {
-            "apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com": DEFINITION,
+            "apiextensions.k8s.io/customresourcedefinitions/crontabs.example.com": crontabs(),
             "configmaps/default/one": an_object("ConfigMap", "one", data={"a": "b"}),
             "configmaps/default/broken": b"no object",
             "configmaps/default/key": an_object("ConfigMap", "other"),

@@ -11,7 +11,7 @@ from aio_apiserver.apiserver import command
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.testing import Server
 from tests.apiserver.commands.conftest import EmbeddedServer
-from tests.apiserver.commands.test_check import DEFINITION
+from tests.apiserver.commands.stores import crontabs
 from tests.storage.kv.etcd_server import Member
 
 SHOP = "/api/v1/namespaces/shop"
@@ -35,8 +35,7 @@ def source(embedded: EmbeddedServer) -> EmbeddedServer:
         client.request("POST", f"{SHOP}/pods", pod)
         running = {"status": {"phase": "Running", "podIP": "10.1.2.3"}}
         client.request("PATCH", f"{SHOP}/pods/pod/status", running, content_type=PATCH)
-        definition = {**DEFINITION, "metadata": {"name": "crontabs.example.com"}}
-    embedded.server.apply(definition, {**CRONTAB, "spec": {"replicas": 3}})
+    embedded.server.apply(crontabs(), {**CRONTAB, "spec": {"replicas": 3}})
     return embedded
 
 

@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from aio_apiserver.testing import Server
+from tests.registry.groups.apiextensions.definitions import definition, version
 
 CHROMIUM = environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), "")
 DESKTOP = {"width": 1280, "height": 800}
+_GARDEN = {
+    "type": "object",
+    "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer", "maximum": 100}}}},
+}
 _MANIFESTS: Sequence[dict[str, Any]] = (
     {
         "apiVersion": "apps/v1",
@@ -34,30 +39,8 @@ _MANIFESTS: Sequence[dict[str, Any]] = (
     {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
+        **definition("gardens", version("v1", storage=True, schema=_GARDEN), kind="Garden", group="example.org"),
         "metadata": {"name": "gardens.example.org"},
-        "spec": {
-            "group": "example.org",
-            "scope": "Namespaced",
-            "names": {"plural": "gardens", "singular": "garden", "kind": "Garden"},
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {
-                        "openAPIV3Schema": {
-                            "type": "object",
-                            "properties": {
-                                "spec": {
-                                    "type": "object",
-                                    "properties": {"size": {"type": "integer", "maximum": 100}},
-                                }
-                            },
-                        }
-                    },
-                }
-            ],
-        },
     },
 )
 
