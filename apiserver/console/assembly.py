@@ -10,6 +10,7 @@ from aio_apiserver.apiserver.console.one_time_codes import OneTimeCodes
 from aio_apiserver.apiserver.console.report_endpoint import REPORT, ReportEndpoint
 from aio_apiserver.apiserver.console.session_endpoints import SessionEndpoints
 from aio_apiserver.apiserver.console.sessions import MARK, ConsoleSessions
+from aio_apiserver.apiserver.console.signed_in_reads import of_signed_in_users
 from aio_apiserver.apiserver.console.statistics.metrics_history import MetricsHistory
 from aio_apiserver.apiserver.console.statistics_endpoint import STATISTICS, StatisticsEndpoint
 from aio_apiserver.apiserver.console.timeline.history import ServerHistory
@@ -42,13 +43,14 @@ class Console(Struct, frozen=True):
 
     def exact(self) -> Mapping[str, Handler]:
         """The handlers by path, behind authentication and authorization."""
-        timeline = TimelineEndpoints(self.history).handle
-        return {
-            TIMELINE: timeline,
-            OF_OBJECT: timeline,
+        timeline = TimelineEndpoints(self.history)
+        handlers = {
+            TIMELINE: timeline.events,
+            OF_OBJECT: timeline.object,
             REPORT: self.report.handle,
             STATISTICS: StatisticsEndpoint(self.statistics).handle,
         }
+        return {path: of_signed_in_users(handler) for path, handler in handlers.items()}
 
     def link(self, url: str) -> str:
         """The address of the console, with a code by which an administrator signs in once.

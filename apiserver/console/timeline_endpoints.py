@@ -3,17 +3,15 @@
     GET /ui/api/timeline?step=7&revision=120               requests and changes after a moment
     GET /ui/api/timeline/object?group=&resource=&uid=&revision=   an object before and after a change
 
-Authorization has run before. A user needs the verb `get` on these paths (nonResourceURLs), since they show objects of
-all namespaces and requests of all clients. Must hold: anonymous users are refused.
+They are registered behind `signed_in_reads`. Must hold: a change that the watch window has lost is a BadRequest.
 """
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
-from aio_apiserver.apiserver.wire import parameters, responses, route_errors
+from aio_apiserver.apiserver.wire import parameters, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
-from aio_apiserver.registry.generic.access.users import ANONYMOUS
 
 TIMELINE = "/ui/api/timeline"
 OF_OBJECT = "/ui/api/timeline/object"
@@ -26,18 +24,13 @@ class TimelineEndpoints:
     def __init__(self, history: ServerHistory) -> None:
         self._history = history
 
-    async def handle(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        """Dispatch by path."""
-        if context.user == ANONYMOUS:
-            raise errors.Unauthorized
-        if request.method != hdrs.METH_GET:
-            raise route_errors.RouteMethodNotAllowed
-        if context.path == TIMELINE:
-            moment = HistoryMoment(_number(context, "step"), _number(context, "revision"))
-            return responses.json(request, context, dict(await self._history.after(moment)))
-        return self._object(request, context)
+    async def events(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Send the requests and changes after a moment."""
+        moment = HistoryMoment(_number(context, "step"), _number(context, "revision"))
+        return responses.json(request, context, dict(await self._history.after(moment)))
 
-    def _object(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    async def object(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Send an object before and after a change."""
         group, resource, uid = (parameters.text(context.query, name) for name in ("group", "resource", "uid"))
         try:
             before, after = self._history.object_at(group, resource, uid=uid, revision=_number(context, "revision"))

@@ -1,6 +1,7 @@
 """page_headers: the response headers of the console's pages: Content-Security-Policy and its companions.
 
-Must hold: a page loads scripts and styles from this server alone, none of them inline. Other sites cannot frame it.
+Must hold: the browser loads scripts and styles from this server alone, and runs no inline script or style. It refuses
+to show a page inside a frame of another page.
 """
 
 from collections.abc import Mapping

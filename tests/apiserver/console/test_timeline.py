@@ -136,6 +136,35 @@ def test_a_right_on_the_path_is_needed(server: Server) -> None:
         assert client.request("GET", "/ui/api/timeline")["requests"]
 
 
+def test_all_endpoints_refuse_anonymous_users_with_a_right_on_the_path_and_writes(server: Server) -> None:
+    group = "rbac.authorization.k8s.io"
+    server.apply(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "endpoints"},
+            "rules": [{"nonResourceURLs": ["/ui/api/*"], "verbs": ["*"]}],
+        },
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "endpoints"},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "endpoints"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": "system:anonymous"}],
+        },
+    )
+    console = server._live.parts.console
+    assert console is not None
+
+    for path in console.exact():
+        with server.client() as client:
+            with pytest.raises(Refused, match="405"):
+                client.request("POST", path, {})
+            client.token = ""
+            with pytest.raises(Refused, match="401"):
+                client.request("GET", path)
+
+
 def test_wrong_questions_are_bad_requests(server: Server) -> None:
     with server.client() as client:
         for query in ("?step=x", "?revision=-1", "/object?resource=pods&uid=1&revision=1"):
