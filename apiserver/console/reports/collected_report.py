@@ -9,10 +9,11 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import orjson
 from msgspec import Struct
 
 from aio_apiserver.apiserver.console.reports.findings import findings
-from aio_apiserver.apiserver.console.timeline.differences import differences
+from aio_apiserver.apiserver.console.timeline.differences import CUT, differences
 from aio_apiserver.apiserver.console.timeline.hidden_values import HIDDEN
 from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
 from aio_apiserver.apiserver.console.timeline.object_changes import object_then
@@ -92,21 +93,31 @@ def _secret_values(history: ServerHistory) -> Iterator[str]:
 
 
 def _values_of(data: Mapping[str, str]) -> Iterator[str]:
+    """Each value in base64, as it is, and as JSON writes it in a difference: a key in PEM has several lines."""
     for encoded in data.values():
         try:
             plain = base64.b64decode(encoded, validate=True).decode()
         except (binascii.Error, ValueError):
             continue
         if len(plain) >= _SHORTEST:
-            yield from (encoded, plain)
+            yield from (encoded, plain, orjson.dumps(plain).decode()[1:-1])
 
 
 def _without(value: Any, secrets: Sequence[str]) -> Any:
     """The value with `(hidden)` in the place of each secret."""
     if isinstance(value, str):
         for secret in secrets:
-            value = value.replace(secret, HIDDEN)
+            value = _without_beginning(value.replace(secret, HIDDEN), secret)
         return value
     if isinstance(value, dict):
         return {_without(name, secrets): _without(one, secrets) for name, one in value.items()}
     return [_without(one, secrets) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _without_beginning(text: str, secret: str) -> str:
+    """The text with `(hidden)` for its last letters, when a secret begins with them: long texts are cut."""
+    whole = text.removesuffix(CUT)
+    at = whole.find(secret[:_SHORTEST], max(len(whole) - len(secret), 0))
+    while at >= 0 and not secret.startswith(whole[at:]):
+        at = whole.find(secret[:_SHORTEST], at + 1)
+    return text if at < 0 else f"{whole[:at]}{HIDDEN}"

@@ -14,6 +14,8 @@ import orjson
 
 MOST = 60
 _LONGEST = 400
+CUT = "…"
+"""The end of a longer text."""
 _LEFT_OUT = frozenset({"metadata.managedFields", "metadata.resourceVersion", "metadata.generation"})
 _NAMES = ("name", "type", "uid", "ip", "key")
 _NOTHING: Any = object()
@@ -60,4 +62,4 @@ def _text(value: Any) -> str | None:
     if value is _NOTHING:
         return None
     text = orjson.dumps(value).decode()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}{CUT}"

@@ -78,6 +78,25 @@ def test_no_secret_value_is_in_a_report(server: Server, tmp_path: Path) -> None:
     assert contents(tmp_path / "report.html")["texts"] == [{"title": "Log", "text": "token (hidden) (hidden)"}]
 
 
+def test_a_key_of_several_lines_and_the_beginning_of_a_cut_one_are_hidden(server: Server, tmp_path: Path) -> None:
+    lines, long = f"-----BEGIN\n{CANARY}\n\t{CANARY}\nEND-----\n", "".join(f"{CANARY}{number}" for number in range(60))
+    with server.client() as client:
+        client.request(
+            "POST",
+            "/api/v1/namespaces/default/secrets",
+            {"metadata": {"name": "keys"}, "stringData": {"lines": lines, "long": long}},
+        )
+        client.request("POST", MAPS, {"metadata": {"name": "copies"}})
+        client.request(
+            "PUT", f"{MAPS}/copies", {"metadata": {"name": "copies"}, "data": {"a": lines, "b": f"xy{long}"}}
+        )
+    server.report(tmp_path / "report.html")
+
+    [changed] = [one for one in contents(tmp_path / "report.html")["timeline"]["changes"] if one["type"] == "MODIFIED"]
+    assert changed["differences"] == [["data", None, '{"a":"(hidden)","b":"xy(hidden)']]
+    assert CANARY not in (tmp_path / "report.html").read_text()
+
+
 def test_a_server_without_the_console_has_no_report(tmp_path: Path) -> None:
     with Server() as server, pytest.raises(RuntimeError, match="ui=True"):
         server.report(tmp_path / "report.html")
