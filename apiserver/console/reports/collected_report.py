@@ -6,21 +6,21 @@ map, a message or the log is hidden, too.
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 from msgspec import Struct
 
 from aio_apiserver.apiserver.console.reports.findings import findings
-from aio_apiserver.apiserver.console.timeline.differences import CUT, differences
-from aio_apiserver.apiserver.console.timeline.hidden_values import HIDDEN
+from aio_apiserver.apiserver.console.reports.secret_texts import SecretTexts
+from aio_apiserver.apiserver.console.timeline.differences import differences
 from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
 from aio_apiserver.apiserver.console.timeline.object_changes import object_then
 from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.yielding import in_turns
 
-_SHORTEST = 6
-"""Shorter values of Secrets are not looked for in texts: they are parts of usual words."""
 _MOST_OBJECTS = 200
 _BACKGROUND = frozenset({"leases", "masterleases"})
 
@@ -43,16 +43,23 @@ async def collected(
     secrets: Sequence[str] = (),
 ) -> ReportData:
     """The contents of a report. secrets: further values to hide, such as tokens."""
-    timeline = await history.after(since)
-    data = {
-        "title": title,
-        "findings": findings(timeline["requests"], timeline["changes"]),
-        "texts": [{"title": one.title, "text": one.text} for one in texts],
-        "timeline": timeline,
-        "objects": list(_objects(history, since)),
+    timeline, objects = await history.after(since), list(_objects(history, since))
+    hidden = SecretTexts({*secrets, *await _secret_values(history)})
+    return {
+        "title": hidden.without(title),
+        "findings": hidden.without(findings(timeline["requests"], timeline["changes"])),
+        "texts": hidden.without([{"title": one.title, "text": one.text} for one in texts]),
+        "timeline": {
+            **timeline,
+            "requests": await _each(hidden, timeline["requests"]),
+            "changes": await _each(hidden, timeline["changes"]),
+        },
+        "objects": await _each(hidden, objects),
     }
-    hidden: ReportData = _without(data, sorted({*secrets, *_secret_values(history)}, key=len, reverse=True))
-    return hidden
+
+
+async def _each(hidden: SecretTexts, values: Iterable[Any]) -> list[Any]:
+    return [hidden.without(one) async for one in in_turns(values)]
 
 
 def _objects(history: ServerHistory, since: HistoryMoment) -> Iterator[Mapping[str, Any]]:
@@ -84,40 +91,15 @@ def _by_object(history: ServerHistory, since: HistoryMoment) -> Mapping[tuple[st
     return found
 
 
-def _secret_values(history: ServerHistory) -> Iterator[str]:
-    """The values that Secrets have had, plain and in base64, as far as the window goes back."""
-    for group, resource, change in history.raw_changes(0):
-        if resource == "secrets" and not group:
-            for stored in filter(None, (change.previous, change.current)):
-                yield from _values_of(stored.decode().get("data") or {})
+async def _secret_values(history: ServerHistory) -> set[str]:
+    """The values that Secrets have, and those that they have had as far as the window goes back."""
+    return {value for stored in await history.secrets() for value in _values_of(stored.decode().get("data") or {})}
 
 
 def _values_of(data: Mapping[str, str]) -> Iterator[str]:
     """Each value in base64, as it is, and as JSON writes it in a difference: a key in PEM has several lines."""
     for encoded in data.values():
-        try:
+        yield encoded
+        with contextlib.suppress(binascii.Error, ValueError):
             plain = base64.b64decode(encoded, validate=True).decode()
-        except (binascii.Error, ValueError):
-            continue
-        if len(plain) >= _SHORTEST:
-            yield from (encoded, plain, orjson.dumps(plain).decode()[1:-1])
-
-
-def _without(value: Any, secrets: Sequence[str]) -> Any:
-    """The value with `(hidden)` in the place of each secret."""
-    if isinstance(value, str):
-        for secret in secrets:
-            value = _without_beginning(value.replace(secret, HIDDEN), secret)
-        return value
-    if isinstance(value, dict):
-        return {_without(name, secrets): _without(one, secrets) for name, one in value.items()}
-    return [_without(one, secrets) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _without_beginning(text: str, secret: str) -> str:
-    """The text with `(hidden)` for its last letters, when a secret begins with them: long texts are cut."""
-    whole = text.removesuffix(CUT)
-    at = whole.find(secret[:_SHORTEST], max(len(whole) - len(secret), 0))
-    while at >= 0 and not secret.startswith(whole[at:]):
-        at = whole.find(secret[:_SHORTEST], at + 1)
-    return text if at < 0 else f"{whole[:at]}{HIDDEN}"
+            yield from (plain, orjson.dumps(plain).decode()[1:-1])

@@ -1,6 +1,6 @@
 """history: what the timeline of one server shows, from its record of requests and the windows of its watch caches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -11,11 +11,13 @@ from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
 MOST_CHANGES = 3000
 _MOST_OF_RESOURCE = 1000
+_SECRETS = ("", "secrets")
 _LAG = 50
 """The caches of two resources may be so many revisions apart. A client gets these changes again."""
 
@@ -75,6 +77,18 @@ class ServerHistory:
             if any(one.get("metadata", {}).get("uid") == uid for one in states):
                 return states[0], states[1]
         raise KeyError(uid)
+
+    async def secrets(self) -> Sequence[StoredObject]:
+        """All Secrets, with the states that the window still has of changed and deleted ones."""
+        known = [
+            stored
+            for group, resource, change in self.raw_changes(0)
+            if (group, resource) == _SECRETS
+            for stored in (change.previous, change.current)
+            if stored is not None
+        ]
+        storage = self._storage.opened(*_SECRETS, "")
+        return known if storage is None else [*(await storage.get_list("", ListOptions())).items, *known]
 
     def _time_of(self, at: float) -> float:
         return self._clock.now() - (self._clock.monotonic() - at)

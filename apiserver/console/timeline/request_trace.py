@@ -11,11 +11,12 @@ from typing import Any
 
 from aiohttp import hdrs, web
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from aio_apiserver.apiserver.console.timeline.hidden_values import HIDDEN
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Recording
@@ -26,6 +27,7 @@ MOST = 5000
 _OWN_PATHS = "/ui/"
 _LONGEST = 2000
 _SECRET = frozenset({"secrets"})
+_FACTS = ("verb", "group", "resource", "subresource", "namespace")
 
 
 class TracedRequest(Struct):
@@ -36,11 +38,7 @@ class TracedRequest(Struct):
 
     number: int
     at: float
-    verb: str
-    group: str
-    resource: str
-    subresource: str
-    namespace: str
+    info: RequestInfo
     name: str
     path: str
     user: str
@@ -51,6 +49,11 @@ class TracedRequest(Struct):
     reason: str = ""
     fault: str = ""
     notes: Mapping[str, str] = {}
+
+    def as_json(self) -> dict[str, Any]:
+        """The request as JSON, without levels."""
+        facts = {name: getattr(self.info, name) for name in _FACTS}
+        return {**facts, **{name: getattr(self, name) for name in self.__struct_fields__ if name != "info"}}
 
 
 class RequestTrace:
@@ -71,7 +74,7 @@ class RequestTrace:
     def after(self, step: int) -> Sequence[dict[str, Any]]:
         """The requests that have begun or ended after a step."""
         found = {one.number: one for number, one in self._ends if number > step}
-        return [asdict(one) for one in found.values()]
+        return [one.as_json() for one in found.values()]
 
     def with_tracing(self, handler: Handler) -> Handler:
         """The filter that records requests."""
@@ -99,11 +102,7 @@ class RequestTrace:
         one = TracedRequest(
             number=self._steps + 1,
             at=self._clock.now() - (self._clock.monotonic() - context.received),
-            verb=info.verb,
-            group=info.group,
-            resource=info.resource,
-            subresource=info.subresource,
-            namespace=info.namespace,
+            info=info,
             name=info.name,
             path="" if info.resource else context.path,
             user=context.user.name,
@@ -117,7 +116,7 @@ class RequestTrace:
         one.seconds, one.status = self._clock.monotonic() - context.received, status
         one.reason = str(failed.get("reason", ""))
         text = str(failed.get("message", "")) or message
-        one.message = HIDDEN if text and one.resource in _SECRET else text[:_LONGEST]
+        one.message = HIDDEN if text and one.info.resource in _SECRET else text[:_LONGEST]
         one.name = one.name or (trail.reference or {}).get("name", "")
         one.notes = dict(trail.annotations)
         self._note(one)

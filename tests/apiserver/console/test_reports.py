@@ -12,6 +12,7 @@ import pytest
 from aio_apiserver.apiserver import command
 from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.reports.report_summary import report_summary
+from aio_apiserver.apiserver.console.reports.secret_texts import SecretTexts
 from aio_apiserver.testing import Refused, Server
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -80,6 +81,7 @@ def test_no_secret_value_is_in_a_report(server: Server, tmp_path: Path) -> None:
 
 def test_a_key_of_several_lines_and_the_beginning_of_a_cut_one_are_hidden(server: Server, tmp_path: Path) -> None:
     lines, long = f"-----BEGIN\n{CANARY}\n\t{CANARY}\nEND-----\n", "".join(f"{CANARY}{number}" for number in range(60))
+    server.reset()
     with server.client() as client:
         client.request(
             "POST",
@@ -93,8 +95,26 @@ def test_a_key_of_several_lines_and_the_beginning_of_a_cut_one_are_hidden(server
     server.report(tmp_path / "report.html")
 
     [changed] = [one for one in contents(tmp_path / "report.html")["timeline"]["changes"] if one["type"] == "MODIFIED"]
-    assert changed["differences"] == [["data", None, '{"a":"(hidden)","b":"xy(hidden)']]
+    assert changed["differences"] == [["data", None, '{"a":"(hidden)","b":"xy(hidden)…']]
     assert CANARY not in (tmp_path / "report.html").read_text()
+
+
+def test_a_secret_that_the_watch_window_has_lost_is_hidden(tmp_path: Path) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "old"}, "stringData": {"key": CANARY}}
+    with Server(storage_backend="sqlite", data_dir=tmp_path) as server:
+        server.apply(secret)
+    with Server(storage_backend="sqlite", data_dir=tmp_path, ui=True) as server:
+        server.report(tmp_path / "report.html", texts=[("Log", f"the key is {CANARY}")])
+
+    assert contents(tmp_path / "report.html")["texts"] == [{"title": "Log", "text": "the key is (hidden)"}]
+
+
+def test_values_of_secrets_are_found_at_any_place_of_a_text() -> None:
+    hidden = SecretTexts(["abcdef", "abcdefgh", "short"])
+
+    assert hidden.without("xabcdefxabcdefghabcdex") == "x(hidden)x(hidden)abcdex"
+    assert hidden.without({"abcdefg": ["short", 1, None, "abcdefgh…"]}) == {"(hidden)": ["short", 1, None, "(hidden)…"]}
+    assert SecretTexts(["abcdefgh"]).without("see abcdefg…") == "see (hidden)…"
 
 
 def test_a_server_without_the_console_has_no_report(tmp_path: Path) -> None:

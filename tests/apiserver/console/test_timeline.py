@@ -36,6 +36,25 @@ def changes_of(server: Server, name: str) -> list[Any]:
     return [one for one in timeline(server)["changes"] if one["name"] == name]
 
 
+def allow(server: Server, user: str, verb: str, path: str) -> None:
+    group, name = "rbac.authorization.k8s.io", user.replace(":", "-")
+    server.apply(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": name},
+            "rules": [{"nonResourceURLs": [path], "verbs": [verb]}],
+        },
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": user}],
+        },
+    )
+
+
 def test_a_request_is_recorded_with_its_answer_and_without_its_query(server: Server) -> None:
     with server.client() as client, pytest.raises(Refused):
         client.request("GET", f"{MAPS}/missing?pretty={CANARY}")
@@ -112,23 +131,8 @@ def test_no_secret_value_is_shown(server: Server) -> None:
 
 
 def test_a_right_on_the_path_is_needed(server: Server) -> None:
-    group = "rbac.authorization.k8s.io"
     robin, kim = server.user("robin"), server.user("kim")
-    server.apply(
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "ClusterRole",
-            "metadata": {"name": "timeline"},
-            "rules": [{"nonResourceURLs": ["/ui/api/timeline"], "verbs": ["get"]}],
-        },
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": "timeline"},
-            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "timeline"},
-            "subjects": [{"apiGroup": group, "kind": "User", "name": "kim"}],
-        },
-    )
+    allow(server, "kim", "get", "/ui/api/timeline")
 
     with robin.client() as client, pytest.raises(Refused, match="403"):
         client.request("GET", "/ui/api/timeline")
@@ -137,22 +141,7 @@ def test_a_right_on_the_path_is_needed(server: Server) -> None:
 
 
 def test_all_endpoints_refuse_anonymous_users_with_a_right_on_the_path_and_writes(server: Server) -> None:
-    group = "rbac.authorization.k8s.io"
-    server.apply(
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "ClusterRole",
-            "metadata": {"name": "endpoints"},
-            "rules": [{"nonResourceURLs": ["/ui/api/*"], "verbs": ["*"]}],
-        },
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": "endpoints"},
-            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "endpoints"},
-            "subjects": [{"apiGroup": group, "kind": "User", "name": "system:anonymous"}],
-        },
-    )
+    allow(server, "system:anonymous", "*", "/ui/api/*")
     console = server._live.parts.console
     assert console is not None
 
