@@ -178,6 +178,7 @@ class Server(Struct, frozen=True):
             identity=_identity(settings),
             root_certificates=self.root_certificates,
             sign=partial(certificates.sign, settings.pki_dir, self.parts.clock.patience),
+            aggregated=self.parts.gateway,
             version=settings.minor.git_version,
         )
         self._working.push_async_callback(manager.close)

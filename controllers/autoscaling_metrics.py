@@ -1,58 +1,64 @@
-"""autoscaling_metrics: asks metrics.k8s.io what pods use, and proposes the replicas for one metric of an autoscaler."""
+"""autoscaling_metrics: proposes the replicas for one metric of a HorizontalPodAutoscaler, by the type of the metric."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from aio_apiserver.controllers.autoscaling_targets import Selects
-from aio_apiserver.controllers.decisions import autoscaler_status, pod_usage
+from msgspec import Struct
+
+from aio_apiserver.controllers.autoscaling_sources import MetricSources
+from aio_apiserver.controllers.decisions import autoscaler_status, pod_usage, value_targets
+from aio_apiserver.controllers.decisions.autoscaler_status import uses_average
 from aio_apiserver.controllers.decisions.pod_usage import (
     AverageUtilization,
     AverageValue,
     PodMetric,
     Proposal,
+    Tolerances,
     Uncountable,
     UsageTarget,
 )
 from aio_apiserver.controllers.decisions.pods import seconds
-from aio_apiserver.controllers.runtime.client import ControllerClient, NotServed
-from aio_apiserver.controllers.runtime.places import POD_METRICS
-from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.machinery.selectors import texts
 from aio_apiserver.storage.stored_object import Object
 
-_NOT_SERVED = "the server could not find the requested resource (get pods.metrics.k8s.io)"
 
+class ScaledPods(Struct, frozen=True):
+    """The pods of a target, and the replicas in the spec and in the status of its scale."""
 
-async def proposal(
-    client: ControllerClient,
-    autoscaler: Object,
-    metric: Object,
-    current: int,
-    pods: Sequence[Object],
-    selects: Selects,
-    *,
-    now: float,
-) -> Proposal:
-    """The replicas for a metric. Raises Uncountable."""
-    source = autoscaler_status.source_of(metric)
-    if source is None:
-        raise Uncountable(autoscaler_status.no_such_api(metric))
-    resource, container, target = source["name"], source.get("container", ""), source["target"]
-    is_plain = target.get("averageValue") is not None
-    try:
-        metrics = await _measured(client, autoscaler["metadata"]["namespace"], selects, resource, container)
+    namespace: str
+    selector: str
+    pods: Sequence[Object]
+    wanted: int
+    present: int
+    tolerances: Tolerances
+    now: float
+
+    def propose(
+        self, metrics: Mapping[str, PodMetric], gauge: Callable[[], UsageTarget], *, is_cpu: bool = False
+    ) -> Proposal:
+        """The replicas for the metrics of single pods. Raises Uncountable."""
         return pod_usage.propose(
-            current,
-            pods,
-            metrics,
-            partial(_gauge, target, pods, resource, container),
-            is_cpu=resource == "cpu",
-            tolerances=autoscaler_status.tolerances(autoscaler["spec"].get("behavior")),
-            now=now,
+            self.wanted, self.pods, metrics, gauge, is_cpu=is_cpu, tolerances=self.tolerances, now=self.now
         )
+
+
+async def proposal(sources: MetricSources, metric: Object, target: ScaledPods) -> Proposal:
+    """The replicas for a metric. Raises Uncountable."""
+    return await _BY_TYPE[metric["type"]](sources, metric, target)
+
+
+async def _of_resource(sources: MetricSources, metric: Object, scaled: ScaledPods) -> Proposal:
+    source = autoscaler_status.source_of(metric)
+    resource, container, target = source["name"], source.get("container", ""), source["target"]
+    try:
+        metrics = await _measured(sources, scaled, resource, container)
+        gauge = partial(_gauge, target, scaled.pods, resource, container)
+        return scaled.propose(metrics, gauge, is_cpu=resource == "cpu")
     except Uncountable as exc:
-        raise Uncountable(f"failed to get {resource} {'usage' if is_plain else 'utilization'}: {exc}") from exc
+        failed = "usage" if uses_average(metric) else "utilization"
+        raise Uncountable(f"failed to get {resource} {failed}: {exc}") from exc
 
 
 def _gauge(target: Mapping[str, Any], pods: Sequence[Object], resource: str, container: str) -> UsageTarget:
@@ -62,16 +68,14 @@ def _gauge(target: Mapping[str, Any], pods: Sequence[Object], resource: str, con
 
 
 async def _measured(
-    client: ControllerClient, namespace: str, selects: Selects, resource: str, container: str
+    sources: MetricSources, scaled: ScaledPods, resource: str, container: str
 ) -> Mapping[str, PodMetric]:
     """What the selected pods use of a resource, in all or in one container. Raises Uncountable."""
     failed = f"unable to get metrics for resource {resource}"
     try:
-        listed = await client.list(POD_METRICS, namespace)
-    except errors.StatusError as exc:
-        why = _NOT_SERVED if isinstance(exc, NotServed) else str(exc)
-        raise Uncountable(f"{failed}: unable to fetch metrics from resource metrics API: {why}") from exc
-    found = [one for one in listed if selects(one["metadata"].get("labels") or {})]
+        found = await sources.resources(scaled.namespace, scaled.selector)
+    except Uncountable as exc:
+        raise Uncountable(f"{failed}: {exc}") from exc
     if not found:
         raise Uncountable(f"{failed}: no metrics returned from resource metrics API")
     return dict(_metrics(found, resource, container))
@@ -84,3 +88,52 @@ def _metrics(listed: Sequence[Object], resource: str, container: str) -> Iterato
         if counted and all(resource in usage for usage in counted):
             value = sum(pod_usage.thousandths(usage[resource]) for usage in counted)
             yield one["metadata"]["name"], PodMetric(value, seconds(one["timestamp"]), durations.parse(one["window"]))
+
+
+async def _of_pods(sources: MetricSources, metric: Object, scaled: ScaledPods) -> Proposal:
+    about, target = metric["pods"]["metric"], metric["pods"]["target"]
+    try:
+        values = await sources.of_pods(scaled.namespace, about, scaled.selector, scaled.pods)
+    except Uncountable as exc:
+        raise Uncountable(f"unable to get metric {about['name']}: {exc}") from exc
+    metrics = {name: PodMetric(value, scaled.now, 0.0) for name, value in values.items()}
+    return scaled.propose(metrics, lambda: AverageValue(pod_usage.thousandths(target["averageValue"])))
+
+
+async def _of_object(sources: MetricSources, metric: Object, scaled: ScaledPods) -> Proposal:
+    about, described = metric["object"]["metric"], metric["object"]["describedObject"]
+    try:
+        amount = await sources.of_object(scaled.namespace, about, described)
+    except Uncountable as exc:
+        # kube-controller-manager has the error and the object in this order.
+        text = f"{described['kind']} on {scaled.namespace} {described['name']}/{exc}"
+        raise Uncountable(f"unable to get metric {about['name']}: {text}") from exc
+    return _of_amount(metric, amount, scaled)
+
+
+async def _external(sources: MetricSources, metric: Object, scaled: ScaledPods) -> Proposal:
+    about = metric["external"]["metric"]
+    try:
+        amount = value_targets.total(await sources.external(scaled.namespace, about))
+    except Uncountable as exc:
+        which = f"{scaled.namespace}/{about['name']}/{texts.go_text(about.get('selector'))}"
+        raise Uncountable(f"unable to get external metric {which}: {exc}") from exc
+    return _of_amount(metric, amount, scaled)
+
+
+def _of_amount(metric: Object, amount: int, scaled: ScaledPods) -> Proposal:
+    target = autoscaler_status.source_of(metric)["target"]
+    if uses_average(metric):
+        average = pod_usage.thousandths(target["averageValue"])
+        return value_targets.for_average(amount, average, scaled.present, scaled.tolerances)
+    value = pod_usage.thousandths(target["value"])
+    return value_targets.for_value(amount, value, scaled.wanted, scaled.pods, scaled.tolerances)
+
+
+_BY_TYPE: Mapping[str, Callable[[MetricSources, Object, ScaledPods], Awaitable[Proposal]]] = {
+    "Resource": _of_resource,
+    "ContainerResource": _of_resource,
+    "Pods": _of_pods,
+    "Object": _of_object,
+    "External": _external,
+}

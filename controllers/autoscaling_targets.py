@@ -17,7 +17,7 @@ _NO_SUBRESOURCE = "the server could not find the requested resource"
 async def scale_of(client: ControllerClient, autoscaler: Object) -> tuple[ResourcePath, Object]:
     """The path of the target's scale, and the scale. Raises StatusError."""
     reference = autoscaler["spec"]["scaleTargetRef"]
-    place = _place(client, reference.get("apiVersion", ""), reference["kind"])
+    place = place_of(client, reference.get("apiVersion", ""), reference["kind"])
     path = place.part("scale")
     if client.served.get(path) is None:
         raise errors.StatusError(_NO_SUBRESOURCE)
@@ -27,7 +27,8 @@ async def scale_of(client: ControllerClient, autoscaler: Object) -> tuple[Resour
     return path, found
 
 
-def _place(client: ControllerClient, api_version: str, kind: str) -> ResourcePath:
+def place_of(client: ControllerClient, api_version: str, kind: str) -> ResourcePath:
+    """The resource of a kind. Raises StatusError."""
     group = api_version.rpartition("/")[0]
     for place in client.resources("get"):
         if place.group == group and client.at(place).kind.kind == kind:

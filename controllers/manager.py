@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
+from aio_apiserver.controllers.runtime.aggregated import AggregatedServers
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk, Sign
 from aio_apiserver.controllers.runtime.election import Election
@@ -63,6 +64,7 @@ class Manager:
         identity: str,
         root_certificates: RootCertificates,
         sign: Sign,
+        aggregated: AggregatedServers,
         version: str,
     ) -> None:
         self._names = names.enabled(given)
@@ -74,6 +76,8 @@ class Manager:
         self._identity = identity
         self._root_certificates = root_certificates
         self._sign = sign
+        self._aggregated = aggregated
+        self._is_simulated = False
         self._elections: list[Election] = []
         self._leading: list[Controller] = []
         self._tasks = Tasks()
@@ -95,6 +99,7 @@ class Manager:
 
     def start(self, simulation: Simulation | None = None) -> None:
         """Run the controllers as soon as this server gets the lease, and a simulated cluster if there is one."""
+        self._is_simulated = simulation is not None
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
         if simulation is not None:
@@ -115,7 +120,16 @@ class Manager:
         """Run all controllers until cancelled."""
         informers = Informers(self._served, self._clock)
         client = ControllerClient(self._served, self._flow, informers.expect, authenticated(_USER), MANAGER)
-        desk = Desk(client, informers, self._clock, limits, self._root_certificates, self._sign)
+        desk = Desk(
+            client,
+            informers,
+            self._clock,
+            limits,
+            self._root_certificates,
+            self._sign,
+            self._aggregated,
+            self._is_simulated,
+        )
         controllers = make(desk)
         self._leading.extend(controllers)
         try:

@@ -4,10 +4,13 @@ Must hold: the controller evaluates an autoscaler every 15 seconds. A change in 
 """
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from msgspec import Struct, field
 
 from aio_apiserver.controllers import autoscaling_metrics, autoscaling_targets
+from aio_apiserver.controllers.autoscaling_metrics import ScaledPods
+from aio_apiserver.controllers.autoscaling_sources import MetricSources
 from aio_apiserver.controllers.decisions import autoscaler_status as rules
 from aio_apiserver.controllers.decisions import events, scaling_limits
 from aio_apiserver.controllers.decisions.pod_usage import Uncountable
@@ -16,7 +19,7 @@ from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import AUTOSCALERS, PODS
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.errors import BadRequest, StatusError
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 
@@ -27,6 +30,7 @@ _NO_SCALE = "the HPA controller was unable to get the target's current scale: "
 _NO_UPDATE = "the HPA controller was unable to update the target scale: "
 _NO_COUNT = "the HPA was unable to compute the replica count: "
 _NO_SELECTOR = ("InvalidSelector", "the HPA target's scale is missing a selector")
+_WRONG_SELECTOR = "couldn't convert selector into a corresponding internal selector object: "
 _AT_ZERO = ("ScalingDisabled", "scaling is disabled since the replica count of the target is zero")
 
 
@@ -59,7 +63,7 @@ class _Round(Struct):
 
 
 class HorizontalPodAutoscalers(Controller):
-    """Scales by the usage of CPU and memory that metrics.k8s.io reports."""
+    """Scales by the metrics of resources, pods, objects, and systems outside of the cluster."""
 
     name = "horizontalpodautoscaler-controller"
     account = "horizontal-pod-autoscaler"
@@ -135,14 +139,13 @@ class HorizontalPodAutoscalers(Controller):
 
     async def _proposed(self, found: _Round) -> tuple[int, str]:
         """The most replicas that a metric asks for, and that metric. Raises _Undecided."""
-        pods, selects = self._selected(found)
+        target = self._selected(found)
+        sources = MetricSources(self.client, self.desk.aggregated, self.desk.is_simulated)
         metrics = found.autoscaler["spec"].get("metrics") or []
         current, best, name, failures = found.bounds.current, 0, "", list[tuple[str, str, str]]()
         for metric in metrics:
             try:
-                made = await autoscaling_metrics.proposal(
-                    self.client, found.autoscaler, metric, current, pods, selects, now=found.now
-                )
+                made = await autoscaling_metrics.proposal(sources, metric, target)
             except Uncountable as exc:
                 reason = f"FailedGet{metric['type']}Metric"
                 self._say(found.autoscaler, reason, str(exc))
@@ -162,21 +165,27 @@ class HorizontalPodAutoscalers(Controller):
         found.report(rules.ACTIVE, True, "ValidMetricFound", text)
         return best, name
 
-    def _selected(self, found: _Round) -> tuple[Sequence[Object], autoscaling_targets.Selects]:
+    def _selected(self, found: _Round) -> ScaledPods:
         """The pods of the target. Raises _Undecided when other autoscalers have some of them."""
         text = autoscaling_targets.selector_of(found.scale)
         if not text:
             self._refuse(found, "SelectorRequired", "selector is required", *_NO_SELECTOR)
+        try:
+            selects = autoscaling_targets.selects(text)
+        except BadRequest as exc:
+            why = _WRONG_SELECTOR + str(exc)
+            self._refuse(found, "InvalidSelector", why, "InvalidSelector", why)
         namespace, key = found.autoscaler["metadata"]["namespace"], key_of(found.autoscaler)
         self._selectors[key] = text
-        selects = autoscaling_targets.selects(text)
         pods = [pod for pod in self._pods.in_namespace(namespace) if selects(_labels(pod))]
         rivals = sorted({key, *self._rivals(namespace, pods)})
         if len(rivals) > 1:
             names = " ".join(f"{{{one.replace('/', ' ')}}}" for one in rivals)
             why = f"pods by selector {text} are controlled by multiple HPAs: [{names}]"
             self._refuse(found, "AmbiguousSelector", why, "AmbiguousSelector", why)
-        return pods, selects
+        present = int((found.scale.get("status") or {}).get("replicas") or 0)
+        tolerances = rules.tolerances(found.autoscaler["spec"].get("behavior"))
+        return ScaledPods(namespace, text, pods, found.bounds.current, present, tolerances, found.now)
 
     def _rivals(self, namespace: str, pods: Sequence[Object]) -> Sequence[str]:
         """The autoscalers of a namespace that select some of the pods."""
@@ -184,7 +193,7 @@ class HorizontalPodAutoscalers(Controller):
         tests = {key: autoscaling_targets.selects(text) for key, text in near.items()}
         return [key for key, selects in tests.items() if any(selects(_labels(pod)) for pod in pods)]
 
-    def _refuse(self, found: _Round, event: str, text: str, reason: str, message: str) -> None:
+    def _refuse(self, found: _Round, event: str, text: str, reason: str, message: str) -> NoReturn:
         self._say(found.autoscaler, event, text)
         found.report(rules.ACTIVE, False, reason, message)
         self._say(found.autoscaler, "FailedComputeMetricsReplicas", text)

@@ -1,11 +1,14 @@
 """Gateway: sends requests for versions of aggregated servers to them, and all others to the handlers of this server.
 
+Controllers ask those servers through it, too.
+
 Most servers have no APIServices of that sort. So the proxy is imported, and its connections are opened, with the first
 one.
 
 Must hold: while no APIService names another server, a request costs one test of an empty mapping.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -14,6 +17,8 @@ from aio_apiserver.apiserver.aggregation.proxy_certificate import ProxyCertifica
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.controllers.runtime.aggregated import RemoteAnswer
+from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
 from aio_apiserver.storage.clock import Clock
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 
 _OPENAPI3 = "/openapi/v3/"
+_NO_SUCH_VERSION = RemoteAnswer(404, b"404 page not found\n")
 
 
 class Gateway:
@@ -60,6 +66,20 @@ class Gateway:
     async def check(self, registration: Registration) -> str:
         """The problem of a server; empty when it is available."""
         return await self._servers.check(registration)
+
+    def versions_of(self, group: str) -> Sequence[str]:
+        """The versions of a group that APIServices with a service name, the preferred one first."""
+        found = [one for one in self._registrations.by_version.values() if one.group == group]
+        return [one.version for one in sorted(found, key=lambda one: -one.version_priority)]
+
+    async def ask(self, user: UserInfo, group: str, version: str, path: str) -> RemoteAnswer:
+        """The answer to a controller's GET. Without such a version it is 404, without an answer 503."""
+        registration = self._registrations.by_version.get((group, version))
+        if registration is None:
+            return _NO_SUCH_VERSION
+        from aio_apiserver.apiserver.aggregation import proxy
+
+        return await proxy.ask(user, registration, self._servers, path, forwards_uid=self._tells_uid)
 
     def before(self, handler: Handler) -> Handler:
         """The handler of paths below /apis/: forwards requests for versions of APIServices, and calls `handler` for

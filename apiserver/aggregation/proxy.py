@@ -5,16 +5,18 @@ of the client are not forwarded. Failures are plain texts, as in kube-apiserver.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.handlers import reverse_proxy
+from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.apiserver.tls.bundles import NoTrust
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.controllers.runtime.aggregated import RemoteAnswer
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration
@@ -23,6 +25,8 @@ from aio_apiserver.registry.groups.apiregistration.service_resolver import Unres
 UNAVAILABLE = "service unavailable\n"
 _DISCOVERY_SECONDS = 5.0
 _DISCOVERY_PARTS = 3
+_ASKING_SECONDS = 60.0
+_JSON: Mapping[str, str] = {hdrs.ACCEPT: "application/json"}
 _PLAIN_IN_KEYS = "!#$%&'*+-.^_`|~"
 """Characters that a header name may contain beside letters and digits, without `%`, which escapes others."""
 
@@ -54,6 +58,20 @@ async def pass_on(
     except TimeoutError:
         why = "error trying to reach service: context deadline exceeded\n"
         return responses.text(context, why, status=503)
+
+
+async def ask(
+    user: UserInfo, registration: Registration, servers: RemoteServers, path: str, *, forwards_uid: bool
+) -> RemoteAnswer:
+    """The answer to a GET of this process for a user. A server that does not answer counts as a 503."""
+    if not registration.is_available:
+        return RemoteAnswer(503, UNAVAILABLE.encode())
+    headers = tuple(users_headers(user, forwards_uid=forwards_uid))
+    try:
+        answer = await servers.get(registration, path, headers=_JSON, user=headers, seconds=_ASKING_SECONDS)
+    except Unreachable as exc:
+        return RemoteAnswer(503, f"error trying to reach service: {exc}\n".encode())
+    return RemoteAnswer(answer.status, answer.body)
 
 
 def users_headers(user: UserInfo, *, forwards_uid: bool) -> Iterator[tuple[str, str]]:

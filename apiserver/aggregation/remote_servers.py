@@ -28,7 +28,7 @@ _CONNECT_SECONDS = 30.0
 _MORE_TRIES = 4
 _MOST_BYTES = 64 * 1024 * 1024
 _WELL = range(200, 300)
-AGGREGATOR: Mapping[str, str] = {"X-Remote-User": "system:kube-aggregator", "X-Remote-Group": "system:masters"}
+AGGREGATOR = (("X-Remote-User", "system:kube-aggregator"), ("X-Remote-Group", "system:masters"))
 """The user of requests that this server makes itself."""
 
 
@@ -85,14 +85,20 @@ class RemoteServers:
         return failure if all(others) else ""
 
     async def get(
-        self, registration: Registration, path: str, *, headers: Mapping[str, str], seconds: float = _DISCOVERY_SECONDS
+        self,
+        registration: Registration,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        user: Sequence[tuple[str, str]] = AGGREGATOR,
+        seconds: float = _DISCOVERY_SECONDS,
     ) -> Document:
-        """A document of a server. Raises Unreachable."""
+        """A document of a server, for the user that some headers name. Raises Unreachable."""
         try:
             async with asyncio.timeout(seconds):
                 location = await self.location(registration, path)
                 url = f"https://{location.authority}{path}"
-                sent_headers = CIMultiDict({**AGGREGATOR, **headers})
+                sent_headers = CIMultiDict([*user, *headers.items()])
                 async with self.of(registration).request(location, hdrs.METH_GET, url, headers=sent_headers) as answer:
                     return Document(answer.status, dict(answer.headers), await _read(answer))
         except TimeoutError as exc:

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.controllers.decisions.pod_usage import Gauged, Tolerances
-from aio_apiserver.registry.base import conditions, objects
+from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import MILLI, Quantity, QuantityFormat
+from aio_apiserver.registry.machinery.selectors import texts
 from aio_apiserver.storage.stored_object import Object
 
 ABLE, ACTIVE, LIMITED = "AbleToScale", "ScalingActive", "ScalingLimited"
-_SOURCES: Mapping[str, str] = {"Resource": "resource", "ContainerResource": "containerResource"}
+_NAMING = ("name", "container", "metric", "describedObject")
+"""The members of a metric that its entry in the status repeats."""
 
 
 def report(status: Object, kind: str, *, is_true: bool, why: tuple[str, str], now: str) -> None:
@@ -20,22 +22,36 @@ def report(status: Object, kind: str, *, is_true: bool, why: tuple[str, str], no
     conditions.put(status, {"type": kind, "status": value, "reason": reason, "message": message}, now=now)
 
 
-def source_of(metric: Object) -> Object | None:
-    """The source of a metric of resources; None for other metrics."""
-    name = _SOURCES.get(metric["type"])
-    return metric[name] if name is not None else None
+def source_of(metric: Object) -> Object:
+    """The part of a metric that belongs to its type."""
+    source: Object = metric[_member(metric)]
+    return source
+
+
+def _member(metric: Object) -> str:
+    name = str(metric["type"])
+    return name[0].lower() + name[1:]
+
+
+def uses_average(metric: Object) -> bool:
+    """Whether the target is an average of the pods: not a percentage, and not a value for all of them."""
+    target: Object = source_of(metric)["target"]
+    if metric["type"] == "Object" and target.get("type") == "Value":
+        return False
+    return target.get("averageValue") is not None
 
 
 def measured(metric: Object, gauged: Gauged) -> Object:
     """A metric's entry in the status."""
-    name = _SOURCES[metric["type"]]
-    source = metric[name]
-    form = QuantityFormat.BINARY if source["name"] == "memory" else QuantityFormat.DECIMAL
-    current: Object = {"averageValue": str(Quantity(gauged.average, MILLI, form))}
+    source = source_of(metric)
+    form = QuantityFormat.BINARY if source.get("name") == "memory" else QuantityFormat.DECIMAL
+    is_average = uses_average(metric) or gauged.utilization is not None
+    amount = str(Quantity(gauged.average, MILLI, form))
+    current: Object = {"averageValue" if is_average else "value": amount}
     if gauged.utilization is not None:
         current["averageUtilization"] = gauged.utilization
-    named = {member: source[member] for member in ("name", "container") if member in source}
-    return {"type": metric["type"], name: {**named, "current": current}}
+    named = {member: source[member] for member in _NAMING if member in source}
+    return {"type": metric["type"], _member(metric): {**named, "current": current}}
 
 
 UNMEASURED: Object = {"type": ""}
@@ -44,37 +60,36 @@ UNMEASURED: Object = {"type": ""}
 
 def metric_name(metric: Object) -> str:
     """A metric in the reasons of events."""
-    source = source_of(metric) or {}
-    if source["target"].get("averageValue") is not None:
+    source, kind = source_of(metric), metric["type"]
+    if kind == "Pods":
+        return f"pods metric {source['metric']['name']}"
+    if kind == "Object" and not uses_average(metric):
+        return f"{source['describedObject']['kind']} metric {source['metric']['name']}"
+    if kind in ("Object", "External"):
+        return f"external metric {source['metric']['name']}({texts.go_text(source['metric'].get('selector'))})"
+    if uses_average(metric):
         return f"{source['name']} resource"
-    container = "container " if metric["type"] == "ContainerResource" else ""
+    container = "container " if kind == "ContainerResource" else ""
     return f"{source['name']} {container}resource utilization (percentage of request)"
 
 
 def failure(metric: Object, why: str) -> str:
     """The error of a metric among those of an autoscaler."""
     source = source_of(metric)
-    if source is None:
-        names: Mapping[str, Any] = metric.get("external") or {}
-        of = objects.get(names, "metric.name", "") + " external metric" if names else f"{metric['type'].lower()} metric"
-        return f"failed to get {of} value: {why}"
-    if metric["type"] == "ContainerResource":
-        return f"failed to get {source['container']} container metric value: {why}"
-    return f"failed to get {source['name']} resource metric value: {why}"
-
-
-def no_such_api(metric: Object) -> str:
-    """Why metrics of pods, objects and other systems have no value: the server has no API for them."""
-    name = objects.get(metric, f"{metric['type'].lower()}.metric.name", "")
-    if metric["type"] == "External":
-        return (
-            f"unable to get external metric {name}: unable to fetch metrics from external metrics API: "
-            "the server could not find the requested resource"
-        )
-    return (
-        f"unable to get metric {name}: unable to fetch metrics from custom metrics API: "
-        "no custom metrics API (custom.metrics.k8s.io) registered"
-    )
+    name = (source.get("metric") or source)["name"]
+    is_average = uses_average(metric)
+    match metric["type"]:
+        case "Pods":
+            return f"failed to get pods metric value: {why}"
+        case "Object":
+            return f"failed to get object metric value: {f'failed to get {name} object metric: ' * is_average}{why}"
+        case "External":
+            which = f"{name} external metric" if is_average else f"external metric {name}"
+            return f"failed to get {name} external metric value: failed to get {which}: {why}"
+        case "ContainerResource":
+            return f"failed to get {source['container']} container metric value: {why}"
+        case _:
+            return f"failed to get {name} resource metric value: {why}"
 
 
 def tolerances(behavior: Mapping[str, Any] | None) -> Tolerances:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.controllers.runtime.aggregated import AggregatedServers
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
@@ -52,7 +53,7 @@ Sign = Callable[[bytes, Sequence[str], float], bytes]
 
 
 class Desk(Struct, frozen=True):
-    """The parts that controllers share."""
+    """The parts that controllers share. is_simulated: whether the cluster of this server is simulated."""
 
     client: ControllerClient
     informers: Informers
@@ -60,6 +61,8 @@ class Desk(Struct, frozen=True):
     limits: Limits
     root_certificates: RootCertificates
     sign: Sign
+    aggregated: AggregatedServers
+    is_simulated: bool
 
     def now(self) -> str:
         return timestamp(self.clock.now())

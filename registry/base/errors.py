@@ -267,14 +267,15 @@ class TooManyRequests(StatusError):
 class ServerResponse(StatusError):
     """The answer of another server that is not a Status: its code and its text."""
 
-    def __init__(self, code: int, resource: GroupResource, name: str, text: str) -> None:
+    def __init__(self, code: int, resource: GroupResource, name: str, text: str, *, verb: str = "") -> None:
         reason, message = _OF_SERVERS.get(code, ("", ""))
         if not reason and code >= 500:
             reason = "InternalError"
             message = f"an error on the server ({quote(text)}) has prevented the request from succeeding"
         unknown = f"the server responded with the status code {code} but did not return more information"
         message = message or text or unknown
-        super().__init__(f"{message} ( {resource} {name})", details=_details(resource, name))
+        about = f"{verb} {resource} {name}".rstrip()
+        super().__init__(f"{message} ({about})", details=_details(resource, name))
         self.code = code
         self.reason = reason
 

@@ -58,11 +58,13 @@ SCHEMA = {
 class Extension:
     """Answers, and records requests. `fails`: it answers with failures. `hangs_up`: it closes the connection.
 
-    `redirects`: the status and the target that every request gets.
+    `redirects`: the status and the target that every request gets. `documents`: the answers by path.
     """
 
-    def __init__(self, *, is_modern: bool = True) -> None:
+    def __init__(self, *, is_modern: bool = True, documents: Mapping[str, Any] | None = None) -> None:
         self.is_modern = is_modern
+        self.documents = _DOCUMENTS if documents is None else documents
+        self.targets: list[str] = []
         self.fails = False
         self.asked: list[tuple[str, str, Mapping[str, Sequence[str]]]] = []
         self.go_on = asyncio.Event()
@@ -78,6 +80,7 @@ class Extension:
         names = {name.lower() for name in request.headers}
         headers = {name: request.headers.getall(name) for name in names}
         self.asked.append((request.method, request.path, headers))
+        self.targets.append(request.path_qs)
         if self.fails:
             return web.Response(status=500)
         if self.hangs_up:
@@ -97,7 +100,7 @@ class Extension:
             items = [{"metadata": {"name": GROUP}, "versions": [DISCOVERY]}]
             told = {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
             return web.Response(body=orjson.dumps(told), headers={"Content-Type": AGGREGATED})
-        document = _DOCUMENTS.get(request.path)
+        document = self.documents.get(request.path)
         if document is None:
             return web.Response(status=404, text="404 page not found\n")
         return web.Response(body=orjson.dumps(document), content_type="application/json")
@@ -166,7 +169,11 @@ _DOCUMENTS: Mapping[str, Any] = {
 
 @asynccontextmanager
 async def extension(
-    authority: Authority, *, wants_certificate: bool = False, is_modern: bool = True
+    authority: Authority,
+    *,
+    wants_certificate: bool = False,
+    is_modern: bool = True,
+    documents: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Extension]:
     """An extension server on a free port."""
     files = authority.issue("extension", NAMES)
@@ -175,7 +182,7 @@ async def extension(
     if wants_certificate:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(authority.file)
-    served = Extension(is_modern=is_modern)
+    served = Extension(is_modern=is_modern, documents=documents)
     runner = web.ServerRunner(web.Server(served.handle), shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)

@@ -1,11 +1,9 @@
 """Columns: the table columns of admission policies, policy bindings and webhook configurations."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import UNSET
+from aio_apiserver.registry.machinery.selectors import texts
 from aio_apiserver.storage.stored_object import Object
 
 WEBHOOK_CONFIGURATIONS = table_of(
@@ -39,21 +37,7 @@ def _parameters(binding: Object, _now: float) -> str:
     if reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{reference['name']}"
     selector = reference.get("selector")
-    return UNSET if selector is None else _go_selector(selector)
-
-
-def _go_selector(selector: Mapping[str, Any]) -> str:
-    """A label selector as Go prints the struct."""
-    labels = "".join(f"{name}: {text}," for name, text in sorted((selector.get("matchLabels") or {}).items()))
-    expressions = "".join(
-        f"LabelSelectorRequirement{{Key:{one['key']},Operator:{one['operator']},"
-        f"Values:[{' '.join(one.get('values') or ())}],}},"
-        for one in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
+    return UNSET if selector is None else texts.go_text(selector)
 
 
 ADMISSION_POLICY_BINDINGS = table_of(

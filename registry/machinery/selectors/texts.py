@@ -1,7 +1,7 @@
 """texts: label selectors, and plain maps that select by labels, as the text that a query says (`a=b,c in (d)`).
 
-Pure. The status of a Scale and the cells of tables are made with it. Must hold: requirements stand in the order of
-their keys.
+Pure. The status of a Scale and the cells of tables are made with it. Messages show selectors as Go does. Must hold:
+requirements stand in the order of their keys.
 """
 
 from collections.abc import Mapping
@@ -32,3 +32,19 @@ def _expression_text(expression: Mapping[str, Any]) -> str:
             return f"{key}"
         case _:
             return f"!{key}"
+
+
+def go_text(selector: Mapping[str, Any] | None) -> str:
+    """A label selector as Go prints the struct."""
+    if selector is None:
+        return "nil"
+    labels = "".join(f"{name}: {text}," for name, text in sorted((selector.get("matchLabels") or {}).items()))
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{one['key']},Operator:{one['operator']},"
+        f"Values:[{' '.join(one.get('values') or ())}],}},"
+        for one in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )

@@ -16,7 +16,7 @@ from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
 
 PREFIX = "simulate.aio-apiserver/"
-USAGE = f"{PREFIX}usage"
+USAGE, METRICS, EXTERNAL_METRICS = f"{PREFIX}usage", f"{PREFIX}metrics", f"{PREFIX}external-metrics"
 _MEASURED = ("cpu", "memory")
 _MOST_EXIT_CODE, _MOST_DIGITS = 255, 3
 
@@ -52,11 +52,17 @@ def _is_map(text: str) -> bool:
     return isinstance(found, dict) and all(isinstance(one, str) for one in found.values())
 
 
-def amounts(text: str) -> Mapping[str, str]:
-    """The CPU and memory of a text such as `cpu=250m,memory=64Mi`. The result is empty when a part is wrong."""
+def values(text: str) -> Mapping[str, str]:
+    """The quantities of a text such as `requests=30,queue=1500m`. The result is empty when a part is wrong."""
     parts = [one.strip().partition("=") for one in text.split(",")] if text else []
     found = {name: amount for name, _, amount in parts}
-    return found if all(name in _MEASURED and _is_amount(amount) for name, amount in found.items()) else {}
+    return found if all(name and _is_amount(amount) for name, amount in found.items()) else {}
+
+
+def amounts(text: str) -> Mapping[str, str]:
+    """The CPU and memory of a text such as `cpu=250m,memory=64Mi`. The result is empty when a part is wrong."""
+    found = values(text)
+    return found if all(name in _MEASURED for name in found) else {}
 
 
 def _is_amount(text: str) -> bool:
@@ -70,6 +76,7 @@ _DURATION = ValueForm("a duration such as `3s` or `1m30s`", _is_duration)
 _EXIT_CODE = ValueForm("a number from 0 to 255", is_exit_code)
 _TEXT = ValueForm("any text", lambda _text: True)
 _AMOUNTS = ValueForm("amounts such as `cpu=250m,memory=64Mi`", lambda text: bool(amounts(text)))
+_VALUES = ValueForm("values such as `requests=30,queue=1500m`", lambda text: bool(values(text)))
 _FILES = ValueForm("a JSON map of paths and texts", _is_map)
 _TRUE = _choice("true")
 
@@ -82,6 +89,9 @@ class SimulationAnnotation(Struct, frozen=True):
     meaning: str
 
 
+_METRICS = SimulationAnnotation(
+    "metrics", _VALUES, "the values of the object's metrics, for the metrics Pods and Object of autoscalers"
+)
 POD_PHASES = ("Running", "Succeeded", "Failed", "CrashLoopBackOff", "ImagePullBackOff", "NotReady", "Pending")
 _POD = (
     SimulationAnnotation("phase", _choice(*POD_PHASES), "the state that the pod gets, independent of its containers"),
@@ -103,6 +113,7 @@ _POD = (
         "the CPU and memory that the pod uses, in equal parts by its containers; without it half of the requests, "
         "and `10m` and `16Mi` for containers without requests",
     ),
+    _METRICS,
 )
 _NODE = (
     SimulationAnnotation("node", _TRUE, "marks the node as simulated"),
@@ -124,11 +135,19 @@ _VOLUME = (
 _ADDRESS = (
     SimulationAnnotation("phase", _choice("Ready", "Pending"), "`Pending` for no address"),
     SimulationAnnotation("delay", _DURATION, "the time until the address is there"),
+    _METRICS,
+)
+_NAMESPACE = (
+    _METRICS,
+    SimulationAnnotation(
+        "external-metrics", _VALUES, "the values of External metrics for autoscalers in the namespace"
+    ),
 )
 
 ANNOTATIONS: Mapping[tuple[str, str], Sequence[SimulationAnnotation]] = {
     ("", "pods"): _POD,
     ("", "nodes"): _NODE,
+    ("", "namespaces"): _NAMESPACE,
     ("", "services"): _ADDRESS,
     ("networking.k8s.io", "ingresses"): _ADDRESS,
     ("", "persistentvolumeclaims"): _VOLUME,
@@ -169,6 +188,7 @@ of unknown annotations, and of values that are not allowed. The simulation ignor
 _SHOWN = {
     "pods": "Pod",
     "nodes": "Node",
+    "namespaces": "Namespace",
     "services": "Service, Ingress",
     "persistentvolumeclaims": "PersistentVolumeClaim, StorageClass",
 }

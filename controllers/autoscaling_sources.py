@@ -1,0 +1,172 @@
+"""autoscaling_sources: asks the metrics APIs for an autoscaler: metrics.k8s.io, custom and external metrics.
+
+An aggregated server answers where an APIService names one. A simulated cluster without one has the values of
+annotations. Amounts are in thousandths.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+from msgspec import Struct
+
+from aio_apiserver.controllers import autoscaling_targets
+from aio_apiserver.controllers.decisions.pod_usage import Uncountable, thousandths
+from aio_apiserver.controllers.decisions.pods import phase
+from aio_apiserver.controllers.runtime.aggregated import AggregatedServers, RemoteAnswer
+from aio_apiserver.controllers.runtime.client import ControllerClient, NotServed
+from aio_apiserver.controllers.runtime.places import NAMESPACES, POD_METRICS, PODS
+from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.machinery.selectors.texts import selector_text
+from aio_apiserver.registry.plugins.simulation import annotations
+from aio_apiserver.storage.stored_object import Object
+
+CUSTOM, EXTERNAL = "custom.metrics.k8s.io", "external.metrics.k8s.io"
+_CUSTOM_VERSIONS, _EXTERNAL_VERSION = ("v1beta2", "v1beta1"), "v1beta1"
+_FROM_CUSTOM = "unable to fetch metrics from custom metrics API: "
+_FROM_EXTERNAL = "unable to fetch metrics from external metrics API: "
+_FROM_RESOURCES = "unable to fetch metrics from resource metrics API: "
+_NO_CUSTOM = f"{_FROM_CUSTOM}no custom metrics API ({CUSTOM}) registered"
+_NOT_ONE = "the custom metrics API server returned {} results when we asked for exactly one"
+_OK = 200
+
+
+class MetricSources(Struct, frozen=True):
+    """The metrics of one cluster. is_simulated: whether annotations count."""
+
+    client: ControllerClient
+    aggregated: AggregatedServers
+    is_simulated: bool
+
+    async def resources(self, namespace: str, selector: str) -> Sequence[Object]:
+        """The PodMetrics of selected pods. Raises Uncountable."""
+        try:
+            listed = await self.client.list(POD_METRICS, namespace)
+        except NotServed:
+            segments = ("namespaces", namespace, "pods")
+            try:
+                found = await self._remote_object(
+                    POD_METRICS.group, POD_METRICS.version, segments, labelSelector=selector
+                )
+            except errors.StatusError as exc:
+                raise Uncountable(_FROM_RESOURCES + str(exc)) from exc
+            return _items(found)
+        except errors.StatusError as exc:
+            raise Uncountable(_FROM_RESOURCES + str(exc)) from exc
+        selects = autoscaling_targets.selects(selector)
+        return [one for one in listed if selects(one["metadata"].get("labels") or {})]
+
+    async def of_pods(self, namespace: str, metric: Object, selector: str, pods: Sequence[Object]) -> Mapping[str, int]:
+        """The values of a metric by the names of the pods. Raises Uncountable."""
+        version = self._custom_version()
+        if not version:
+            return self._stated_for([pod for pod in pods if phase(pod) == "Running"], metric["name"], PODS.path)
+        segments = ("namespaces", namespace, "pods", "*", metric["name"])
+        found = await self._custom(version, segments, metric, labelSelector=selector)
+        if not found:
+            raise Uncountable("no metrics returned from custom metrics API")
+        return {one["describedObject"]["name"]: thousandths(one["value"]) for one in found}
+
+    async def of_object(self, namespace: str, metric: Object, described: Object) -> int:
+        """The value of a metric of an object; that of a namespace is its own. Raises Uncountable."""
+        try:
+            place = autoscaling_targets.place_of(self.client, described.get("apiVersion", ""), described["kind"])
+        except errors.StatusError as exc:
+            raise Uncountable(f"{_FROM_CUSTOM}unable to map kind {described['kind']} to resource: {exc}") from exc
+        is_namespace, name = place == NAMESPACES, described["name"]
+        version = self._custom_version()
+        if not version:
+            found = await self.client.get(place, namespace if is_namespace else f"{namespace}/{name}")
+            return next(iter(self._stated_for([found] if found else [], metric["name"], place.path).values()))
+        about = ("metrics",) if is_namespace else (str(GroupResource(place.group, place.path)), name)
+        values = await self._custom(version, ("namespaces", namespace, *about, metric["name"]), metric)
+        if len(values) != 1:
+            raise Uncountable(f"{_FROM_CUSTOM}{_NOT_ONE.format(len(values))}")
+        return thousandths(values[0]["value"])
+
+    async def external(self, namespace: str, metric: Object) -> Sequence[int]:
+        """The values of a metric from outside of the cluster. Raises Uncountable."""
+        name = metric["name"]
+        if self.is_simulated and not self.aggregated.versions_of(EXTERNAL):
+            owner = await self.client.get(NAMESPACES, namespace)
+            stated = annotations.values(_annotation(owner or {}, annotations.EXTERNAL_METRICS))
+            if name in stated:
+                return [thousandths(stated[name])]
+        try:
+            selector = selector_text(metric.get("selector"))
+            segments = ("namespaces", namespace, name)
+            found = _items(await self._remote_object(EXTERNAL, _EXTERNAL_VERSION, segments, labelSelector=selector))
+        except errors.StatusError as exc:
+            raise Uncountable(_FROM_EXTERNAL + str(exc)) from exc
+        if not found:
+            raise Uncountable("no metrics returned from external metrics API")
+        return [thousandths(one["value"]) for one in found]
+
+    def _custom_version(self) -> str:
+        """The version of custom.metrics.k8s.io to ask, as kube-controller-manager chooses it.
+
+        Empty when annotations have the values. Raises Uncountable.
+        """
+        served = self.aggregated.versions_of(CUSTOM)
+        known = [version for version in served if version in _CUSTOM_VERSIONS]
+        if served and not known:
+            raise Uncountable(f"{_FROM_CUSTOM}no known available metric versions found")
+        if not known and not self.is_simulated:
+            raise Uncountable(_NO_CUSTOM)
+        return known[0] if known else ""
+
+    def _stated_for(self, objs: Sequence[Object], name: str, resource: str) -> Mapping[str, int]:
+        """The values that annotations of objects state, by the names of the objects. Raises Uncountable."""
+        stated = {one["metadata"]["name"]: annotations.values(_annotation(one, annotations.METRICS)) for one in objs}
+        found = {key: thousandths(values[name]) for key, values in stated.items() if name in values}
+        if not any(stated.values()):
+            raise Uncountable(_NO_CUSTOM)
+        if not found:
+            raise Uncountable(f"{_FROM_CUSTOM}the server could not find the metric {name} for {resource}")
+        return found
+
+    async def _custom(self, version: str, segments: Sequence[str], metric: Object, **query: str) -> Sequence[Object]:
+        """The values from an aggregated server. Raises Uncountable."""
+        selector = selector_text(metric.get("selector"))
+        try:
+            return _items(await self._remote_object(CUSTOM, version, segments, **query, metricLabelSelector=selector))
+        except errors.StatusError as exc:
+            raise Uncountable(_FROM_CUSTOM + str(exc)) from exc
+
+    async def _remote_object(self, group: str, version: str, segments: Sequence[str], **query: str) -> Any:
+        """The object at a path of an aggregated server. Raises StatusError."""
+        _, _, plural, *name = segments
+        path = "/".join(["", "apis", group, version, *(quote(one, safe="") for one in segments)])
+        texts = urlencode({key: text for key, text in query.items() if text})
+        answer = await self.aggregated.ask(self.client.user, group, version, f"{path}?{texts}" if texts else path)
+        if answer.status != _OK:
+            raise _refused(answer, GroupResource(group, plural), name[0] if name else "")
+        return orjson.loads(answer.body)
+
+
+def _refused(answer: RemoteAnswer, resource: GroupResource, name: str) -> errors.StatusError:
+    """What client-go makes of an answer: its Status, or the code in words."""
+    try:
+        status = orjson.loads(answer.body)
+        if status["kind"] == "Status":
+            return errors.StatusError(status["message"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    text = answer.body.decode(errors="replace").strip()
+    return errors.ServerResponse(answer.status, resource, name, text, verb="get")
+
+
+def _items(found: Any) -> Sequence[Object]:
+    """The items of a list. Raises StatusError."""
+    try:
+        items: Sequence[Object] = found["items"] or ()
+    except (KeyError, TypeError) as exc:
+        raise errors.StatusError("the response is no list") from exc
+    return items
+
+
+def _annotation(obj: Object, name: str) -> str:
+    text: str = ((obj.get("metadata") or {}).get("annotations") or {}).get(name, "")
+    return text
