@@ -14,6 +14,7 @@ Must hold: an invalid rule is refused when it is made.
 from collections.abc import Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Self, TypedDict
 
@@ -87,7 +88,7 @@ class FaultRule(BaseModel):
     without it there is no limit.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     fault: Fault
     id: str = ""
@@ -133,7 +134,11 @@ class FaultRule(BaseModel):
         return _fits(self.verb, verb)
 
 
-_RULES: TypeAdapter[list[FaultRule]] = TypeAdapter(list[FaultRule])
+@cache
+def _list() -> TypeAdapter[list[FaultRule]]:
+    """The validator of a list. It is built for the first file of rules: most servers have none."""
+    return TypeAdapter(list[FaultRule])
+
 
 FaultName = Literal[
     "latency",
@@ -191,7 +196,7 @@ def parse(text: bytes, where: str) -> Sequence[FaultRule]:
     document = yaml.read(text).json
     try:
         if document.startswith(b"["):
-            return _RULES.validate_json(document)
+            return _list().validate_json(document)
         return [FaultRule.model_validate_json(document)]
     except ValidationError as exc:
         raise ValueError(f"{where}: {describe(exc, FaultRule.model_fields)}") from exc
