@@ -24,7 +24,6 @@ from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 PREFIX = "/testing/"
-_TOO_OLD = FaultRule(fault=Fault.GONE, verb=("watch",))
 
 
 class Bench:
@@ -100,7 +99,8 @@ class Bench:
         """
         revision = await self._put_back(snapshot)
         if expires:
-            self.faults.remove(self.faults.add(_TOO_OLD).rule.id)
+            too_old = FaultRule(fault=Fault.GONE, verb=("watch",))
+            self.faults.remove(self.faults.add(too_old).rule.id)
         return revision
 
     async def reset(self) -> int:

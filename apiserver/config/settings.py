@@ -43,7 +43,7 @@ class Settings(
 ):
     """The settings of the server, one for each flag. pydantic orders the fields from the last group to the first."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=False)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -15,7 +15,7 @@ _FORM = "; desired format: https://host[/path]"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _USERINFO = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
-_HOST = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\"%\x80-\U0010ffff]*")
+_HOST = re.compile(r"[^\x00-\x20#/?@\\^`{|}\x7f]*")
 
 
 class UrlError(Exception):

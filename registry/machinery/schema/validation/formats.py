@@ -28,8 +28,7 @@ _OF_NUMBERS: Mapping[str, frozenset[str]] = {
 
 
 def _like(pattern: str) -> Check:
-    matched = re.compile(pattern, re.ASCII)
-    return lambda text: matched.fullmatch(text) is not None
+    return lambda text: re.fullmatch(pattern, text, re.ASCII) is not None
 
 
 _HOSTNAME = (
@@ -156,8 +155,7 @@ def _duration(text: str) -> bool:
 
 def _uuid(version: str = "[0-9a-f]", variant: str = "[0-9a-f]") -> Check:
     pattern = f"[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{version}[0-9a-f]{{3}}-?{variant}[0-9a-f]{{3}}-?[0-9a-f]{{12}}"
-    matched = re.compile(pattern, re.ASCII | re.IGNORECASE)
-    return lambda text: matched.fullmatch(text) is not None
+    return lambda text: re.fullmatch(pattern, text, re.ASCII | re.IGNORECASE) is not None
 
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
