@@ -4,6 +4,7 @@ It must not know requests.
 """
 
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from aio_apiserver.apiserver.aggregation.assembly import Aggregation
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.outgoing.assembly import Outgoing
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane import assembly, served_paths
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
@@ -24,10 +26,14 @@ from aio_apiserver.registry.groups.apiextensions.controller import DefinitionCon
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.simulation import resource_metrics
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.tasks import Tasks
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.plugins.simulation import resource_metrics
+else:
+    resource_metrics = Deferred("aio_apiserver.registry.plugins.simulation.resource_metrics")
 
 
 class ControlPlane(Struct, frozen=True):

@@ -27,15 +27,7 @@ from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASS
 from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
-from aio_apiserver.registry.plugins.admission import (
-    default_toleration_seconds,
-    event_rate_limit,
-    image_policy_webhook,
-    owner_references_permission_enforcement,
-    pod_node_selector,
-    pod_security,
-    pod_toleration_restriction,
-)
+from aio_apiserver.registry.plugins.admission import default_toleration_seconds, pod_security
 from aio_apiserver.registry.plugins.admission.always import AlwaysAdmit, AlwaysDeny
 from aio_apiserver.registry.plugins.admission.always_pull_images import AlwaysPullImages
 from aio_apiserver.registry.plugins.admission.certificate_approval import CertificateApproval
@@ -62,7 +54,6 @@ from aio_apiserver.registry.plugins.admission.policies import plugins as policie
 from aio_apiserver.registry.plugins.admission.priority import Priority
 from aio_apiserver.registry.plugins.admission.runtime_class import RuntimeClass
 from aio_apiserver.registry.plugins.admission.service_account import ServiceAccount
-from aio_apiserver.registry.plugins.admission.simulation_annotations import SimulationAnnotations
 from aio_apiserver.registry.plugins.admission.storage_object_in_use_protection import StorageObjectInUseProtection
 from aio_apiserver.registry.plugins.admission.taint_nodes_by_condition import TaintNodesByCondition
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
@@ -70,9 +61,25 @@ from aio_apiserver.registry.plugins.admission.webhooks.validating import Validat
 from aio_apiserver.storage.interface import Reader
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.plugins.admission import resource_quota
+    from aio_apiserver.registry.plugins.admission import (
+        event_rate_limit,
+        image_policy_webhook,
+        owner_references_permission_enforcement,
+        pod_node_selector,
+        pod_toleration_restriction,
+        resource_quota,
+        simulation_annotations,
+    )
 else:
+    event_rate_limit = Deferred("aio_apiserver.registry.plugins.admission.event_rate_limit")
+    image_policy_webhook = Deferred("aio_apiserver.registry.plugins.admission.image_policy_webhook")
+    owner_references_permission_enforcement = Deferred(
+        "aio_apiserver.registry.plugins.admission.owner_references_permission_enforcement"
+    )
+    pod_node_selector = Deferred("aio_apiserver.registry.plugins.admission.pod_node_selector")
+    pod_toleration_restriction = Deferred("aio_apiserver.registry.plugins.admission.pod_toleration_restriction")
     resource_quota = Deferred("aio_apiserver.registry.plugins.admission.resource_quota")
+    simulation_annotations = Deferred("aio_apiserver.registry.plugins.admission.simulation_annotations")
 
 Make = Callable[[Foundation], Plugin]
 
@@ -112,18 +119,22 @@ PLUGINS: tuple[Row, ...] = (
     Row("NodeRestriction", NodeRestriction, is_default=False),
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
     Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
-    Row("ImagePolicyWebhook", image_policy_webhook.make, is_default=False),
+    Row("ImagePolicyWebhook", lambda given: image_policy_webhook.make(given), is_default=False),
     Row("PodSecurity", pod_security.make),
-    Row("PodNodeSelector", pod_node_selector.make, is_default=False),
+    Row("PodNodeSelector", lambda given: pod_node_selector.make(given), is_default=False),
     Row("Priority", lambda given: Priority(given.storage_for(resource_of(PRIORITYCLASSES)))),
     Row("DefaultTolerationSeconds", default_toleration_seconds.make),
-    Row("PodTolerationRestriction", pod_toleration_restriction.make, is_default=False),
-    Row("EventRateLimit", event_rate_limit.make, is_default=False),
+    Row("PodTolerationRestriction", lambda given: pod_toleration_restriction.make(given), is_default=False),
+    Row("EventRateLimit", lambda given: event_rate_limit.make(given), is_default=False),
     Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
     Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
     Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
     Row("PodGroupProtection", during=Lifetime(since=(1, 36))),
-    Row("OwnerReferencesPermissionEnforcement", owner_references_permission_enforcement.make, is_default=False),
+    Row(
+        "OwnerReferencesPermissionEnforcement",
+        lambda given: owner_references_permission_enforcement.make(given),
+        is_default=False,
+    ),
     Row(
         "PersistentVolumeClaimResize",
         lambda given: PersistentVolumeClaimResize(given.storage_for(resource_of(STORAGECLASSES))),
@@ -183,4 +194,4 @@ def _enabled_plugins(given: Foundation) -> Iterator[Plugin]:
             except ValueError as exc:
                 raise ValueError(f"couldn't init admission plugin {quote(row.name)}: {exc}") from exc
     if given.config.simulates:
-        yield SimulationAnnotations()
+        yield simulation_annotations.SimulationAnnotations()

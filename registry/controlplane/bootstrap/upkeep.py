@@ -7,7 +7,9 @@ and goes on. Two servers on one storage do not undo each other's work.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING
 
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.controlplane.bootstrap import (
@@ -31,10 +33,14 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.core.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.simulation import resource_metrics
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.tasks import Tasks
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.plugins.simulation import resource_metrics
+else:
+    resource_metrics = Deferred("aio_apiserver.registry.plugins.simulation.resource_metrics")
 
 logger = logging.getLogger(__name__)
 

@@ -7,12 +7,13 @@ because an attempt changes the parsed patch.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec import Struct
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
@@ -21,9 +22,14 @@ from aio_apiserver.registry.generic.bodies.patched_objects import Report
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
-from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic, texts
+from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, texts
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, depth, strict
 from aio_apiserver.storage.stored_object import Object, StoredObject
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.machinery.patch import strategic
+else:
+    strategic = Deferred("aio_apiserver.registry.machinery.patch.strategic")
 
 _UNDECODABLE = "error decoding patch: "
 CHECKED_FIRST = (1, 37)

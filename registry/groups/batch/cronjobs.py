@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.generic.error_history import since, unchanged
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.registry.groups.batch import jobs, schedules, time_zones
+from aio_apiserver.registry.groups.batch import jobs, time_zones
 from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import ages, formats
@@ -19,8 +19,9 @@ from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
 from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.groups.batch import job_validation
+    from aio_apiserver.registry.groups.batch import job_validation, schedules
 else:
+    schedules = Deferred("aio_apiserver.registry.groups.batch.schedules")
     job_validation = Deferred("aio_apiserver.registry.groups.batch.job_validation")
 
 _CONCURRENCY = ("Allow", "Forbid", "Replace")

@@ -3,18 +3,24 @@ class.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import differences, field, internal, names, object_meta, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import volume_columns, volume_specs
+from aio_apiserver.registry.groups.core import volume_columns
 from aio_apiserver.registry.groups.core.pods_validation import claims
 from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.core import volume_specs
+else:
+    volume_specs = Deferred("aio_apiserver.registry.groups.core.volume_specs")
 
 BOUND = "Bound"
 _ATTRIBUTES_CLASS = "volumeAttributesClassName"

@@ -1,16 +1,22 @@
 """PersistentVolumes: storage in the cluster that is bound to claims."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import differences, field, internal, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import volume_columns, volume_specs
+from aio_apiserver.registry.groups.core import volume_columns
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.core import volume_specs
+else:
+    volume_specs = Deferred("aio_apiserver.registry.groups.core.volume_specs")
 
 _MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options"
 _WITH_MOUNT_OPTIONS = (

@@ -1,5 +1,8 @@
 """DeviceClasses: named selections of devices, with configuration for their drivers."""
 
+from typing import TYPE_CHECKING
+
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -8,8 +11,13 @@ from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.resource import device_parts, lists
+from aio_apiserver.registry.groups.resource import lists
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.resource import device_parts
+else:
+    device_parts = Deferred("aio_apiserver.registry.groups.resource.device_parts")
 
 _EXTENDED = "spec.extendedResourceName"
 

@@ -1,6 +1,9 @@
 """ResourceClaims: request devices for pods, and record the allocated ones."""
 
+from typing import TYPE_CHECKING
+
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -8,10 +11,16 @@ from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.error_history import below, instead, showing, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.resource import claim_status, device_requests, gates
+from aio_apiserver.registry.groups.resource import gates
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.resource import claim_status, device_requests
+else:
+    claim_status = Deferred("aio_apiserver.registry.groups.resource.claim_status")
+    device_requests = Deferred("aio_apiserver.registry.groups.resource.device_requests")
 
 
 class ResourceClaimStrategy(Strategy, frozen=True, kw_only=True):

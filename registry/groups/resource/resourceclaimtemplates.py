@@ -1,6 +1,9 @@
 """ResourceClaimTemplates: each pod that names a template gets its own ResourceClaim."""
 
+from typing import TYPE_CHECKING
+
 from aio_apiserver.registry.base import empties
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -8,8 +11,13 @@ from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import claims
-from aio_apiserver.registry.groups.resource import device_requests, gates
+from aio_apiserver.registry.groups.resource import gates
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.resource import device_requests
+else:
+    device_requests = Deferred("aio_apiserver.registry.groups.resource.device_requests")
 
 
 class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):

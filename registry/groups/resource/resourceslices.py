@@ -1,11 +1,12 @@
 """ResourceSlices: the devices that a driver publishes for one node, some nodes or all nodes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import empties
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.timeline import before
@@ -18,9 +19,14 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import affinity
-from aio_apiserver.registry.groups.resource import device_names, devices, lists
+from aio_apiserver.registry.groups.resource import device_names, lists
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.resource import devices
+else:
+    devices = Deferred("aio_apiserver.registry.groups.resource.devices")
 
 _MOST_DEVICES = 128
 _MOST_SPECIAL_DEVICES = 64

@@ -8,11 +8,18 @@ Must hold: the warnings, their words and their order are kube-apiserver's.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import addresses, names, resource_names
-from aio_apiserver.registry.groups.core.pod_warnings import containers, nodes, volumes
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.core.pod_warnings import containers, nodes, volumes
+else:
+    containers = Deferred("aio_apiserver.registry.groups.core.pod_warnings.containers")
+    nodes = Deferred("aio_apiserver.registry.groups.core.pod_warnings.nodes")
+    volumes = Deferred("aio_apiserver.registry.groups.core.pod_warnings.volumes")
 
 _NAMED_IN_HOSTNAMES = "which can result in surprising behavior; a DNS label is recommended: [{}]"
 _ANNOTATIONS = {
