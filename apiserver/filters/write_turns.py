@@ -14,7 +14,7 @@ import asyncio
 from collections import deque
 
 _QUIET_SECONDS = 1.0
-"""After so long without a read, all writes begin at once: they share more work in one turn."""
+"""After so long without a read, all writes begin at once, those that wait too: they share more work in one turn."""
 _READS_FOR_ONE = 4
 """So many reads take the event loop about as long as one write."""
 
@@ -25,12 +25,15 @@ class WriteTurns:
     def __init__(self) -> None:
         self.reads = 0
         self.read_at = -_QUIET_SECONDS
+        self._write_at = 0.0
+        """When the latest write came."""
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._is_taken = False
         """Whether a write has begun in this turn of the event loop."""
 
     def begin_write(self, now: float) -> asyncio.Future[None] | None:
         """None for a write that may begin. Other writes begin when the future is done."""
+        self._write_at = now
         if not self._is_taken:
             if now - self.read_at < _QUIET_SECONDS:
                 self._take_turn()
@@ -45,7 +48,9 @@ class WriteTurns:
 
     def _end_turn(self) -> None:
         """Begin the next writes. The event loop calls this behind the reads that have arrived meanwhile."""
-        left, self.reads = 1 + self.reads // _READS_FOR_ONE, 0
+        is_quiet = self._write_at - self.read_at >= _QUIET_SECONDS
+        left = len(self._waiting) if is_quiet else 1 + self.reads // _READS_FOR_ONE
+        self.reads = 0
         self._is_taken = False
         while left and self._waiting:
             turn = self._waiting.popleft()

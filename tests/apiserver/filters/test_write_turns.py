@@ -50,6 +50,19 @@ async def test_all_writes_begin_at_once_without_reads() -> None:
     assert begun.names == [0, 1, 2]
 
 
+async def test_waiting_writes_begin_at_once_when_the_reads_have_ended() -> None:
+    begun = Begun()
+    begun.read()
+
+    for name in range(4):
+        begun.write(name)
+    begun.write(4, now=1.0)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    assert begun.names == [0, 1, 2, 3, 4]
+
+
 async def test_writes_begin_in_proportion_to_many_reads() -> None:
     begun = Begun()
     begun.read(8)
