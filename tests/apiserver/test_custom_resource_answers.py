@@ -53,6 +53,15 @@ def test_the_answer_to_a_creation_has_the_defaults_of_the_status(client: Blockin
     assert client.request("GET", f"{THINGS}/one")["status"] == made["status"]
 
 
+@pytest.mark.parametrize("query", ["", "?dryRun=All"])
+def test_the_metadata_of_a_created_object_has_sorted_names(client: BlockingClient, query: str) -> None:
+    made = client.request("POST", f"{THINGS}{query}", thing("small", name="sorted"))
+
+    assert list(made["metadata"]) == sorted(made["metadata"])
+    assert ("resourceVersion" in made["metadata"]) == (not query)
+    client.exchange("DELETE", f"{THINGS}/sorted")
+
+
 def test_rules_are_not_checked_without_a_name(client: BlockingClient) -> None:
     refused = client.exchange("POST", THINGS, thing("large"))
 

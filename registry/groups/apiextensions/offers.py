@@ -136,8 +136,12 @@ def _asking(definition: Definition, types: Types, version: str, call: CallWebhoo
 
 
 def _canonical(of_type: CustomType, obj: Object) -> Object:
-    """The canonical form of a written object. Webhooks and policies may have added fields that its schema lacks."""
-    return of_type.coerce(of_type.canonical(obj))
+    """The canonical form of a written object, where a new resourceVersion has its place in the alphabet.
+
+    Webhooks and policies may have added fields that its schema lacks.
+    """
+    metadata = {"resourceVersion": "", **obj["metadata"]}
+    return of_type.coerce(of_type.canonical({**obj, "metadata": metadata}))
 
 
 def _paths(store: Store) -> Mapping[str, RESTStorage]:
