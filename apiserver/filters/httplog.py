@@ -4,7 +4,6 @@
 """
 
 import logging
-from collections.abc import Iterator
 
 from aiohttp import hdrs, web
 from msgspec.structs import replace
@@ -84,13 +83,14 @@ def _of_request(request: web.BaseRequest, context: RequestContext, seconds: floa
         "latency": durations.show(seconds),
         "userAgent": request.headers.get(hdrs.USER_AGENT, ""),
         "audit-ID": context.audit_id,
-        "srcIP": "".join(_peer(request)),
+        "srcIP": _peer(request),
     }
 
 
-def _peer(request: web.BaseRequest) -> Iterator[str]:
-    """The address and port of the client."""
+def _peer(request: web.BaseRequest) -> str:
+    """The address and port of the client; empty when it has disconnected."""
     peer = request.transport.get_extra_info("peername") if request.transport is not None else None
-    if peer:
-        host, port, *_ = peer
-        yield f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if not peer:
+        return ""
+    host, port, *_ = peer
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
