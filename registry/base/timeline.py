@@ -5,7 +5,7 @@ it is about. Assembly reads the facts of one minor, and requests find a view of 
 is added.
 
     fact of a kind       Kind.history, a `Before` for each minor that changed something      registry/generic/kind.py
-    field error          Kind.errors, and OF_ALL_KINDS                     registry/generic/error_history.py
+    field error          Kind.errors, and common_history.ERRORS                registry/generic/error_history.py
     feature gate         gates.json                                                      registry/base/gates.py
     type and field       the OpenAPI definitions of the minor, and types.json      registry/base/type_facts.py
     role and binding     rbac.json                                 registry/controlplane/bootstrap/rbac.py
