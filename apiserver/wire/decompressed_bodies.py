@@ -35,9 +35,8 @@ class DecompressedBody(Payload):
             wanted = piece[max(self._part.start - start, 0) : max(self._part.stop - start, 0)]
             start += len(piece)
             if wanted:
-                await writer.write(wanted)
-            else:
-                await asyncio.sleep(0)
+                await writer.write(wanted)  # does not wait for a client that reads as fast as it gets
+            await asyncio.sleep(0)
             if start >= self._part.stop:
                 return
 
