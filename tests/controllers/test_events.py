@@ -18,18 +18,6 @@ def shared() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
-def server(shared: Server) -> Server:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[BlockingClient]:
-    with server.client() as made:
-        yield made
-
-
 def template(**annotations: str) -> dict[str, Any]:
     metadata = {"labels": {"app": "web"}, "annotations": annotations}
     return {"metadata": metadata, "spec": {"containers": [{"name": "web", "image": "nginx"}]}}

@@ -18,18 +18,6 @@ def shared() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
-def server(shared: Server) -> Server:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[BlockingClient]:
-    with server.client() as made:
-        yield made
-
-
 def _set_phase(server: Server, client: BlockingClient, phase: str | None, seconds: float = 1) -> None:
     body = {"metadata": {"annotations": {PHASE: phase}}}
     client.request("PATCH", f"{API}/nodes/node-0", body, content_type="application/merge-patch+json")

@@ -20,28 +20,21 @@ def shared() -> Iterator[Server]:
 
 
 @pytest.fixture
-def server(shared: Server) -> Server:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[BlockingClient]:
-    with server.client() as made:
-        made.request("POST", f"{DRA}/deviceclasses", {"metadata": {"name": "gpu"}, "spec": {"selectors": [_is_ours()]}})
-        for node, sizes in (("node-0", ("40Gi", "80Gi")), ("node-1", ("40Gi",))):
-            devices = [
-                {
-                    "name": f"gpu-{number}",
-                    "attributes": {"model": {"string": "a100"}, "version": {"version": "1.2.3"}},
-                    "capacity": {"memory": {"value": size}},
-                }
-                for number, size in enumerate(sizes)
-            ]
-            pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
-            spec = {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": devices}
-            made.request("POST", f"{DRA}/resourceslices", {"metadata": {"name": node}, "spec": spec})
-        yield made
+def client(client: BlockingClient) -> BlockingClient:
+    client.request("POST", f"{DRA}/deviceclasses", {"metadata": {"name": "gpu"}, "spec": {"selectors": [_is_ours()]}})
+    for node, sizes in (("node-0", ("40Gi", "80Gi")), ("node-1", ("40Gi",))):
+        devices = [
+            {
+                "name": f"gpu-{number}",
+                "attributes": {"model": {"string": "a100"}, "version": {"version": "1.2.3"}},
+                "capacity": {"memory": {"value": size}},
+            }
+            for number, size in enumerate(sizes)
+        ]
+        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+        spec = {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": devices}
+        client.request("POST", f"{DRA}/resourceslices", {"metadata": {"name": node}, "spec": spec})
+    return client
 
 
 def _is_ours() -> dict[str, Any]:

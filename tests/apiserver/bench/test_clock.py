@@ -1,6 +1,5 @@
 """Controllers in a server whose clock is held and moved."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,27 +16,6 @@ PODS, JOBS, EVENTS = (
     for root, plural in (("api/v1", "pods"), ("apis/batch/v1", "jobs"), ("api/v1", "events"))
 )
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}}
-
-
-@pytest.fixture(scope="module")
-def shared_cluster() -> Iterator[Server]:
-    """A simulated cluster whose clock begins at 2030-01-01."""
-    with Server(time=START, controllers=("*",), simulate=True) as server:
-        server.clock.advance(1)
-        server.set_baseline()
-        yield server
-
-
-@pytest.fixture
-def cluster(shared_cluster: Server) -> Server:
-    shared_cluster.reset()
-    return shared_cluster
-
-
-@pytest.fixture
-def admin(cluster: Server) -> Iterator[BlockingClient]:
-    with cluster.client() as made:
-        yield made
 
 
 def job(name: str, **spec: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from tests.apiserver.bench.simulated_clusters import START
 from tests.apiserver.extension_servers import Extension, extension
 from tests.storage.kv.certificates import Authority
 
@@ -22,29 +22,8 @@ EVENTS = "/api/v1/namespaces/default/events"
 AUTOSCALERS = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
 DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/web"
 MERGE = "application/merge-patch+json"
-START = datetime(2030, 1, 1, tzinfo=UTC)
 METRIC = {"name": "requests", "selector": {"matchLabels": {"verb": "GET"}}}
 WEB = {"apiVersion": "v1", "kind": "Service", "name": "web"}
-
-
-@pytest.fixture(scope="module")
-def shared_cluster() -> Iterator[Server]:
-    with Server(time=START, controllers=("*",), simulate=True) as server:
-        server.clock.advance(1)
-        server.set_baseline()
-        yield server
-
-
-@pytest.fixture
-def cluster(shared_cluster: Server) -> Server:
-    shared_cluster.reset()
-    return shared_cluster
-
-
-@pytest.fixture
-def admin(cluster: Server) -> Iterator[BlockingClient]:
-    with cluster.client() as made:
-        yield made
 
 
 def _deployment(replicas: int, **annotations: str) -> dict[str, Any]:

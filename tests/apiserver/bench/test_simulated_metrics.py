@@ -1,7 +1,5 @@
 """metrics.k8s.io of a simulated cluster, in a time that the test moves."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,27 +9,6 @@ from aio_apiserver.testing import Server
 
 PODS = "/api/v1/namespaces/default/pods"
 METRICS = "/apis/metrics.k8s.io/v1beta1"
-START = datetime(2030, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def shared_cluster() -> Iterator[Server]:
-    with Server(time=START, controllers=("*",), simulate=True) as server:
-        server.clock.advance(1)
-        server.set_baseline()
-        yield server
-
-
-@pytest.fixture
-def cluster(shared_cluster: Server) -> Server:
-    shared_cluster.reset()
-    return shared_cluster
-
-
-@pytest.fixture
-def admin(cluster: Server) -> Iterator[BlockingClient]:
-    with cluster.client() as made:
-        yield made
 
 
 def _pod(name: str, used: str, **rules: str) -> dict[str, Any]:

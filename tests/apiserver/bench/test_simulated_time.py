@@ -1,37 +1,12 @@
 """Containers of a simulated cluster that end by what they run, in a time that the test moves."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
-
-import pytest
 
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 
 PODS = "/api/v1/namespaces/default/pods"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
-START = datetime(2030, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def shared_cluster() -> Iterator[Server]:
-    with Server(time=START, controllers=("*",), simulate=True) as server:
-        server.clock.advance(1)
-        server.set_baseline()
-        yield server
-
-
-@pytest.fixture
-def cluster(shared_cluster: Server) -> Server:
-    shared_cluster.reset()
-    return shared_cluster
-
-
-@pytest.fixture
-def admin(cluster: Server) -> Iterator[BlockingClient]:
-    with cluster.client() as made:
-        yield made
 
 
 def _job(name: str, *command: str, **spec: Any) -> dict[str, Any]:

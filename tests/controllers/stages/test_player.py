@@ -21,21 +21,14 @@ def shared() -> Iterator[Server]:
 
 
 @pytest.fixture
-def server(shared: Server) -> Server:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[BlockingClient]:
-    with server.client() as made:
-        for group, version, kind, scope in (
-            ("kwok.x-k8s.io", "v1alpha1", "Stage", "Cluster"),
-            ("example.com", "v1", "Car", "Namespaced"),
-        ):
-            made.request("POST", DEFINITIONS, _definition(group, version, kind, scope))
-        server.clock.advance(2)
-        yield made
+def client(server: Server, client: BlockingClient) -> BlockingClient:
+    for group, version, kind, scope in (
+        ("kwok.x-k8s.io", "v1alpha1", "Stage", "Cluster"),
+        ("example.com", "v1", "Car", "Namespaced"),
+    ):
+        client.request("POST", DEFINITIONS, _definition(group, version, kind, scope))
+    server.clock.advance(2)
+    return client
 
 
 def _definition(group: str, version: str, kind: str, scope: str) -> dict[str, Any]:
