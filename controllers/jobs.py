@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from aio_apiserver.controllers.decisions import job_reports, jobs, ownership
+from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.pod_owners import PodOwner
-from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.client import key_of, split
 from aio_apiserver.controllers.runtime.controller import NotYet
 from aio_apiserver.controllers.runtime.places import JOBS, PODS
 from aio_apiserver.registry.base import conditions
@@ -21,8 +22,19 @@ class JobController(PodOwner):
     place = JOBS
     kind = "Job"
 
+    def begin(self) -> None:
+        super().begin()
+        self._uids: dict[str, set[str]] = {}
+        self._dependents.listen(self._note_job)
+
+    def _note_job(self, _key: str, _before: Object | None, after: Object | None) -> None:
+        """Remember which jobs, present and former ones of the same name, have had pods."""
+        if after is not None and (key := self._owner_key(after)):
+            self._uids.setdefault(key, set()).add(podrules.controller_of(after)["uid"])
+
     async def reconcile(self, key: str) -> float | None:
         job = self.owner(key)
+        await self._untrack_strays(key, job)
         if job is None or (job["spec"].get("managedBy") or "") not in _OURS:
             return None
         pods = await self.claim(job)
@@ -93,6 +105,18 @@ class JobController(PodOwner):
             text = "Too many succeeded pods running after completion count reached"
             self.say(job, "TooManySucceededPods", text, is_warning=True)
         self.say(job, "Completed", "Job completed")
+
+    async def _untrack_strays(self, key: str, job: Object | None) -> None:
+        """Let the pods of deleted jobs go."""
+        former = self._uids.get(key, set()) - ({job["metadata"]["uid"]} if job is not None else set())
+        if not former:
+            return
+        present = await self.client.get(JOBS, key)
+        for uid in former - ({present["metadata"]["uid"]} if present is not None else set()):
+            await self._untrack(list(self._dependents.controlled_by(split(key)[0], uid)))
+            self._uids[key].discard(uid)
+        if not self._uids[key]:
+            del self._uids[key]
 
     async def _untrack(self, pods: Iterable[Object]) -> None:
         for pod in pods:

@@ -50,6 +50,20 @@ def test_jobs_end_when_their_programs_end(cluster: Server, admin: BlockingClient
     assert _conditions(admin, "long") == ["SuccessCriteriaMet", "Complete"]
 
 
+def test_running_pods_go_with_their_job(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", JOBS, _job("long", "sleep", "300"))
+    cluster.clock.advance(1)
+    (pod,) = admin.request("GET", PODS)["items"]
+    assert pod["metadata"]["finalizers"] == ["batch.kubernetes.io/job-tracking"]
+
+    admin.request("DELETE", f"{JOBS}/long?propagationPolicy=Background")
+    admin.request("POST", JOBS, _job("long", "sleep", "300"))
+    cluster.clock.advance(60)
+
+    (other,) = admin.request("GET", PODS)["items"]
+    assert other["metadata"]["uid"] != pod["metadata"]["uid"]
+
+
 def test_a_container_that_ends_is_started_again_ever_later(cluster: Server, admin: BlockingClient) -> None:
     admin.request("POST", PODS, _pod("web", "Always", {"command": ["sh", "-c", "sleep 1; exit 2"]}))
 
