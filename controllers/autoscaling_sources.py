@@ -14,11 +14,11 @@ from msgspec import Struct
 from aio_apiserver.controllers import autoscaling_targets
 from aio_apiserver.controllers.decisions.pod_usage import Uncountable, thousandths
 from aio_apiserver.controllers.decisions.pods import phase
-from aio_apiserver.controllers.runtime.aggregated import AggregatedServers, RemoteAnswer
 from aio_apiserver.controllers.runtime.client import ControllerClient, NotServed
 from aio_apiserver.controllers.runtime.places import NAMESPACES, POD_METRICS, PODS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
+from aio_apiserver.registry.generic.aggregated import AggregatedServers, RemoteAnswer
 from aio_apiserver.registry.machinery.selectors.texts import selector_text
 from aio_apiserver.registry.plugins.simulation import annotations
 from aio_apiserver.storage.stored_object import Object

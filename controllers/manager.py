@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
-from aio_apiserver.controllers.runtime.aggregated import AggregatedServers
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.controller import MANAGER, Controller, Desk, Sign
 from aio_apiserver.controllers.runtime.election import Election
@@ -27,6 +26,7 @@ from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
+from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 

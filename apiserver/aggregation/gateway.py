@@ -17,8 +17,8 @@ from aio_apiserver.apiserver.aggregation.proxy_certificate import ProxyCertifica
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.controllers.runtime.aggregated import RemoteAnswer
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.aggregated import RemoteAnswer
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
 from aio_apiserver.storage.clock import Clock

@@ -16,9 +16,9 @@ from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.apiserver.tls.bundles import NoTrust
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.controllers.runtime.aggregated import RemoteAnswer
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.aggregated import RemoteAnswer
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Unresolved
 

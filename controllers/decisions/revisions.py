@@ -5,6 +5,8 @@ Pure.
 
 from collections.abc import Iterable, Sequence
 
+import orjson
+
 from aio_apiserver.controllers.decisions.pods import controller_reference
 from aio_apiserver.controllers.decisions.rollouts import template_hash
 from aio_apiserver.storage.stored_object import Object
@@ -13,8 +15,10 @@ LABEL = "controller-revision-hash"
 
 
 def data_of(owner: Object) -> Object:
-    """The data of a revision: the template of the owner."""
-    return {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
+    """The data of a revision: the template of the owner. Clients compare its bytes, so the keys are in Go's order."""
+    data = {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
+    found: Object = orjson.loads(orjson.dumps(data, option=orjson.OPT_SORT_KEYS))
+    return found
 
 
 def find(owner: Object, every: Iterable[Object]) -> Object | None:

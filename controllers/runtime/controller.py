@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.runtime.aggregated import AggregatedServers
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
@@ -21,6 +20,7 @@ from aio_apiserver.controllers.runtime.work_queue import WorkQueue
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.generic.access.users import service_account_groups, service_account_name
+from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.storage import worker_thread

@@ -63,10 +63,14 @@ def _expanded(row: Object) -> Object:
     return {"metadata": metadata, **row}
 
 
-async def ensure(client: OwnClient, version: Version) -> None:
-    """Reconcile all of them at once: storage commits concurrent writes together."""
+async def ensure(client: OwnClient, version: Version, *more: Object) -> None:
+    """Reconcile all of them and some more cluster roles at once: storage commits concurrent writes together."""
+    added = {CLUSTERROLES.plural: [objects.clone(one) for one in more]}
     await asyncio.gather(
-        *(_ensure(client, default_objects(plural, version), plural, _mend_role) for plural in _ROLES),
+        *(
+            _ensure(client, [*default_objects(plural, version), *added.get(plural, ())], plural, _mend_role)
+            for plural in _ROLES
+        ),
         *(_ensure(client, default_objects(plural, version), plural, _mend_binding) for plural in _BINDINGS),
     )
 
@@ -137,5 +141,5 @@ def _mend_metadata(wanted: Object, present: Object) -> bool:
     """Add missing labels and annotations; present ones keep their values."""
     before = objects.clone(present["metadata"])
     for name in ("labels", "annotations"):
-        present["metadata"][name] = {**wanted["metadata"][name], **(present["metadata"].get(name) or {})}
+        present["metadata"][name] = {**wanted["metadata"].get(name, {}), **(present["metadata"].get(name) or {})}
     return bool(before != present["metadata"])

@@ -6,7 +6,7 @@ and goes on. Two servers on one storage do not undo each other's work.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING
 
 from aio_apiserver.registry.base.deferred import Deferred
@@ -35,6 +35,7 @@ from aio_apiserver.registry.groups.core.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Upkeep:
         self._service = KubernetesService(self._client, leases, advertised, self._clock.patience)
         await namespaces.ensure(self._client)
         await asyncio.gather(
-            rbac.ensure(self._client, self._given.minor.version),
+            rbac.ensure(self._client, self._given.minor.version, *self._simulated_roles()),
             flow_control.ensure(self._client),
             priority_classes.ensure(self._client),
             api_services.ensure_built_in(self._client, self._given.config.enablement, self._given.minor),
@@ -181,6 +182,9 @@ class Upkeep:
         self._quiet_rounds = self._quiet_rounds + 1 if is_quiet else 0
         if remote and not is_quiet:
             await api_service_status.settle_remote(self._client, self._clock, self._check_remote)
+
+    def _simulated_roles(self) -> Sequence[Object]:
+        return [resource_metrics.READER] if self._given.config.simulates else ()
 
     async def _settle_custom_api_services(self) -> None:
         simulated = [[(resource_metrics.GROUP, resource_metrics.VERSION)]] if self._given.config.simulates else []

@@ -28,6 +28,15 @@ from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObje
 
 GROUP, VERSION = "metrics.k8s.io", "v1beta1"
 _WINDOW = "15s"
+_READERS = ("admin", "edit", "view")
+READER: Object = {
+    "metadata": {
+        "name": "system:aggregated-metrics-reader",
+        "labels": {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in _READERS},
+    },
+    "rules": [{"apiGroups": [GROUP], "resources": ["pods", "nodes"], "verbs": ["get", "list", "watch"]}],
+}
+"""The ClusterRole by which metrics-server lets the users of the default roles read metrics."""
 _VERBS = ("get", "list")
 _NODE_COLUMNS = table_of(
     NAME,

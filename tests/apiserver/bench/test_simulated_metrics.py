@@ -60,6 +60,21 @@ def test_metrics_of_missing_objects_are_not_found(admin: BlockingClient) -> None
         assert refused.value.status == 404
 
 
+@pytest.mark.usefixtures("pods")
+def test_users_with_the_role_view_read_metrics(cluster: Server, admin: BlockingClient) -> None:
+    binding = {
+        "metadata": {"name": "eve"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "eve"}],
+    }
+    admin.request("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding)
+    cluster.settle()
+
+    with cluster.user("eve").client() as eve:
+        assert len(eve.request("GET", f"{METRICS}/namespaces/default/pods")["items"]) == 2
+        assert len(eve.request("GET", f"{METRICS}/nodes")["items"]) == 1
+
+
 def test_metrics_are_read_only_and_have_no_watch(admin: BlockingClient) -> None:
     for method, path in (("DELETE", "/nodes/node-0"), ("GET", "/nodes?watch=true")):
         with pytest.raises(Refused) as refused:

@@ -1,4 +1,4 @@
-"""Aggregated: how controllers ask the servers behind APIServices, which are not in the process.
+"""Aggregated: how parts of the server ask the servers behind APIServices, as a controller does for metrics.
 
 Knows no HTTP client and no TLS. The server hands its gateway down.
 """
