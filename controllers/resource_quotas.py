@@ -1,11 +1,14 @@
-"""Resource quotas: computes the used amounts of quotas, periodically and when objects were deleted or have finished."""
+"""Resource quotas: computes the used amounts of quotas, periodically and when objects were deleted or have finished.
+
+Must hold: a count replaces no amounts that admission charged after the count began.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 
 from aio_apiserver.controllers.decisions.pods import is_active
 from aio_apiserver.controllers.runtime.client import key_of
-from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.controller import Controller, NotYet
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.names import GroupResource
@@ -24,8 +27,14 @@ class ResourceQuotaController(Controller):
     name = "resourcequota-controller"
 
     def begin(self) -> None:
-        self._quotas = self.follow(RESOURCE_QUOTAS, key_of)
+        self._quotas = self.follow(RESOURCE_QUOTAS)
+        self._quotas.listen(self._quota_changed)
         self._watched: set[ResourcePath] = set()
+
+    def _quota_changed(self, key: str, before: Object | None, after: Object | None) -> None:
+        """Admission charges a quota before it stores an object. A count at that moment would miss the object."""
+        if after is not None and (before is None or before["spec"] != after["spec"]):
+            self.queue.add(key)
 
     def _watch(self, place: ResourcePath) -> None:
         """Follow a resource that a quota limits."""
@@ -53,10 +62,10 @@ class ResourceQuotaController(Controller):
                     used = amounts.added(used, {name: usage[name] for name in usage if name in hard})
         status = {"hard": dict(hard), "used": amounts.texts(used)}
 
-        def tell(present: Object) -> bool:
-            is_right = present.get("status") == status
+        def tell(present: Object) -> None:
+            if present["metadata"]["resourceVersion"] != quota["metadata"]["resourceVersion"]:
+                raise NotYet  # admission has charged more objects since: count again
             present["status"] = status
-            return not is_right
 
         if quota.get("status") != status:
             await self.client.change(RESOURCE_QUOTAS.part("status"), quota, tell)

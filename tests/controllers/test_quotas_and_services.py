@@ -1,8 +1,10 @@
 """Quotas, replica sets at their limit, and services without a selector, on a real server."""
 
+import asyncio
 from pathlib import Path
 
 from aio_apiserver.controllers.runtime import places
+from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
@@ -68,6 +70,24 @@ async def test_a_quota_follows_deletions_of_all_that_it_counts(tmp_path: Path) -
 
         names = ("count/secrets", "count/configmaps")
         await cluster.until(places.RESOURCE_QUOTAS, lambda items: {_used(items, name) for name in names} == {"0"})
+
+
+async def test_a_count_keeps_what_admission_charged_meanwhile(tmp_path: Path) -> None:
+    async with clusters.running(tmp_path, "resourcequota-controller") as cluster:
+        await cluster.client.create(places.RESOURCE_QUOTAS, _quota(count_secrets="10"), namespace="default")
+        await cluster.until(places.RESOURCE_QUOTAS, lambda items: _used(items, "count/secrets") == "0")
+
+        async def create(number: int) -> bool:
+            try:
+                await cluster.client.create(places.SECRETS, {"metadata": {"name": f"s{number}"}}, namespace="default")
+            except Forbidden:
+                return False
+            return True
+
+        made = [await create(0)]
+        made += await asyncio.gather(*(create(number) for number in range(1, 30)))
+
+        assert made.count(True) == 10
 
 
 async def test_endpoints_of_a_service_without_a_selector_are_mirrored(tmp_path: Path) -> None:
