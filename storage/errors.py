@@ -4,6 +4,8 @@ The kv engines, KVStore and Cacher raise them; the registry translates them into
 nor HTTP. Must hold: an engine raises no exceptions of its libraries.
 """
 
+from collections.abc import Sequence
+
 
 class StorageError(Exception):
     """Base of all errors of this package."""
@@ -96,12 +98,25 @@ class NoSpace(StorageError):
 
 
 class Corrupt(StorageError):
-    """Stored bytes that cannot be read: unknown magic, truncated value, failed decryption."""
+    """Stored bytes that cannot be read: unknown magic, truncated value, failed decryption.
 
-    def __init__(self, key: str, message: str) -> None:
+    revision: of an object that cannot be decoded; 0 for a value that cannot be decrypted.
+    """
+
+    def __init__(self, key: str, message: str, *, revision: int = 0) -> None:
         super().__init__(f"data of {key} cannot be read: {message}")
         self.key = key
         self.message = message
+        self.revision = revision
+
+
+class CorruptObjects(Corrupt):
+    """The objects of a list that cannot be read; the message names the first one. is_cut: there are more of them."""
+
+    def __init__(self, found: Sequence[Corrupt], *, is_cut: bool) -> None:
+        super().__init__(found[0].key, found[0].message, revision=found[0].revision)
+        self.found = found
+        self.is_cut = is_cut
 
 
 class LeaseNotFound(StorageError):

@@ -207,7 +207,7 @@ class StoredObject:
                 self.is_stale = True
             self._settle(obj)
         except (ValueError, TypeError, AttributeError, KeyError) as exc:
-            raise Corrupt(self.key, f"{self._reader.resource}: {exc}") from exc
+            raise Corrupt(self.key, f"{self._reader.resource}: {exc}", revision=self.revision) from exc
 
     def _settle(self, obj: Object) -> None:
         versioner.set_resource_version(obj, self.revision)

@@ -307,6 +307,17 @@ class InternalError(StatusError):
         super().__init__(f"Internal error occurred: {why}", details=Details(causes=(Cause("", why),)))
 
 
+class StoreReadError(StatusError):
+    """Objects of a list cannot be decrypted or decoded; the causes name their keys."""
+
+    code = 500
+    reason = "StorageReadError"
+
+    def __init__(self, resource: GroupResource, *, causes: Sequence[Cause]) -> None:
+        message = f"failed to read one or more {resource} from the storage"
+        super().__init__(message, details=_details(resource, "list", causes=causes))
+
+
 class ServerTimeout(StatusError):
     """The operation failed for a temporary reason, without effect."""
 

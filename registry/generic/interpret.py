@@ -60,6 +60,27 @@ def status_error(exc: storage_errors.StorageError, operation: StorageCall) -> er
     return errors.InternalError(str(exc))
 
 
+def store_read_error(exc: storage_errors.CorruptObjects, operation: StorageCall) -> errors.StatusError:
+    """The error of a list that names all objects that cannot be read."""
+    causes = [errors.Cause("UnexpectedServerResponse", *_corrupt(one, operation)) for one in exc.found]
+    if exc.is_cut:
+        causes.append(errors.Cause("FieldValueTooMany", "too many errors, the list is truncated"))
+    return errors.StoreReadError(operation.resource, causes=causes)
+
+
+def _corrupt(exc: storage_errors.Corrupt, operation: StorageCall) -> tuple[str, str]:
+    """The message of kube-apiserver about an object that cannot be read, and its whole key."""
+    key = exc.key if exc.key.startswith("/") else _key_of(exc.key, operation)
+    why = "object not decodable" if exc.revision else "data from the storage is not transformable"
+    found = f"corrupt object, Code: 7, Key: {key}, ResourceVersion: 0"
+    return f"StorageError: {found}, AdditionalErrorMsg: {why} revision={exc.revision}: {exc.message}", key
+
+
+def _key_of(key: str, operation: StorageCall) -> str:
+    """The key of an object below the default prefix."""
+    return key_prefixes.key_prefix(_ROOT, operation.place or operation.resource.resource) + key
+
+
 def _exists(exc: Any, operation: StorageCall) -> errors.StatusError:
     if operation.verb == "create":
         return errors.AlreadyExists(operation.resource, operation.name)
@@ -75,7 +96,7 @@ def _unmet(exc: Any, operation: StorageCall) -> errors.StatusError:
 
     On a dry run kube-apiserver's key lacks the root.
     """
-    key = key_prefixes.key_prefix(_ROOT, operation.place or operation.resource.resource) + exc.key
+    key = _key_of(exc.key, operation)
     key = key.removeprefix(f"/{_ROOT}") if exc.is_dry else key
     found = f"invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {exc.message}"
     return errors.Conflict(operation.resource, operation.name, why=f"StorageError: {found}")

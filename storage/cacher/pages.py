@@ -6,8 +6,8 @@ continue token from which the origin can go on.
 
 from collections.abc import Sequence
 
-from aio_apiserver.storage.cacher.pacing import hydrate
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.hydration import hydrate
 from aio_apiserver.storage.interface import ListOptions, ListResult
 from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.store import continue_token

@@ -281,6 +281,7 @@ class StorageFactory:
     def _make(self, resource: Resource) -> Storage:
         named = (resource.group, resource.resource)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
+        is_cached = self._config.watch_cache and resource.is_cached and named not in self._config.uncached
         store = KVStore(
             backend.kv,
             resource,
@@ -291,11 +292,10 @@ class StorageFactory:
             clock=self._patience,
             encodings=self._encodings,
             messages=self._messages,
+            decodes_lists=not is_cached,
         )
         origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
-        if not (self._config.watch_cache and resource.is_cached) or named in self._config.uncached:
-            return origin
-        return Cacher(origin, resource, clock=self._patience)
+        return Cacher(origin, resource, clock=self._patience) if is_cached else origin
 
     @property
     def _transformer_for(self) -> TransformerFor:

@@ -1,7 +1,8 @@
 """Listing: lists from the kv engine, in pages, with all pages of one list at one revision.
 
 It decides the revision of a list, its start and its continuation, and matches predicates. Items are decoded at their
-first use, and Corrupt is raised then. It knows no write and no watch.
+first use, and Corrupt is raised then. A list that meets corrupt objects before raises one CorruptObjects for all. It
+knows no write and no watch.
 
 The meaning of a resourceVersion (N > 0; a continue token has its own revision and allows no other but 0):
 
@@ -17,9 +18,10 @@ continues with the present state.
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from aio_apiserver.storage.errors import Compacted, FutureRevision, InvalidOptions, RevisionExpired
+from aio_apiserver.storage.errors import Compacted, Corrupt, FutureRevision, InvalidOptions, RevisionExpired
+from aio_apiserver.storage.hydration import Corruption
 from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch
 from aio_apiserver.storage.kv.interface import KV, RangeResult, Record
 from aio_apiserver.storage.store import continue_token
@@ -49,6 +51,13 @@ class _Position(Struct):
     end: bytes
     page: int
     revision: int = 0
+
+
+class _Selection(Struct):
+    """The selected objects so far, and those that cannot be read."""
+
+    items: list[StoredObject] = field(default_factory=list)
+    corruption: Corruption = field(default_factory=Corruption)
 
 
 class Listing:
@@ -82,32 +91,36 @@ class Listing:
         except Compacted as exc:
             raise RevisionExpired(EXPIRED) from exc
         _check_not_older(options, found.revision)
-        items: list[StoredObject] = []
+        selection = _Selection()
         if found.record is not None:
-            await self._select([found.record], options, items)
+            await self._select([found.record], options, selection)
+            selection.corruption.check()
         found_any = int(found.record is not None)
-        return ListResult(items, revision or found.revision, fetched=found_any, examined=found_any)
+        return ListResult(selection.items, revision or found.revision, fetched=found_any, examined=found_any)
 
     async def _paged(self, key: str, options: ListOptions) -> ListResult:
         base, end = self._records.range_of(key, recursive=True)
         token = continue_token.decode(options.continue_token) if options.continue_token else None
         position = _begin(base, end, options, token)
+        selection = _Selection()
         try:
-            return await self._fill(position, base, options)
+            result = await self._fill(position, base, options, selection)
         except Compacted as exc:
             if token is None:
                 raise RevisionExpired(EXPIRED) from exc
             resume = continue_token.encode(ContinueToken(_below(base, position.start), continue_token.PRESENT))
             raise RevisionExpired(_CONTINUE_EXPIRED, resume) from exc
+        selection.corruption.check()
+        return result
 
-    async def _fill(self, position: _Position, base: bytes, options: ListOptions) -> ListResult:
+    async def _fill(self, position: _Position, base: bytes, options: ListOptions, selection: _Selection) -> ListResult:
         """Fetch pages until the limit is reached or no record is left."""
-        items: list[StoredObject] = []
+        items = selection.items
         fetched = examined = 0
         while True:
             page = await self._next_page(position)
             _check_not_older(options, position.revision)
-            seen = await self._select(page.records, options, items)
+            seen = await self._select(page.records, options, selection)
             fetched, examined = fetched + len(page.records), examined + seen
             remaining = page.count - seen
             if not remaining:
@@ -126,12 +139,17 @@ class Listing:
             position.start = page.records[-1].key + b"\0"
         return page
 
-    async def _select(self, records: Sequence[Record], options: ListOptions, items: list[StoredObject]) -> int:
+    async def _select(self, records: Sequence[Record], options: ListOptions, selection: _Selection) -> int:
         """Add the selected objects, up to the limit. Returns the number of examined records."""
-        predicate = options.predicate
+        predicate, items = options.predicate, selection.items
         for seen, record in enumerate(records, start=1):
-            item = await self._records.read(record)
-            if predicate.is_everything or predicate.matches(item):
+            try:
+                item = await self._records.read(record)
+                is_selected = predicate.is_everything or predicate.matches(item)
+            except Corrupt as exc:
+                selection.corruption.add(exc)
+                continue
+            if is_selected:
                 items.append(item)
                 if _is_full(items, options):
                     return seen

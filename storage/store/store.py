@@ -15,6 +15,7 @@ from typing import Any
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
+from aio_apiserver.storage.hydration import hydrate
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
@@ -42,7 +43,7 @@ from aio_apiserver.storage.transformer import Transformer
 
 
 class KVStore:
-    """An Origin below `prefix`, which ends with a slash."""
+    """An Origin below `prefix`, which ends with a slash. decodes_lists: for clients, rather than for a cache."""
 
     def __init__(
         self,
@@ -57,8 +58,10 @@ class KVStore:
         encodings: Encodings | None = None,
         messages: Codec | None = None,
         slow_budget: float = SLOW_BUDGET,
+        decodes_lists: bool = False,
     ) -> None:
         clock = clock or SystemClock()
+        self._decoding = clock if decodes_lists else None
         self._kv = kv
         self._records = Records(
             resource, prefix, codec=codec, transformer=transformer, encodings=encodings, messages=messages
@@ -91,9 +94,12 @@ class KVStore:
         return stored
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:
-        """See the contract. Items are decoded at their first use, and Corrupt is raised then."""
+        """See the contract. Unless the store decodes lists, Corrupt is raised at the first use of an item."""
         self._requests["list"] += 1
-        return await self._listing.get_list(key, options)
+        listed = await self._listing.get_list(key, options)
+        if self._decoding is not None:
+            await hydrate(listed.items, self._decoding)
+        return listed
 
     def at_hand(self, key: str) -> None:
         """Nothing: the store reads from its engine."""

@@ -12,6 +12,7 @@ from aio_apiserver.testing import Server
 from tests.reliability import histories
 from tests.reliability.histories import MAPS, replica_of
 
+EVENTS = "/api/v1/namespaces/default/events"
 GATE = "AllowUnsafeMalformedObjectDeletion"
 OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential"
 IGNORING = {"kind": "DeleteOptions", "apiVersion": "v1", OPTION: True}
@@ -19,7 +20,7 @@ IGNORING = {"kind": "DeleteOptions", "apiVersion": "v1", OPTION: True}
 
 @pytest.fixture
 async def session(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server whose config map b has a broken value."""
+    """A client of a server whose config map b and events a and b have broken values."""
     settings: dict[str, Any] = {"storage_backend": "sqlite", "data_dir": tmp_path}
     async with Server(**settings) as server, histories.session(replica_of(server)) as client:
         for name in "ab":
@@ -29,6 +30,8 @@ async def session(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     record = (await kv.get(b"/registry/configmaps/default/b")).record
     assert record is not None
     await kv.put(record.key, b"broken", expected_mod_revision=record.mod_revision)
+    for key in (b"/registry/events/default/a", b"/registry/events/default/b"):
+        await kv.put(key, b"broken", expected_mod_revision=0)
     await kv.close()
     gated = Server(**settings, feature_gates=f"{GATE}={request.param}")
     async with gated as server, histories.session(replica_of(server)) as client:
@@ -36,7 +39,7 @@ async def session(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 async def ask(session: aiohttp.ClientSession, method: str, path: str = "", body: Any = None) -> tuple[int, Any]:
-    async with session.request(method, MAPS + path, json=body) as response:
+    async with session.request(method, path if path == EVENTS else MAPS + path, json=body) as response:
         return response.status, await response.json()
 
 
@@ -53,7 +56,7 @@ async def test_an_unreadable_object_can_be_named_and_deleted_and_no_other(sessio
     left = await ask(session, "GET")
 
     assert [answer[0] for answer in (listed, usual, gone)] == [500, 500, 404]
-    assert all("default/b cannot be read" in answer[1]["message"] for answer in (listed, usual))
+    assert all("default/b" in str(answer[1]) for answer in (listed, usual))
     for (status, answer), name in ((readable, "a"), (missing, "c")):
         assert (status, answer["message"]) == (
             422,
@@ -78,6 +81,29 @@ async def test_an_unreadable_object_can_be_named_and_deleted_and_no_other(sessio
         },
     )
     assert [item["metadata"]["name"] for item in left[1]["items"]] == ["a"]
+
+
+@pytest.mark.parametrize("session", ["true"], indirect=True)
+async def test_a_list_names_all_unreadable_objects_with_the_feature_gate(session: aiohttp.ClientSession) -> None:
+    cached, uncached = await ask(session, "GET"), await ask(session, "GET", EVENTS)
+
+    for (status, answer), resource, names in ((cached, "configmaps", "b"), (uncached, "events", "ab")):
+        assert (status, answer["reason"]) == (500, "StorageReadError")
+        assert answer["message"] == f"failed to read one or more {resource} from the storage"
+        assert {name: answer["details"][name] for name in ("name", "kind")} == {"name": "list", "kind": resource}
+        keys = [cause["field"] for cause in answer["details"]["causes"]]
+        assert keys == [f"/registry/{resource}/default/{name}" for name in names]
+        message = answer["details"]["causes"][0]["message"]
+        assert message.startswith(f"StorageError: corrupt object, Code: 7, Key: {keys[0]}, ResourceVersion: 0, ")
+        assert "AdditionalErrorMsg: object not decodable revision=" in message
+
+
+@pytest.mark.parametrize("session", ["false"], indirect=True)
+async def test_a_list_without_a_watch_cache_names_an_unreadable_object(session: aiohttp.ClientSession) -> None:
+    status, answer = await ask(session, "GET", EVENTS)
+
+    assert (status, answer["reason"]) == (500, "InternalError")
+    assert "default/a cannot be read" in answer["message"]
 
 
 @pytest.mark.parametrize("session", ["false"], indirect=True)

@@ -9,7 +9,7 @@ import pytest
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.codec import JSON, MSGPACK
 from aio_apiserver.storage.encryption.service import Encryption
-from aio_apiserver.storage.errors import Corrupt, KeyNotFound
+from aio_apiserver.storage.errors import Corrupt, CorruptObjects, KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
@@ -83,6 +83,31 @@ async def test_a_selection_cannot_skip_what_it_cannot_read(store: KVStore, memor
 
     with pytest.raises(Corrupt):
         await store.get_list("", ListOptions(predicate=labelled(app="web")))
+
+
+async def test_a_selection_names_all_objects_that_it_cannot_read(store: KVStore, memory_kv: MemoryKV) -> None:
+    await create(store, "b", labels={"app": "web"})
+    for name, (value, _) in zip("ac", [UNREADABLE["truncated json"], UNREADABLE["encrypted"]], strict=True):
+        await kv_steps.create(memory_kv, raw_key(f"default/{name}"), value)
+
+    with pytest.raises(CorruptObjects, match="default/a") as failure:
+        await store.get_list("", ListOptions(predicate=labelled(app="web")))
+
+    assert [(one.key, one.revision) for one in failure.value.found] == [
+        ("default/a", 3),
+        (raw_key("default/c").decode(), 0),
+    ]
+
+
+async def test_a_list_names_no_more_than_a_hundred_objects(store: KVStore, memory_kv: MemoryKV) -> None:
+    for number in range(102):
+        await kv_steps.create(memory_kv, raw_key(f"default/{number:03}"), TRUNCATED)
+
+    with pytest.raises(CorruptObjects) as failure:
+        await store.get_list("", ListOptions(predicate=labelled(app="web")))
+
+    assert (len(failure.value.found), failure.value.found[-1].key) == (100, "default/099")
+    assert failure.value.is_cut
 
 
 async def test_a_watch_with_a_selection_ends_at_what_it_cannot_read(store: KVStore, memory_kv: MemoryKV) -> None:
