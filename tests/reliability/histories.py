@@ -1,7 +1,7 @@
 """histories: what many clients were told who create, update, delete, read and list the same few config maps.
 
 Each write has a content of its own, and each seed has objects of its own. Must hold: a request whose answer is unknown
-is a lost operation, not a failed one.
+is a lost operation, not a failed one. A client sends each request once.
 """
 
 import asyncio
@@ -36,6 +36,10 @@ _METHODS = {Action.CREATE: "POST", Action.UPDATE: "PUT", Action.DELETE: "DELETE"
 
 Histories = Mapping[str, Sequence[Operation]]
 """The operations on each object, by its name."""
+
+
+class AnswerLost(aiohttp.ClientError):
+    """The connection ended before the answer came. The server may have carried the request out."""
 
 
 class Replica(Struct, frozen=True):
@@ -87,7 +91,20 @@ def session(replica: Replica, *, seconds: float | None = _SECONDS) -> aiohttp.Cl
         headers={"Authorization": f"Bearer {replica.token}"},
         connector=aiohttp.TCPConnector(ssl=replica.tls, limit=0),
         timeout=aiohttp.ClientTimeout(seconds),
+        middlewares=[_send_once],
     )
+
+
+async def _send_once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Raise an error that aiohttp passes on.
+
+    After the two errors below, aiohttp sends GET, PUT and DELETE a second time. A DELETE that was carried out would be
+    answered with 404 then.
+    """
+    try:
+        return await send(request)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as exc:
+        raise AnswerLost(f"{request.method} {request.url.path}: {exc!r}") from exc
 
 
 class _Client:

@@ -1,9 +1,9 @@
 """kills: a server that is killed with SIGKILL while clients write 200 times a second, again and again.
 
-The store is a SQLite file or etcd, and the server has one process or two workers. Of workers, one is killed or all of
-them; of a server on etcd, the server or etcd. Must hold: after each kill, each object is as its last acknowledged write
-left it, or as a later write did whose answer was lost. No resourceVersion goes back. A client writes no object again
-while a write of it is in doubt.
+The store is a SQLite file or etcd, and the server has one process or two workers. Of workers, one is killed, all of
+them, or their supervisor alone; of a server on etcd, the server or etcd. Must hold: after each kill, each object is as
+its last acknowledged write left it, or as a later write did whose answer was lost. No resourceVersion goes back. A
+client writes no object again while a write of it is in doubt. A server that ends by itself is a violation.
 """
 
 import asyncio
@@ -22,11 +22,12 @@ from typing import Any
 import aiohttp
 import orjson
 
+from tests.apiserver.workers import running
 from tests.apiserver.workers.running import Address
 from tests.reliability import histories
 from tests.reliability.histories import MAPS, Replica
 from tests.reliability.outcomes import Latencies, Outcome
-from tests.storage.kv.etcd_server import HOST, Member, Port
+from tests.storage.kv.etcd_server import HOST, Member, Port, newest_binary, version_of
 
 _WRITES_A_SECOND = 200
 _CLIENTS = 8
@@ -79,7 +80,7 @@ class Totals:
     version: int = 0
     latencies: Latencies = field(default_factory=Latencies)
 
-    def outcome(self) -> Outcome:
+    def outcome(self, text: str) -> Outcome:
         counts = {
             "kills": self.kills,
             "acknowledged writes": self.acknowledged,
@@ -88,11 +89,11 @@ class Totals:
             "lost writes": 0,
             "resourceVersions that went back": 0,
         }
-        return Outcome(counts, moments=self.latencies.moments())
+        return Outcome(counts, moments=self.latencies.moments(), text=text)
 
 
 class Target:
-    """The server under test, in a process group of its own, with the etcd that it uses if it uses one."""
+    """The server under test, with the etcd that it uses if it uses one."""
 
     def __init__(self, directory: Path, *, workers: int, etcd: Member | None) -> None:
         self._directory = directory
@@ -112,10 +113,15 @@ class Target:
         if self._process is None:
             await self._launch()
         async with asyncio.timeout(_READY_SECONDS):
+            self.check_life()
             while not (self._directory / "ready").exists():
-                assert self._process is not None
-                assert self._process.returncode is None, (self._directory / "log").read_text()[-3000:]
                 await asyncio.sleep(0.01)
+                self.check_life()
+
+    def check_life(self) -> None:
+        """Raise AssertionError with the end of the log when the server has ended by itself."""
+        assert self._process is not None
+        assert self._process.returncode is None, (self._directory / "log").read_text()[-3000:]
 
     async def kill(self, chance: random.Random) -> None:
         """Kill a process, or all of them."""
@@ -123,7 +129,7 @@ class Target:
         if self._etcd is not None:
             ways.append(self._kill_etcd)
         if self._workers > 1:
-            ways.append(lambda: self._kill_worker(chance))
+            ways += [lambda: self._kill_worker(chance), self._kill_supervisor]
         await chance.choice(ways)()
 
     async def close(self) -> None:
@@ -149,15 +155,27 @@ class Target:
                 *store,
                 stdout=DEVNULL,
                 stderr=log,
-                start_new_session=True,
             )
 
     async def _kill_server(self) -> None:
+        """Kill all processes of the server. A supervisor that is stopped starts no worker meanwhile."""
         process, self._process = self._process, None
-        if process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+        if process is not None and process.returncode is None:
+            process.send_signal(signal.SIGSTOP)
+            for pid in (*_children(process.pid), process.pid):
+                os.kill(pid, signal.SIGKILL)
             await process.wait()
+
+    async def _kill_supervisor(self) -> None:
+        """Kill the supervisor alone, and wait for the end of its workers, which hold the port until then."""
+        process, self._process = self._process, None
+        assert process is not None
+        workers = _children(process.pid)
+        process.kill()
+        await process.wait()
+        async with asyncio.timeout(_READY_SECONDS):
+            while any(map(running.is_alive, workers)):  # noqa: ASYNC110 - the processes are not children of this one
+                await asyncio.sleep(0.01)
 
     async def _kill_etcd(self) -> None:
         assert self._etcd is not None
@@ -169,6 +187,10 @@ class Target:
         if found := list(Address(self._directory, self._port.number, self._process.pid).workers):
             with suppress(ProcessLookupError):
                 os.kill(chance.choice(found), signal.SIGKILL)
+
+
+def _children(pid: int) -> Sequence[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 class Writer:
@@ -231,19 +253,19 @@ async def run(directory: Path, *, rounds: int, workers: int, on_etcd: bool, seed
         for _ in range(rounds):
             await target.start()
             async with histories.session(target.replica) as session:
-                await _check(session, writers, totals)
+                await _check(session, writers, target, totals)
                 await _write_and_kill(session, writers, target, chance)
             totals.kills += 1
         await target.start()
         async with histories.session(target.replica) as session:
-            await _check(session, writers, totals)
-    return totals.outcome()
+            await _check(session, writers, target, totals)
+    return totals.outcome(f"etcd {'.'.join(map(str, version_of(newest_binary())))}" if on_etcd else "")
 
 
 @asynccontextmanager
 async def _target(directory: Path, *, workers: int, on_etcd: bool) -> AsyncIterator[Target]:
     async with AsyncExitStack() as stack:
-        etcd = stack.enter_context(Member(fsync=True)) if on_etcd else None
+        etcd = stack.enter_context(Member(fsync=True, binary=newest_binary())) if on_etcd else None
         target = Target(directory, workers=workers, etcd=etcd)
         stack.push_async_callback(target.close)
         yield target
@@ -263,9 +285,9 @@ async def _write_and_kill(
             stop.set()
 
 
-async def _check(session: aiohttp.ClientSession, writers: Sequence[Writer], totals: Totals) -> None:
+async def _check(session: aiohttp.ClientSession, writers: Sequence[Writer], target: Target, totals: Totals) -> None:
     """Compare a list with all claims."""
-    listed = await _listed(session)
+    listed = await _listed(session, target)
     assert int(listed["metadata"]["resourceVersion"]) >= totals.version, "the resourceVersion went back"
     found = {item["metadata"]["name"]: item["data"]["content"] for item in listed["items"]}
     for writer in writers:
@@ -274,10 +296,11 @@ async def _check(session: aiohttp.ClientSession, writers: Sequence[Writer], tota
     assert not found, f"objects that no client wrote: {found}"
 
 
-async def _listed(session: aiohttp.ClientSession) -> Any:
+async def _listed(session: aiohttp.ClientSession, target: Target) -> Any:
     """A list, as soon as the server answers. A worker that was killed is replaced meanwhile."""
     async with asyncio.timeout(_READY_SECONDS):
         while True:
+            target.check_life()
             with suppress(aiohttp.ClientError, TimeoutError):
                 async with session.get(MAPS) as response:
                     if response.status == 200:

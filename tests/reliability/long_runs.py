@@ -21,7 +21,7 @@ from tests.reliability.tally import Tally
 from tests.reliability.watches import Scale
 from tests.storage.kv import etcd_cluster, small_disk
 from tests.storage.kv.etcd_cluster import PeerNetwork
-from tests.storage.kv.etcd_server import HOST, Member, binaries
+from tests.storage.kv.etcd_server import HOST, Member, newest_binary
 from tests.storage.kv.tcp_proxy import TcpProxy
 
 OPERATIONS = 2_000
@@ -43,7 +43,7 @@ async def on_one_server(arguments: argparse.Namespace) -> Outcome:
 async def on_replicas(arguments: argparse.Namespace) -> Outcome:
     """Two servers on one etcd."""
     found = Tally()
-    with Member(binary=_newest()) as member:
+    with Member(binary=newest_binary()) as member:
         settings = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
         async with Server(**settings) as one, Server(**settings) as other:
             for seed in _seeds(arguments):
@@ -54,7 +54,7 @@ async def on_replicas(arguments: argparse.Namespace) -> Outcome:
 async def on_a_cluster_in_trouble(arguments: argparse.Namespace) -> Outcome:
     """Two servers on three etcd members, one of which is killed, frozen or cut off, again and again."""
     found = Tally()
-    async with etcd_cluster.peer_network(_newest()) as network:
+    async with etcd_cluster.peer_network(newest_binary()) as network:
         settings = ServerSettings(storage_backend="etcd3", etcd_servers=network.cluster.endpoints)
         async with Server(**settings) as one, Server(**settings) as other:
             for seed in _seeds(arguments):
@@ -72,7 +72,7 @@ async def watches_on_one_server(arguments: argparse.Namespace) -> Outcome:
 
 async def watches_on_replicas(arguments: argparse.Namespace) -> Outcome:
     """200 watchers of two servers on one etcd."""
-    with Member(binary=_newest()) as member:
+    with Member(binary=newest_binary()) as member:
         settings = ServerSettings(
             storage_backend="etcd3", etcd_servers=member.endpoint, etcd_compaction_interval="500ms"
         )
@@ -82,21 +82,21 @@ async def watches_on_replicas(arguments: argparse.Namespace) -> Outcome:
 
 async def watches_on_a_cluster_in_trouble(arguments: argparse.Namespace) -> Outcome:
     """200 watchers of two servers on three etcd members, whose leader is killed, frozen or cut off."""
-    async with etcd_cluster.peer_network(_newest()) as network:
+    async with etcd_cluster.peer_network(newest_binary()) as network:
         settings = ServerSettings(storage_backend="etcd3", etcd_servers=network.cluster.endpoints)
         async with Server(**settings) as one, Server(**settings) as other:
             replicas = [replica_of(one), replica_of(other)]
             return sum_of(
                 [
                     await watches.run(replicas, scale=WATCHERS, seed=seed, trouble=_trouble(network, seed))
-                    for seed in range(arguments.seed, arguments.seed + arguments.watch_runs)
+                    for seed in range(arguments.seed, arguments.seed + arguments.troubled_watch_runs)
                 ]
             )
 
 
 async def watches_left_behind(arguments: argparse.Namespace) -> Outcome:
     """Two servers on one etcd, one of which is cut off from it while etcd compacts its history."""
-    with Member(binary=_newest()) as member:
+    with Member(binary=newest_binary()) as member:
         async with TcpProxy(member.client_port) as proxy:
             near = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
             far = ServerSettings(storage_backend="etcd3", etcd_servers=f"http://{HOST}:{proxy.port}")
@@ -106,7 +106,7 @@ async def watches_left_behind(arguments: argparse.Namespace) -> Outcome:
                     replica_of(other),
                     proxy=proxy,
                     member=member,
-                    rounds=arguments.watch_runs,
+                    rounds=arguments.losses,
                     seed=arguments.seed,
                 )
 
@@ -114,16 +114,16 @@ async def watches_left_behind(arguments: argparse.Namespace) -> Outcome:
 async def informers_of_one_server(arguments: argparse.Namespace) -> Outcome:
     """Lists that are handed over to watches."""
     async with Server(storage_backend="sqlite") as server:
-        return await informers.run([replica_of(server)], hand_offs=arguments.hand_offs, seed=arguments.seed)
+        return await informers.run([replica_of(server)], hand_offs=arguments.informers, seed=arguments.seed)
 
 
 async def informers_of_replicas(arguments: argparse.Namespace) -> Outcome:
     """Two servers on one etcd."""
-    with Member(binary=_newest()) as member:
+    with Member(binary=newest_binary()) as member:
         settings = ServerSettings(storage_backend="etcd3", etcd_servers=member.endpoint)
         async with Server(**settings) as one, Server(**settings) as other:
             replicas = [replica_of(one), replica_of(other)]
-            return await informers.run(replicas, hand_offs=arguments.hand_offs, seed=arguments.seed)
+            return await informers.run(replicas, hand_offs=arguments.informers, seed=arguments.seed)
 
 
 async def lists_in_pages(arguments: argparse.Namespace) -> Outcome:
@@ -202,7 +202,3 @@ async def _make_trouble(network: PeerNetwork, chance: random.Random) -> None:
 
 def _seeds(arguments: argparse.Namespace) -> Sequence[int]:
     return range(arguments.seed, arguments.seed + arguments.histories)
-
-
-def _newest() -> Path:
-    return list(binaries().values())[-1]

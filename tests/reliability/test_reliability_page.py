@@ -34,7 +34,7 @@ def test_runs_at_different_times_add_up() -> None:
     row = next(line for line in reliability_page.text({"kills.etcd": runs}).splitlines() if line.startswith("| etcd,"))
 
     assert row == (
-        "| etcd, one process | 45 of 1,000 | 0 | 45 kills, 0 lost writes, p99 at most 3 | 180 s | 0-39, 100-104 "
+        "| etcd, one process | 45 of 250 | 0 | 45 kills, 0 lost writes, p99 at most 3 | 180 s | 0-39, 100-104 "
         "| 2026-01-01, abc, 1.0-1.0 |"
     )
 
@@ -42,7 +42,7 @@ def test_runs_at_different_times_add_up() -> None:
 def test_a_violation_is_shown() -> None:
     page = reliability_page.text({"kills.etcd": [run(0, 20), run(20, 0, failure="AssertionError: a write was lost")]})
 
-    assert "| 20 of 1,000 | 1 | AssertionError: a write was lost |" in page
+    assert "| 20 of 250 | 1 | AssertionError: a write was lost |" in page
 
 
 def test_runs_are_read_as_they_were_kept(tmp_path: Path) -> None:

