@@ -42,6 +42,7 @@ from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Reloading
 from aio_apiserver.apiserver.wire import advertising, listeners
 from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.local_questions import Respond
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import gates as feature_gates
@@ -319,7 +320,7 @@ def _open_parts(
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
-        console=_open_console(settings, pki, access, monitoring, storage, clock, background=background),
+        console=_open_console(settings, pki, access, monitoring, storage, clock, siblings, background=background),
     )
 
 
@@ -330,12 +331,14 @@ def _open_console(
     monitoring: Monitoring,
     storage: StorageFactory,
     clock: Clock,
+    siblings: "Siblings | None",
     *,
     background: Tasks,
 ) -> "Console | None":
     if not settings.has_console:
         return None
-    return console_assembly.open_console(pki, access, monitoring, storage, clock, background=background)
+    ask = None if siblings is None else siblings.ask
+    return console_assembly.open_console(pki, access, monitoring, storage, clock, ask, background=background)
 
 
 def _shared_storage(settings: Settings, slot: "WorkerSlot") -> StorageConfig:
@@ -344,13 +347,14 @@ def _shared_storage(settings: Settings, slot: "WorkerSlot") -> StorageConfig:
     return storage_config.config_of(settings, shared_at=shared_at, is_first=slot.is_first)
 
 
-def _responses_to_siblings(parts: app.Parts) -> Mapping[str, Callable[[], Awaitable[bytes]]]:
+def _responses_to_siblings(parts: app.Parts) -> Mapping[str, Respond]:
     """The answers to the other workers."""
 
-    async def is_ready() -> bytes:
+    async def is_ready(_argument: str) -> bytes:
         return worker_siblings.IS_READY if parts.start_up.is_complete else b""
 
-    return {worker_siblings.READY: is_ready, **metrics.responses_to_others(parts.monitoring)}
+    of_console = parts.console.responses_to_others() if parts.console is not None else {}
+    return {worker_siblings.READY: is_ready, **metrics.responses_to_others(parts.monitoring), **of_console}
 
 
 def _gates(settings: Settings) -> Gates:

@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
@@ -132,7 +133,7 @@ class FaultyStream:
 
 
 def log(active: ActiveFault, context: RequestContext) -> None:
-    """Log an injected fault, and add an audit annotation."""
+    """Log an injected fault, add an audit annotation, and show it in the timeline."""
     info = context.info
     place = "/".join(filter(None, (info.namespace, info.resource, info.name, info.subresource)))
     logger.warning(
@@ -144,3 +145,4 @@ def log(active: ActiveFault, context: RequestContext) -> None:
         context.audit_id,
     )
     context.annotate(f"{ANNOTATION}{active.rule.id}", active.rule.fault.value)
+    context.note_step(RequestStep("fault", active.mark, active.rule.fault.value))

@@ -32,6 +32,7 @@ def config_of(settings: Settings, gates: Gates) -> Config:
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
         enablement=_enablement(settings),
         simulates=settings.simulate,
+        traces_admission=settings.has_console,
     )
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from aio_apiserver.apiserver.access.assembly import Access
+from aio_apiserver.apiserver.console import ended_sessions
+from aio_apiserver.apiserver.console.ended_sessions import EndedSessions
 from aio_apiserver.apiserver.console.front import HOME, ConsoleFront
 from aio_apiserver.apiserver.console.one_time_codes import OneTimeCodes
 from aio_apiserver.apiserver.console.report_endpoint import REPORT, ReportEndpoint
@@ -14,11 +16,14 @@ from aio_apiserver.apiserver.console.signed_in_reads import of_signed_in_users
 from aio_apiserver.apiserver.console.statistics.metrics_history import MetricsHistory
 from aio_apiserver.apiserver.console.statistics_endpoint import STATISTICS, StatisticsEndpoint
 from aio_apiserver.apiserver.console.timeline.history import ServerHistory
+from aio_apiserver.apiserver.console.timeline.kubernetes_events import KubernetesEvents
 from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
+from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
 from aio_apiserver.apiserver.console.timeline_endpoints import OF_OBJECT, TIMELINE, TimelineEndpoints
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.wire.context import Filter, Handler
+from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.tasks import Tasks
@@ -29,6 +34,7 @@ class Console(Struct, frozen=True):
 
     front: ConsoleFront
     codes: OneTimeCodes
+    trace: RequestTrace
     history: ServerHistory
     report: ReportEndpoint
     statistics: MetricsHistory
@@ -39,7 +45,11 @@ class Console(Struct, frozen=True):
 
     def with_tracing(self, handler: Handler) -> Handler:
         """The filter that records requests for the timeline."""
-        return self.history.trace.with_tracing(handler)
+        return self.trace.with_tracing(handler)
+
+    def responses_to_others(self) -> Mapping[str, Respond]:
+        """The answers to the questions of other workers."""
+        return self.history.requests.responses_to_others()
 
     def exact(self) -> Mapping[str, Handler]:
         """The handlers by path, behind authentication and authorization."""
@@ -61,13 +71,23 @@ class Console(Struct, frozen=True):
 
 
 def open_console(
-    pki: Pki, access: Access, monitoring: Monitoring, storage: StorageFactory, clock: Clock, *, background: Tasks
+    pki: Pki,
+    access: Access,
+    monitoring: Monitoring,
+    storage: StorageFactory,
+    clock: Clock,
+    ask_others: AskOthers | None,
+    *,
+    background: Tasks,
 ) -> Console:
-    """The console of a server with --ui."""
-    sessions, codes = ConsoleSessions(pki.ca.key, clock.patience.now), OneTimeCodes(clock.patience.monotonic)
+    """The console of a server with --ui. ask_others: asks the other workers; None without any."""
+    ended = EndedSessions(storage.storage_for(ended_sessions.PLACE))
+    sessions, codes = ConsoleSessions(pki.ca.key, ended, clock.patience.now), OneTimeCodes(clock.patience.monotonic)
     endpoints = SessionEndpoints(sessions, codes, pki.admin_token)
     statistics = MetricsHistory(monitoring.measures.families, clock.patience)
     background.spawn(statistics.run(), name="statistics of the console")
-    history = ServerHistory(RequestTrace(clock.patience, MARK), storage, clock)
+    trace = RequestTrace(clock.patience, MARK)
+    events = KubernetesEvents(storage, background, clock.patience)
+    history = ServerHistory(WorkerRequests(trace, ask_others), events, storage, clock)
     front = ConsoleFront(sessions, endpoints, access.tokens, metrics=monitoring.access, clock=clock.patience)
-    return Console(front, codes, history, ReportEndpoint(history, pki.admin_tokens), statistics)
+    return Console(front, codes, trace, history, ReportEndpoint(history, pki.admin_tokens), statistics)

@@ -55,11 +55,11 @@ class ConsoleFront:
                     return asset_files.respond_asset(request, context, context.path.removeprefix(HOME))
                 if context.path in ("/ui", "/") and _is_browser(request, context.path):
                     return _to_home(context)
-                token = self._sessions.token_of(request)
                 is_own = context.path.startswith(PATH)
                 if is_own and not needs_user(request, context):
                     return await self._endpoints.handle(request, context)
-                if not token or hdrs.AUTHORIZATION in request.headers:
+                token = "" if hdrs.AUTHORIZATION in request.headers else await self._sessions.token_of(request)
+                if not token:
                     return await (own if is_own else usual)(request, context)
                 context = await self._signed_in(context, token)
                 return await (self._endpoints.handle if is_own else handler)(request, context)

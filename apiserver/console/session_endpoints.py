@@ -3,7 +3,7 @@
     GET     /ui/session       the user of the session, or of the client certificate; an empty name without one
     POST    /ui/session       begin a session with the bearer token of the Authorization header
     POST    /ui/session/code  begin a session of the administrator with the code of a one-time link
-    DELETE  /ui/session       end the session
+    DELETE  /ui/session       end the session, on all servers of the cluster
 
 Must hold: no response has a token in its body. Requests without the header X-Console are refused.
 """
@@ -48,7 +48,7 @@ class SessionEndpoints:
             return responses.not_found(context)
         if request.method == hdrs.METH_DELETE:
             response = responses.json(request, context, {})
-            self._sessions.end(response)
+            await self._sessions.end(request, response)
             return response
         if request.method not in (hdrs.METH_GET, hdrs.METH_POST):
             raise route_errors.RouteMethodNotAllowed

@@ -1,7 +1,8 @@
 """sessions: the session cookie of the console, which holds the user's bearer token, encrypted.
 
 The server keeps no list of sessions: all workers and replicas with the same CA read the same cookies. Each request
-authenticates the token again, so a token that has ended ends its session.
+authenticates the token again, so a token that has ended ends its session. A session that its user has ended is not
+accepted any more, also from a copy of its cookie.
 
 Must hold: a script cannot read the cookie (HttpOnly). A request of another site does not bring it (SameSite=Strict).
 Without the header X-Console, which other sites cannot send, the cookie has no effect.
@@ -18,10 +19,10 @@ from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from aio_apiserver.apiserver.console.ended_sessions import SECONDS, EndedSessions
 from aio_apiserver.registry.base import errors
 
 MARK = "X-Console"
-SECONDS = 12 * 3600
 _LONGEST = 3800
 """The limit of a cookie's value: browsers drop cookies of more than 4096 bytes."""
 _PURPOSE = b"aio-apiserver console session"
@@ -30,20 +31,17 @@ _PURPOSE = b"aio-apiserver console session"
 class ConsoleSessions:
     """Makes and reads the cookies of one server. key_file: the private key of the server's CA."""
 
-    def __init__(self, key_file: Path, now: Callable[[], float]) -> None:
+    def __init__(self, key_file: Path, ended: EndedSessions, now: Callable[[], float]) -> None:
         self._key_file = key_file
+        self._ended = ended
         self._now = now
 
-    def token_of(self, request: web.BaseRequest) -> str:
-        """The token in the cookie of a request; empty without a valid session."""
-        if hdrs.COOKIE not in request.headers or MARK not in request.headers:
-            return ""
-        value = request.cookies.get(self.cookie_name, "")
-        try:
-            plain = self._cipher.decrypt_at_time(value.encode(), SECONDS, int(self._now()))
-        except (InvalidToken, ValueError):
-            return ""
-        return plain.decode()
+    async def token_of(self, request: web.BaseRequest) -> str:
+        """The token in the cookie of a request; empty without a cookie. Raises Unauthorized for an ended session."""
+        value, token = self._read(request)
+        if token and await self._ended.has(value, self._cipher.extract_timestamp(value)):
+            raise errors.Unauthorized
+        return token
 
     def begin(self, response: web.StreamResponse, token: str) -> None:
         """Set the cookie. Raises BadRequest for a token that does not fit in a cookie."""
@@ -52,9 +50,23 @@ class ConsoleSessions:
             raise errors.BadRequest("the token is too long for a session of the console")
         self._put(response, value, SECONDS)
 
-    def end(self, response: web.StreamResponse) -> None:
-        """Remove the cookie."""
+    async def end(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+        """End the session of a request, and remove its cookie. Raises StatusError."""
+        value, token = self._read(request)
+        if token:
+            await self._ended.end(value, int(self._now()))
         self._put(response, "", 0)
+
+    def _read(self, request: web.BaseRequest) -> tuple[str, str]:
+        """The cookie of a request and the token in it; both empty without a valid one."""
+        if hdrs.COOKIE not in request.headers or MARK not in request.headers:
+            return "", ""
+        value = request.cookies.get(self.cookie_name, "")
+        try:
+            plain = self._cipher.decrypt_at_time(value.encode(), SECONDS, int(self._now()))
+        except (InvalidToken, ValueError):
+            return "", ""
+        return value, plain.decode()
 
     @cached_property
     def cookie_name(self) -> str:

@@ -1,6 +1,6 @@
 """timeline_endpoints: the timeline over HTTP, below /ui/api/.
 
-    GET /ui/api/timeline?step=7&revision=120               requests and changes after a moment
+    GET /ui/api/timeline?positions=4711:7&revision=120     requests, changes and Events after a moment
     GET /ui/api/timeline/object?group=&resource=&uid=&revision=   an object before and after a change
 
 They are registered behind `signed_in_reads`. Must hold: a change that the watch window has lost is a BadRequest.
@@ -9,12 +9,14 @@ They are registered behind `signed_in_reads`. Must hold: a change that the watch
 from aiohttp import web
 
 from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
+from aio_apiserver.apiserver.console.timeline.worker_requests import checked
 from aio_apiserver.apiserver.wire import parameters, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 
 TIMELINE = "/ui/api/timeline"
 OF_OBJECT = "/ui/api/timeline/object"
+_LONGEST = 4096
 _MOST_DIGITS = 18
 
 
@@ -25,8 +27,8 @@ class TimelineEndpoints:
         self._history = history
 
     async def events(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        """Send the requests and changes after a moment."""
-        moment = HistoryMoment(_number(context, "step"), _number(context, "revision"))
+        """Send the requests, changes and Events after a moment."""
+        moment = HistoryMoment(_positions(context), _number(context, "revision"))
         return responses.json(request, context, dict(await self._history.after(moment)))
 
     async def object(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
@@ -44,3 +46,11 @@ def _number(context: RequestContext, name: str) -> int:
     if not text.isdecimal() or len(text) > _MOST_DIGITS:
         raise errors.BadRequest(f"{name} must be a number")
     return int(text)
+
+
+def _positions(context: RequestContext) -> str:
+    text = parameters.text(context.query, "positions")
+    try:
+        return checked(text[:_LONGEST])
+    except ValueError:
+        raise errors.BadRequest("positions must be as an earlier response has named them") from None

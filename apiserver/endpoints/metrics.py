@@ -5,7 +5,7 @@ resets the metrics. prometheus_client is imported at the first request. Each of 
 """
 
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.measures import MetricKind
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 else:
     merging = Deferred("aio_apiserver.apiserver.metrics.merging")
     process = Deferred("aio_apiserver.apiserver.metrics.process")
-
-AskOthers = Callable[[str], Awaitable[Sequence[bytes]]]
-"""Asks the other workers a question, and returns their answers."""
 
 _GZIP_WINDOW = 31
 _PROCESS = "process"
@@ -59,17 +57,17 @@ def handlers(monitoring: Monitoring, ask_others: AskOthers | None = None) -> Map
     return {path: _handler(page, ask_others) for path, page in _pages(monitoring).items()}
 
 
-def responses_to_others(monitoring: Monitoring) -> Mapping[str, Callable[[], Awaitable[bytes]]]:
+def responses_to_others(monitoring: Monitoring) -> Mapping[str, Respond]:
     """The answers to the questions of other workers."""
 
-    async def dump(page: _Page) -> bytes:
+    async def dump(page: _Page, _argument: str) -> bytes:
         return merging.dump(page.families())
 
-    async def reset(page: _Page) -> bytes:
+    async def reset(page: _Page, _argument: str) -> bytes:
         _reset(page.families())
         return b""
 
-    async def dump_process() -> bytes:
+    async def dump_process(_argument: str) -> bytes:
         return process.dump()
 
     pages = _pages(monitoring).values()

@@ -18,6 +18,7 @@ from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
 from aio_apiserver.apiserver.wire.request_info import UNRESOLVED, RequestInfo
 from aio_apiserver.apiserver.wire.urls import NO_QUERY, Query
+from aio_apiserver.registry.base.request_steps import NoteStep, ignore_step
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
 from aio_apiserver.registry.generic.audit.trail import Trail
@@ -40,8 +41,9 @@ class RequestContext(Struct, frozen=True):
     flow: the flow schema and priority level; None before flow control, and without it.
     fault: the name of a fault that the test bench injects. sink_of: wraps the stream of a watch, for the test bench.
     notes: the first annotations of the audit event. trail: the audit record, after authentication; None when the audit
-    policy does not record the request. log_fields: what filters add to the log line of the request; None when requests
-    are not logged. on_started: called when a handler begins to send its response itself.
+    policy does not record the request. note_step: takes steps of the request for the console's timeline. log_fields:
+    what filters add to the log line of the request; None when requests are not logged. on_started: called when a
+    handler begins to send its response itself.
     """
 
     audit_id: str
@@ -58,6 +60,7 @@ class RequestContext(Struct, frozen=True):
     sink_of: "SinkOf | None" = None
     trail: Trail | None = None
     notes: Mapping[str, str] = NO_NOTES
+    note_step: NoteStep = ignore_step
     log_fields: dict[str, object] | None = None
     on_started: Callable[[], None] | None = None
 

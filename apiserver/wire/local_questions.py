@@ -1,15 +1,19 @@
 """Local questions: short questions between processes of one server, over Unix sockets in a private folder.
 
-A question is one line, and its answer is all until the end of the connection.
+A question is one line: its name, and after a tab its argument, if it has one. Its answer is all until the end of the
+connection.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
-Respond = Callable[[], Awaitable[bytes]]
+Respond = Callable[[str], Awaitable[bytes]]
+"""From the argument of a question to its answer."""
+AskOthers = Callable[[str], Awaitable[Sequence[bytes]]]
+"""Asks the other workers a question, and returns their answers."""
 
 _OWNER_ONLY = 0o600
 
@@ -39,9 +43,10 @@ async def ask(path: Path, question: str, *, seconds: float) -> bytes | None:
 
 async def _answer(responses: Mapping[str, Respond], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
-        respond = responses.get((await reader.readline()).decode().strip())
+        name, _, argument = (await reader.readline()).decode().strip("\n").partition("\t")
+        respond = responses.get(name)
         if respond is not None:
-            writer.write(await respond())
+            writer.write(await respond(argument))
             await writer.drain()
     except (OSError, ValueError):
         pass  # the process that asked has ended

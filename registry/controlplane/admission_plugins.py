@@ -61,6 +61,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.validating import Validat
 from aio_apiserver.storage.interface import Reader
 
 if TYPE_CHECKING:
+    from aio_apiserver.registry.generic.admission import traced_calls
     from aio_apiserver.registry.plugins.admission import (
         event_rate_limit,
         image_policy_webhook,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         simulation_annotations,
     )
 else:
+    traced_calls = Deferred("aio_apiserver.registry.generic.admission.traced_calls")
     event_rate_limit = Deferred("aio_apiserver.registry.plugins.admission.event_rate_limit")
     image_policy_webhook = Deferred("aio_apiserver.registry.plugins.admission.image_policy_webhook")
     owner_references_permission_enforcement = Deferred(
@@ -183,7 +185,9 @@ def names_at(version: Version) -> Collection[str]:
 
 def chain_of(given: Foundation) -> MeasuredChain:
     """The enabled plugins, in their order. Raises ValueError, OSError."""
-    return MeasuredChain(list(_enabled_plugins(given)), given.metrics.of(AdmissionMetrics), given.clock.patience)
+    trace = traced_calls.traced if given.config.traces_admission else None
+    plugins = list(_enabled_plugins(given))
+    return MeasuredChain(plugins, given.metrics.of(AdmissionMetrics), given.clock.patience, trace)
 
 
 def _enabled_plugins(given: Foundation) -> Iterator[Plugin]:

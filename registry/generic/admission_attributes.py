@@ -42,6 +42,7 @@ def attributes_of(
         user=request.user,
         warn=request.warn,
         annotate=request.annotate,
+        note_step=request.note_step,
         forms=forms,
         deadline=request.deadline,
     )

@@ -22,6 +22,7 @@ class Config(Struct, frozen=True, kw_only=True):
     admission_configuration: the configuration of each plugin by its name; the plugin parses it.
     enablement: the versions and resources that are served.
     simulates: whether a simulated cluster reads annotations.
+    traces_admission: whether admission plugins note their decisions for the console's timeline.
     not_ready_toleration_seconds, unreachable_toleration_seconds: how long pods stay on such a node by default.
     """
 
@@ -40,3 +41,4 @@ class Config(Struct, frozen=True, kw_only=True):
     unreachable_toleration_seconds: int = 300
     enablement: Enablement = Enablement()
     simulates: bool = False
+    traces_admission: bool = False

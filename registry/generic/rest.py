@@ -19,6 +19,7 @@ from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupVersionKind
+from aio_apiserver.registry.base.request_steps import NoteStep, ignore_step
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
@@ -63,10 +64,11 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 class Request(Struct, frozen=True, kw_only=True):
     """A request: its user, version and namespace, without HTTP.
 
-    warn: adds a Warning header to the answer. annotate: adds an annotation to the audit event. manager: the field
-    manager, unless the options name one; the server itself when no client is named. verb: the authorizers' verb, for
-    rights to parts of an object. size: the size of the request body in bytes. empties: the empty lists and maps in the
-    body. deadline: the end of the client's timeout, on the monotonic scale of patience; 0 is never.
+    warn: adds a Warning header to the answer. annotate: adds an annotation to the audit event. note_step: takes
+    steps of the request for the console's timeline. manager: the field manager, unless the options name one; the server
+    itself when no client is named. verb: the authorizers' verb, for rights to parts of an object. size: the size of the
+    request body in bytes. empties: the empty lists and maps in the body. deadline: the end of the client's timeout, on
+    the monotonic scale of patience; 0 is never.
     """
 
     user: UserInfo
@@ -76,6 +78,7 @@ class Request(Struct, frozen=True, kw_only=True):
     manager: str = SERVER_MANAGER
     verb: str = ""
     annotate: Annotate = unnoted
+    note_step: NoteStep = ignore_step
     size: int = 0
     empties: Empties = ()
     deadline: float = 0.0

@@ -47,12 +47,13 @@ async def collected(
     hidden = SecretTexts({*secrets, *await _secret_values(history)})
     return {
         "title": hidden.without(title),
-        "findings": hidden.without(findings(timeline["requests"], timeline["changes"])),
+        "findings": hidden.without(findings(timeline["requests"], timeline["changes"], timeline["events"])),
         "texts": hidden.without([{"title": one.title, "text": one.text} for one in texts]),
         "timeline": {
             **timeline,
             "requests": await _each(hidden, timeline["requests"]),
             "changes": await _each(hidden, timeline["changes"]),
+            "events": await _each(hidden, timeline["events"]),
         },
         "objects": await _each(hidden, objects),
     }

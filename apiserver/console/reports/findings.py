@@ -3,6 +3,7 @@
 Pure. A person who looks at a failed test reads these lines first.
 
     bad   3 times 409 Conflict: patch deployments.apps default/web by kopf
+    warn  3 times FailedCreate: ReplicaSet default/web
     warn  kopf changed examples.example.org default/one 40 times, at status.counter
 """
 
@@ -19,9 +20,11 @@ _BACKGROUND = frozenset({"leases", "masterleases"})
 Finding = dict[str, str]
 
 
-def findings(requests: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def findings(
+    requests: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]], events: Sequence[Mapping[str, Any]]
+) -> list[Finding]:
     """The findings, the gravest first."""
-    return [*_refused(requests), *_faults(requests), *_often(changes)][:_MOST]
+    return [*_refused(requests), *_faults(requests), *_warned(events), *_often(changes)][:_MOST]
 
 
 def request_words(one: Mapping[str, Any]) -> str:
@@ -64,8 +67,27 @@ def _gravest(item: tuple[tuple[str, ...], int]) -> tuple[bool, int]:
 
 def _faults(requests: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     counts = Counter(one["fault"] for one in requests if one["fault"])
+    counts += Counter(
+        step["by"] for one in requests if one["verb"] == "watch" for step in one["steps"] if _is_fault(step)
+    )
     for fault, count in counts.most_common():
         yield _finding("info", f"{_times(count)}the test injected the fault {fault}", "")
+
+
+def _is_fault(step: Mapping[str, Any]) -> bool:
+    return bool(step["kind"] == "fault")
+
+
+def _warned(events: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """The Events of type Warning, once for each reason and object."""
+    found = {(one["reason"], one["kind"], one["namespace"], one["name"]): one for one in events if _is_warning(one)}
+    for one in found.values():
+        place = "/".join(filter(None, (one["namespace"], one["name"])))
+        yield _finding("warn", f"{_times(one['count'])}{one['reason']}: {one['kind']} {place}", one["message"])
+
+
+def _is_warning(event: Mapping[str, Any]) -> bool:
+    return bool(event["type"] == "Warning")
 
 
 def _often(changes: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -16,9 +16,10 @@ from aio_apiserver.apiserver.console.pages.asset_files import asset
 from aio_apiserver.apiserver.console.reports.collected_report import ReportData
 
 _STYLES = ("css/base.css", "css/object.css", "css/timeline.css", "css/report.css")
-_SCRIPTS = ("js/dom.js", "js/yaml.js", "js/timeline.js", "js/report.js")
+_TIMELINE = ("facts", "entries", "time_controls", "filters", "marks", "lanes", "event_list", "details", "timeline")
+_SCRIPTS = ("js/dom.js", "js/yaml.js", *(f"js/timeline/{name}.js" for name in _TIMELINE), "js/report.js")
 _FONT_FACE = re.compile(r"@font-face \{[^}]*\}\n")
-_MODULE_WORDS = re.compile(r"^import .*;$\n|^export (?=class|const|function|async)", re.MULTILINE)
+_MODULE_WORDS = re.compile(r"^import [^;]*;$\n|^export (?=class|const|function|async)", re.MULTILINE)
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>

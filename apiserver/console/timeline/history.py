@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
+from aio_apiserver.apiserver.console.timeline.kubernetes_events import KubernetesEvents
 from aio_apiserver.apiserver.console.timeline.object_changes import ObjectChange, object_change, object_then
-from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
+from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
@@ -23,34 +24,38 @@ _LAG = 50
 
 
 class HistoryMoment(Struct, frozen=True):
-    """A place in the history: the events after it are asked for. step: of the requests. revision: of the objects."""
+    """A place in the history: what came after it is asked for. positions: in the records of requests."""
 
-    step: int = 0
+    positions: str = ""
     revision: int = 0
 
 
 class ServerHistory:
     """The history of one server."""
 
-    def __init__(self, trace: RequestTrace, storage: StorageFactory, clock: Clock) -> None:
-        self.trace = trace
+    def __init__(
+        self, requests: WorkerRequests, events: KubernetesEvents, storage: StorageFactory, clock: Clock
+    ) -> None:
+        self.requests = requests
+        self._events = events
         self._storage = storage
         self._clock = clock.patience
 
     async def now(self) -> HistoryMoment:
         """The present moment."""
-        return HistoryMoment(self.trace.steps, await self._storage.current_revision())
+        return HistoryMoment(await self.requests.now(), await self._storage.current_revision())
 
     async def after(self, moment: HistoryMoment) -> Mapping[str, Any]:
-        """The requests and changes after a moment, and the moment up to which they go."""
-        step = self.trace.steps
-        changes = await self.changes(moment.revision)
-        newest = max((one.revision for one in changes), default=moment.revision)
+        """The requests, changes and Events after a moment, and the moment up to which they go."""
+        read = await self.requests.after(moment.positions)
+        changes, events = await self.changes(moment.revision), await self._events.after(moment.revision)
+        newest = max((*(one.revision for one in changes), *(one.revision for one in events), moment.revision))
         return {
             "now": self._clock.now(),
-            "next": {"step": step, "revision": max(newest - _LAG, moment.revision)},
-            "requests": self.trace.after(moment.step),
+            "next": {"positions": read.positions, "revision": max(newest - _LAG, moment.revision)},
+            "requests": read.requests,
             "changes": [to_builtins(one) for one in changes],
+            "events": [to_builtins(one) for one in events],
             "isCut": len(changes) >= MOST_CHANGES,
         }
 

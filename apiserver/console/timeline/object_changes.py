@@ -16,11 +16,13 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 
 _CHANGED = '"(hidden, changed)"'
 _HOLDER = "spec.holderIdentity"
+_OF_NODES = "kube-node-lease"
+LEADER = "leader"
 
 
 class ObjectChange(Struct, kw_only=True):
-    """One change. about: `leader` for a lease with another holder, `renewal` for other changes of a lease, `collected`
-    for the deletion of an object with an owner.
+    """One change. about: `leader` for a lease with another holder, whose name is in `holder`; `renewal` for other
+    changes of a lease, and for those of nodes; `collected` for the deletion of an object with an owner.
     """
 
     revision: int
@@ -35,6 +37,7 @@ class ObjectChange(Struct, kw_only=True):
     operation: str
     owner: str
     about: str
+    holder: str
     differences: list[FieldDifference]
 
 
@@ -48,6 +51,7 @@ def object_change(group: str, resource: str, change: Change, at: float) -> Objec
     owners = metadata.get("ownerReferences") or ()
     owner = next((f"{one.get('kind')}/{one.get('name')}" for one in owners), "")
     kind = "ADDED" if not before else "MODIFIED" if after else "DELETED"
+    about = _about(group, resource, metadata, found, kind)
     return ObjectChange(
         revision=change.revision,
         at=at,
@@ -60,7 +64,8 @@ def object_change(group: str, resource: str, change: Change, at: float) -> Objec
         manager=entry.get("manager", ""),
         operation=" ".join(filter(None, (entry.get("operation"), entry.get("subresource")))),
         owner=owner,
-        about=_about(group, resource, found, kind=kind, owner=owner),
+        about=about,
+        holder=str((after.get("spec") or {}).get("holderIdentity") or "") if about == LEADER else "",
         differences=found,
     )
 
@@ -103,7 +108,8 @@ def _writer(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(entry.get(name) for name in ("manager", "operation", "subresource", "apiVersion"))
 
 
-def _about(group: str, resource: str, found: list[FieldDifference], *, kind: str, owner: str) -> str:
+def _about(group: str, resource: str, metadata: Mapping[str, Any], found: list[FieldDifference], kind: str) -> str:
     if resource == "leases" and group == "coordination.k8s.io":
-        return "leader" if kind == "ADDED" or any(one.path == _HOLDER for one in found) else "renewal"
-    return "collected" if kind == "DELETED" and owner else ""
+        is_taken = kind == "ADDED" or any(one.path == _HOLDER for one in found)
+        return LEADER if is_taken and metadata.get("namespace") != _OF_NODES else "renewal"
+    return "collected" if kind == "DELETED" and metadata.get("ownerReferences") else ""

@@ -1,4 +1,4 @@
-"""request_trace: a bounded record of requests, for the timeline: client, verb, object, status, duration, refusal.
+"""request_trace: the filter that records requests for the timeline: client, verb, object, status, duration, refusal.
 
 Written and read on the server's event loop. Must hold: no body, no header with credentials and no query is kept. The
 record has at most 5,000 requests.
@@ -6,18 +6,18 @@ record has at most 5,000 requests.
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from aiohttp import hdrs, web
-from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.console.timeline.hidden_values import HIDDEN
+from aio_apiserver.apiserver.console.timeline.traced_request import TracedRequest
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
-from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Recording
 from aio_apiserver.registry.generic.audit.trail import Event, Trail
@@ -26,34 +26,6 @@ from aio_apiserver.storage.clock import Clock
 MOST = 5000
 _OWN_PATHS = "/ui/"
 _LONGEST = 2000
-_SECRET = frozenset({"secrets"})
-_FACTS = ("verb", "group", "resource", "subresource", "namespace")
-
-
-class TracedRequest(Struct):
-    """One request. `seconds` is None while it runs. `status` is 0 without a response.
-
-    notes: what authorization and admission have recorded, as the annotations of an audit event.
-    """
-
-    number: int
-    at: float
-    info: RequestInfo
-    name: str
-    path: str
-    user: str
-    client: str
-    seconds: float | None = None
-    status: int = 0
-    message: str = ""
-    reason: str = ""
-    fault: str = ""
-    notes: Mapping[str, str] = {}
-
-    def as_json(self) -> dict[str, Any]:
-        """The request as JSON, without levels."""
-        facts = {name: getattr(self.info, name) for name in _FACTS}
-        return {**facts, **{name: getattr(self, name) for name in self.__struct_fields__ if name != "info"}}
 
 
 class RequestTrace:
@@ -63,17 +35,17 @@ class RequestTrace:
         self._clock = clock
         self._mark = mark
         self._ends: deque[tuple[int, TracedRequest]] = deque(maxlen=2 * MOST)
-        """A numbered entry for each beginning and each end of a request."""
-        self._steps = 0
+        """A numbered entry for each beginning and each end of a request, and for each fault in a watch."""
+        self._position = 0
 
     @property
-    def steps(self) -> int:
-        """The number of beginnings and ends so far."""
-        return self._steps
+    def position(self) -> int:
+        """The number of entries so far."""
+        return self._position
 
-    def after(self, step: int) -> Sequence[dict[str, Any]]:
-        """The requests that have begun or ended after a step."""
-        found = {one.number: one for number, one in self._ends if number > step}
+    def after(self, position: int) -> Sequence[dict[str, Any]]:
+        """The requests with an entry after a position."""
+        found = {one.number: one for number, one in self._ends if number > position}
         return [one.as_json() for one in found.values()]
 
     def with_tracing(self, handler: Handler) -> Handler:
@@ -84,7 +56,8 @@ class RequestTrace:
                 return await handler(request, context)
             one, trail = self._begin(request, context), context.trail or _trail(request, context, self._clock)
             try:
-                response = await handler(request, replace(context, trail=trail))
+                note_step = partial(self._take_step, one)
+                response = await handler(request, replace(context, trail=trail, note_step=note_step))
             except StatusError as failure:
                 self._end(one, context, trail, failure.code, failure.message)
                 raise
@@ -100,7 +73,7 @@ class RequestTrace:
     def _begin(self, request: web.BaseRequest, context: RequestContext) -> TracedRequest:
         info = context.info
         one = TracedRequest(
-            number=self._steps + 1,
+            number=self._position + 1,
             at=self._clock.now() - (self._clock.monotonic() - context.received),
             info=info,
             name=info.name,
@@ -116,14 +89,19 @@ class RequestTrace:
         one.seconds, one.status = self._clock.monotonic() - context.received, status
         one.reason = str(failed.get("reason", ""))
         text = str(failed.get("message", "")) or message
-        one.message = HIDDEN if text and one.info.resource in _SECRET else text[:_LONGEST]
+        one.message = one.masked(text[:_LONGEST])
         one.name = one.name or (trail.reference or {}).get("name", "")
         one.notes = dict(trail.annotations)
         self._note(one)
 
+    def _take_step(self, one: TracedRequest, step: RequestStep) -> None:
+        """Keep a step of a request. Clients that follow the timeline get a running watch again for each fault in it."""
+        if one.take_step(step, self._clock.now()) and one.info.verb == "watch":
+            self._note(one)
+
     def _note(self, one: TracedRequest) -> None:
-        self._steps += 1
-        self._ends.append((self._steps, one))
+        self._position += 1
+        self._ends.append((self._position, one))
 
 
 def _code(trail: Trail) -> int:

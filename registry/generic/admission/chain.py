@@ -20,6 +20,8 @@ _SHORTEST = _BOUNDS[0]
 _MUTATING, _VALIDATING = "admit", "validate"
 
 Call = Callable[[Attributes], Awaitable[None]]
+Trace = Callable[[str, Call, Clock], Call]
+"""From the name and the call of a plugin to a call that notes the plugin's decisions."""
 
 
 class AdmissionMetrics:
@@ -55,12 +57,15 @@ class _Steps(NamedTuple):
 
 
 class MeasuredChain:
-    """Admission by some plugins."""
+    """Admission by some plugins. trace: for servers whose timeline shows decisions."""
 
-    def __init__(self, plugins: Sequence[Plugin], metrics: AdmissionMetrics, clock: Clock) -> None:
+    def __init__(
+        self, plugins: Sequence[Plugin], metrics: AdmissionMetrics, clock: Clock, trace: Trace | None = None
+    ) -> None:
         self.plugins = tuple(plugins)
         self._metrics = metrics
         self._clock = clock
+        self._trace = trace
         named = {resource for plugin in plugins for resource in plugin.resources or ()}
         self._of_others = self._steps_of(plugins, None)
         self._of_named = {resource: self._steps_of(plugins, resource) for resource in named}
@@ -118,7 +123,11 @@ class MeasuredChain:
 
     def _step(self, plugins: Sequence[Plugin], operation: Operation, kind: str) -> _Step:
         links = [
-            _Link(plugin.name, call, self._metrics.plugins.of(plugin.name, operation.value, "false", kind))
+            _Link(
+                plugin.name,
+                call if self._trace is None else self._trace(plugin.name, call, self._clock),
+                self._metrics.plugins.of(plugin.name, operation.value, "false", kind),
+            )
             for plugin in plugins
             if operation in plugin.operations and (call := _call_of(plugin, kind)) is not None
         ]

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.request_steps import NoteStep, ignore_step
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
@@ -48,8 +49,9 @@ class Attributes(Struct, frozen=True, kw_only=True):
 
     `obj` is None for a deletion and `old` for a creation; mutating plugins change `obj` in place. `version` is that of
     the request's path, `kind` the kind of the objects (a Scale for /scale); the objects are hub objects. `forms` are
-    the versions in which the resource is served. `annotate` adds an annotation to the request's audit event. `deadline`
-    is that of the request, on the monotonic scale of patience; 0 is none.
+    the versions in which the resource is served. `annotate` adds an annotation to the request's audit event.
+    `note_step` takes decisions for the console's timeline. `deadline` is that of the request, on the monotonic scale of
+    patience; 0 is none.
     """
 
     operation: Operation
@@ -66,6 +68,7 @@ class Attributes(Struct, frozen=True, kw_only=True):
     user: UserInfo
     warn: Callable[[str], None]
     annotate: Annotate = unnoted
+    note_step: NoteStep = ignore_step
     forms: Sequence[AdmissionForm] = ()
     deadline: float = 0.0
     reinvocation: Reinvocation = field(default_factory=Reinvocation)

@@ -149,7 +149,7 @@ def test_objects_that_change_again_and_again_stand_out() -> None:
     change = {"type": "MODIFIED", "resource": "demos", "namespace": "a", "name": "b", "manager": "kopf"}
     changes = [{**change, "differences": [["status.count", "1", "2"]]}] * 12
 
-    [found] = findings([], changes)
+    [found] = findings([], changes, [])
 
     assert found["text"] == "kopf changed demos a/b 12 times, at status.count"
 

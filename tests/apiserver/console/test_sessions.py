@@ -11,9 +11,11 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from aio_apiserver.apiserver.console.sessions import SECONDS as OF_SESSIONS
+from aio_apiserver.apiserver.console import ended_sessions
+from aio_apiserver.apiserver.console.ended_sessions import EndedSessions
 from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.apiserver.serving import Answer, as_admin, ask, bearer, running, trusting
 
 MARK = {"X-Console": "1"}
@@ -114,6 +116,30 @@ async def test_a_session_ends_with_its_token_and_at_sign_out(server: Server) -> 
     assert (out.status, "Max-Age=0" in out.headers["set-cookie"]) == (200, True)
 
 
+async def test_a_copied_cookie_ends_at_sign_out_and_other_sessions_go_on(server: Server) -> None:
+    copied, other = [await signed_in(server, server.pki.admin_token) for _ in range(2)]
+    for _ in range(2):
+        await send(server, "/ui/session", "DELETE", **MARK, Cookie=copied)
+    forged = await send(server, "/ui/session", "DELETE", **MARK, Cookie=f"{other[:-9]}{'A' * 9}")
+
+    answers = [await send(server, path, **MARK, Cookie=copied) for path in ("/ui/session", "/ui/api/timeline", PODS)]
+    assert [one.status for one in answers] == [401, 401, 401]
+    assert forged.status == 200
+    assert (await send(server, PODS, **MARK, Cookie=other)).status == 200
+
+
+async def test_too_many_sign_outs_end_all_sessions_so_far() -> None:
+    async with StorageFactory(StorageConfig()) as factory:
+        storage = factory.storage_for(ended_sessions.PLACE)
+        ended = EndedSessions(storage, most=2)
+        for number, cookie in enumerate(("a", "b", "c", "d")):
+            await ended.end(cookie, now=100 + number)
+
+        asked = [("a", 200), ("c", 102), ("other", 103), ("other", 104)]
+        assert [await ended.has(*one) for one in asked] == [True, True, True, False]
+        assert await storage.count() == 3
+
+
 async def test_a_wrong_token_and_a_changed_cookie_begin_no_session(server: Server) -> None:
     wrong = await send(server, "/ui/session", "POST", **MARK, **bearer("wrong"))
     nothing = await send(server, "/ui/session", "POST", **MARK)
@@ -172,14 +198,15 @@ async def test_a_server_without_the_flag_has_no_console(tmp_path: Path) -> None:
 async def test_a_cookie_ends_after_half_a_day(server: Server, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(b"a key")
-
-    early = ConsoleSessions(server.pki.ca.key, lambda: server.parts.clock.now() - OF_SESSIONS - 5)
-    other = ConsoleSessions(key, server.parts.clock.now)
-    answers = []
-    for sessions in (early, other):
-        response = web.Response()
-        sessions.begin(response, server.pki.admin_token)
-        [morsel] = response.cookies.values()
-        answers.append(await send(server, "/ui/session", **MARK, Cookie=f"{morsel.key}={morsel.value}"))
+    clock, answers = server.parts.clock, []
+    async with StorageFactory(StorageConfig()) as factory:
+        ended = EndedSessions(factory.storage_for(ended_sessions.PLACE))
+        early = ConsoleSessions(server.pki.ca.key, ended, lambda: clock.now() - ended_sessions.SECONDS - 5)
+        other = ConsoleSessions(key, ended, clock.now)
+        for sessions in (early, other):
+            response = web.Response()
+            sessions.begin(response, server.pki.admin_token)
+            [morsel] = response.cookies.values()
+            answers.append(await send(server, "/ui/session", **MARK, Cookie=f"{morsel.key}={morsel.value}"))
 
     assert [one.json for one in answers] == [{"user": ""}, {"user": ""}]

@@ -6,12 +6,14 @@ from typing import Any
 import orjson
 import pytest
 
+from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.timeline import differences, hidden_values
 from aio_apiserver.apiserver.console.timeline.object_changes import object_change
 from aio_apiserver.apiserver.console.timeline.request_trace import MOST
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
-from aio_apiserver.testing import Refused, Server
+from aio_apiserver.testing import Refused, Review, Server
+from tests.apiserver.testing.test_snapshots import version_of, watching
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-2f9c1e"
@@ -82,6 +84,54 @@ def test_an_injected_fault_is_named(server: Server) -> None:
 
     [one] = requests_of(server, name="throttled")
     assert (one["status"], one["fault"].endswith("throttle")) == (429, True)
+
+
+def test_a_fault_in_a_watch_is_a_step_of_the_running_watch(server: Server) -> None:
+    fault = server.fault("duplicate", resource="configmaps")
+    with server.client() as client, fault, watching(server, version_of(client)) as said:
+        client.request("POST", MAPS, {"metadata": {"name": "twice"}})
+        assert [said.get(timeout=20) for _ in range(2)] == [("ADDED", "twice")] * 2
+        [one] = [one for one in requests_of(server, verb="watch", resource="configmaps") if one["seconds"] is None]
+
+    assert [(step["kind"], step["verdict"]) for step in one["steps"]] == [("fault", "duplicate")]
+
+
+def test_admission_decisions_are_steps_of_a_request(server: Server) -> None:
+    def label(review: Review) -> None:
+        review.object["metadata"]["labels"] = {"by": "webhook"}
+
+    def refuse(_review: Review) -> str:
+        return "not today"
+
+    pod = {"metadata": {"name": "steps"}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
+    with server.client() as client, server.webhooks.mutating(label, "pods"):
+        client.request("POST", "/api/v1/namespaces/default/pods", pod)
+        with server.webhooks.validating(refuse, "pods"), pytest.raises(Refused):
+            client.request("POST", "/api/v1/namespaces/default/pods", {**pod, "metadata": {"name": "refused"}})
+
+    [made] = requests_of(server, verb="create", resource="pods", name="steps")
+    [refused] = requests_of(server, verb="create", resource="pods", name="refused")
+    decisions = {(one["kind"], one["verdict"]): one for one in (*made["steps"], *refused["steps"])}
+    assert "spec.tolerations" in decisions["plugin", "changed"]["detail"]
+    assert decisions["webhook", "changed"]["detail"] == "/metadata/labels"
+    assert "not today" in decisions["webhook", "refused"]["detail"]
+    assert {one["by"] for one in made["steps"]} >= {"DefaultTolerationSeconds", "Priority"}
+
+
+def test_events_of_the_cluster_are_in_the_timeline(server: Server) -> None:
+    about = {"kind": "Pod", "namespace": "default", "name": "web", "uid": "u1"}
+    event = {"metadata": {"name": "web.1"}, "involvedObject": about, "reason": "Failed", "message": "why", "count": 3}
+    timeline(server)
+    with server.client() as client:
+        made = client.request("POST", "/api/v1/namespaces/default/events", {**event, "type": "Warning"})
+
+    revision = int(made["metadata"]["resourceVersion"])
+    looks = ([one for one in timeline(server)["events"] if one["revision"] == revision] for _ in range(500))
+    [shown] = next(filter(None, looks))
+    assert (shown["type"], shown["reason"], shown["message"], shown["count"]) == ("Warning", "Failed", "why", 3)
+    assert (shown["kind"], shown["name"], shown["regarding"]) == ("Pod", "web", "u1")
+    [found] = findings([], [], [shown])
+    assert found == {"tone": "warn", "text": "3 times Failed: Pod default/web", "detail": "why"}
 
 
 def test_a_change_names_its_fields_and_its_manager(server: Server) -> None:
@@ -156,13 +206,13 @@ def test_all_endpoints_refuse_anonymous_users_with_a_right_on_the_path_and_write
 
 def test_wrong_questions_are_bad_requests(server: Server) -> None:
     with server.client() as client:
-        for query in ("?step=x", "?revision=-1", "/object?resource=pods&uid=1&revision=1"):
+        for query in ("?positions=x", "?positions=1:2:3", "?revision=-1", "/object?resource=pods&uid=1&revision=1"):
             with pytest.raises(Refused, match="400"):
                 client.request("GET", f"/ui/api/timeline{query}")
 
 
 def test_the_record_is_bounded(server: Server) -> None:
-    trace = server._live.parts.console.history.trace  # type: ignore[union-attr]
+    trace = server._live.parts.console.trace  # type: ignore[union-attr]
 
     assert trace._ends.maxlen == 2 * MOST
     assert len(trace.after(0)) <= MOST * 2
@@ -180,7 +230,8 @@ def test_another_holder_of_a_lease_is_another_leader(before: Any, after: Any, ab
     states = [{"metadata": {"name": "lease"}, "spec": spec} for spec in (before, after)]
     change = Change("key", stored(1, states[0]), current=stored(2, states[1]), revision=2, at=0)
 
-    assert object_change("coordination.k8s.io", "leases", change, 0.0).about == about
+    shown = object_change("coordination.k8s.io", "leases", change, 0.0)
+    assert (shown.about, shown.holder) == (about, after.get("holderIdentity", ""))
 
 
 def test_items_of_lists_are_compared_by_name() -> None:

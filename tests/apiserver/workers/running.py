@@ -4,10 +4,11 @@ import asyncio
 import os
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -18,6 +19,7 @@ from tests.apiserver.serving import LOOPBACK, Answer, read_answer
 from tests.reliability.histories import Replica
 
 _WORKER = b"aio_apiserver.apiserver.worker"
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
@@ -33,20 +35,20 @@ class Connection:
     events: deque[bytes] = field(default_factory=deque)
     """Events that were read and not returned yet."""
 
-    async def ask(self, target: str, *, method: str = "GET", body: Any = None) -> Answer:
-        await self.begin(target, method=method, body=body)
+    async def ask(
+        self, target: str, *, method: str = "GET", body: Any = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> Answer:
+        await self.begin(target, method=method, body=body, headers=headers)
         return await read_answer(self.reader)
 
-    async def begin(self, target: str, *, method: str = "GET", body: Any = None) -> None:
-        """Send a request without reading its answer."""
+    async def begin(
+        self, target: str, *, method: str = "GET", body: Any = None, headers: Mapping[str, str] = NO_HEADERS
+    ) -> None:
+        """Send a request without reading its answer. A header that is empty is not sent."""
         sent = orjson.dumps(body) if body is not None else b""
-        head = (
-            f"{method} {target} HTTP/1.1",
-            "Host: a",
-            f"Authorization: Bearer {self.token}",
-            "Content-Type: application/json",
-            f"Content-Length: {len(sent)}",
-        )
+        given = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
+        fields = (f"{name}: {value}" for name, value in given.items() if value)
+        head = (f"{method} {target} HTTP/1.1", "Host: a", *fields, f"Content-Length: {len(sent)}")
         self.writer.write("\r\n".join((*head, "", "")).encode() + sent)
 
     async def watch(self, target: str, *, revision: str = "") -> None:

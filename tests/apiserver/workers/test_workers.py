@@ -17,7 +17,7 @@ from tests.reliability import histories
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """The address of a server that all tests of this module share."""
     directory = tmp_path_factory.mktemp("workers")
-    with served.running(directory, "--workers=2", "--bind-address=127.0.0.1") as started:
+    with served.running(directory, "--workers=2", "--ui", "--bind-address=127.0.0.1") as started:
         yield Address(directory, int(started.url.rpartition(":")[2]), started.process.pid)
 
 
@@ -102,3 +102,28 @@ async def test_a_second_server_is_refused_on_the_same_data_and_on_the_same_port(
 
     assert (on_data.code, "is in use by process" in on_data.err) == (1, True)
     assert (on_port.code, "another process has the port" in on_port.err) == (1, True)
+
+
+async def test_the_timeline_of_one_worker_shows_the_requests_of_both(address: Address) -> None:
+    async with connected(address) as both:
+        first = (await both[0].ask("/ui/api/timeline")).json
+        for number, one in enumerate(both):
+            await one.ask(f"{CONFIG_MAPS}/of-worker-{number}")
+        place = f"/ui/api/timeline?positions={first['next']['positions']}"
+        shown = [(await one.ask(place)).json for one in both]
+
+    for found in shown:
+        requests = {one["name"]: one["process"] for one in found["requests"] if one["status"] == 404}
+        assert requests == {f"of-worker-{number}": one.pid for number, one in enumerate(both)}
+
+
+async def test_a_sign_out_at_one_worker_ends_the_session_at_both(address: Address) -> None:
+    marked = {"X-Console": "1"}
+    async with connected(address) as both:
+        answer = await both[0].ask("/ui/session", method="POST", headers=marked)
+        cookie = {**marked, "Authorization": "", "Cookie": answer.headers["set-cookie"].partition(";")[0]}
+        before = [(await one.ask(CONFIG_MAPS, headers=cookie)).status for one in both]
+        await both[0].ask("/ui/session", method="DELETE", headers=cookie)
+        after = [(await one.ask(CONFIG_MAPS, headers=cookie)).status for one in both]
+
+    assert (before, after) == ([200, 200], [401, 401])

@@ -17,7 +17,7 @@ const PAGES = {
   o: async (parts, parameters) => (await import("./object.js")).objectPage(parts, parameters),
   crds: async () => (await import("./schema.js")).definitionsPage(),
   schema: async (parts) => (await import("./schema.js")).schemaPage(parts),
-  timeline: async () => (await import("./timeline_page.js")).timelinePage(),
+  timeline: async () => (await import("./timeline/timeline_page.js")).timelinePage(),
   statistics: async () => (await import("./statistics.js")).statisticsPage(),
   access: async (_parts, parameters) => (await import("./access.js")).accessPage(parameters),
 };

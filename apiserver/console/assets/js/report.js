@@ -1,9 +1,10 @@
 /** report: the page of a report: what stands out, the failure, the timeline, the objects, the log. */
 import { fill, h } from "./dom.js";
-import { Timeline } from "./timeline.js";
+import { differenceList } from "./timeline/details.js";
+import { Timeline } from "./timeline/timeline.js";
 import { linesOf } from "./yaml.js";
 
-/** @typedef {{title: string, findings: {tone: string, text: string, detail: string}[], texts: {title: string, text: string}[], timeline: import("./timeline.js").Data, objects: {group: string, resource: string, namespace: string, name: string, state: string, changes: number, differences: [string, string | null, string | null][], object: any}[]}} Report */
+/** @typedef {{title: string, findings: {tone: string, text: string, detail: string}[], texts: {title: string, text: string}[], timeline: import("./timeline/facts.js").Data, objects: {group: string, resource: string, namespace: string, name: string, state: string, changes: number, differences: [string, string | null, string | null][], object: any}[]}} Report */
 
 const TONES = { created: "ok", changed: "info", deleted: "bad" };
 
@@ -50,7 +51,9 @@ function page(report) {
     ),
   );
   fill(/** @type {HTMLElement} */ (document.getElementById("report")), root);
-  const moments = [...report.timeline.requests, ...report.timeline.changes].map((one) => one.at);
+  const moments = [...report.timeline.requests, ...report.timeline.changes, ...report.timeline.events].map(
+    (one) => one.at,
+  );
   const first = Math.min(...moments, report.timeline.now);
   const last = Math.max(...moments, first);
   const timeline = new Timeline(place, { isLive: false, span: Math.max(1, (last - first) * 1.08) });
@@ -62,7 +65,7 @@ function page(report) {
 /** @param {Report} report */
 function counts({ timeline }) {
   const refused = timeline.requests.filter((one) => one.status >= 400).length;
-  return `${timeline.requests.length} requests, ${refused} of them refused; ${timeline.changes.length} changes of objects.`;
+  return `${timeline.requests.length} requests, ${refused} of them refused; ${timeline.changes.length} changes of objects; ${timeline.events.length} Events.`;
 }
 
 /** @param {Report["objects"][number]} one */
@@ -83,21 +86,7 @@ function object(one) {
   details.addEventListener("toggle", () => {
     if (details.children.length > 1) return;
     details.append(
-      one.differences.length
-        ? h(
-            "div",
-            { class: "tl-diff" },
-            one.differences.map(([path, before, after]) =>
-              h(
-                "div",
-                {},
-                h("code", { class: "path" }, path),
-                before !== null && h("code", { class: "before" }, before),
-                after !== null && h("code", { class: "after" }, after),
-              ),
-            ),
-          )
-        : "",
+      one.differences.length ? differenceList(one.differences) : "",
       h(
         "div",
         { class: "code" },

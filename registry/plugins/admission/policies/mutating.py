@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.admission.refusals import forbidden
@@ -166,6 +167,7 @@ class MutatingAdmissionPolicy(Plugin):
         assert obj is not None
         obj.clear()
         obj.update(changed)
+        work.write.attributes.note_step(RequestStep("policy", invocation.policy.name, "changed"))
         return True
 
     async def _patched(self, invocation: _Invocation, before: Object, work: _Round) -> Object:
@@ -192,6 +194,7 @@ def _computed(seen: Inputs, mutation: Mutation) -> ExpressionOutcome:
 
 def _note(work: _Round, policy: AdmissionPolicy, binding: PolicyBinding | None, message: str, reason: str = "") -> None:
     if not policy.ignores_failures:
+        work.write.attributes.note_step(RequestStep("policy", policy.name, "refused", detail=message))
         work.denials.append(_Denial(policy.name, binding.name if binding is not None else "", message, reason))
 
 

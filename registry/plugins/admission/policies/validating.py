@@ -9,6 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin
 from aio_apiserver.registry.generic.admission.refusals import forbidden
@@ -132,6 +133,8 @@ class ValidatingAdmissionPolicy(Plugin):
         """Apply the validationActions of the binding to failed validations. Returns the denials."""
         denials = []
         for index, reason, message in found:
+            verdict = "refused" if "Deny" in binding.actions else "warned"
+            write.attributes.note_step(RequestStep("policy", policy.name, verdict, detail=message))
             if "Deny" in binding.actions:
                 denials.append(_Denial(policy.name, binding.name, message, reason))
             if "Audit" in binding.actions:

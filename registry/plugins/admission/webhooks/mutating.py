@@ -4,6 +4,8 @@ Must hold: each webhook sees the changes of the webhooks before it, with default
 IfNeeded is called again after later changes, once all other plugins have run. A webhook is called twice at most.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -95,19 +97,20 @@ class MutatingAdmissionWebhook(Plugin):
 
     async def _ask(
         self, webhook: AdmissionWebhook, attributes: Attributes, current: VersionedAttributes, place: str
-    ) -> bool:
-        """Call a webhook and apply its patch. Returns whether the object changed. Raises CallFailed, StatusError."""
+    ) -> Sequence[str]:
+        """Call a webhook and apply its patch. Returns the changed fields. Raises CallFailed, StatusError."""
         answer = await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), current)
         operations = patching.operations_of(webhook, answer)
         if not operations:
-            return False
+            return ()
         # # Patching modifies the operations.
         stated = objects.clone(operations)
         parsed = patching.patched(webhook, answer, operations, form=current.form, obj=current.obj)
         is_changed = parsed != current.obj
+        fields = [str((one or {}).get("path", "")) for one in stated] if is_changed else []
         audit.note_patch(attributes, webhook, place, stated)
         current.take(parsed)
-        return is_changed
+        return fields
 
 
 class _Round:

@@ -4,10 +4,10 @@ Must hold: failurePolicy Ignore covers failed calls. It does not cover denials a
 """
 
 import logging
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Sequence
 
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics, code_label
 from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations
@@ -22,8 +22,6 @@ _NOTED_AS = {MUTATING: audit_annotations.MUTATION, VALIDATING: audit_annotations
 _CALL_FAILED, _OUR_FAULT, _DENIED = "calling_webhook_error", "apiserver_internal_error", "no_error"
 _GOOD = 200
 
-T = TypeVar("T")
-
 
 class Outcomes:
     """The outcomes of one step: `admit` or `validating`."""
@@ -33,29 +31,36 @@ class Outcomes:
         self._clock = clock
         self._step = step
 
-    async def of(self, webhook: AdmissionWebhook, attributes: Attributes, place: str, work: Awaitable[T]) -> T | None:
-        """The result of a webhook's call; None when a failure is ignored. Raises StatusError."""
+    async def of(
+        self, webhook: AdmissionWebhook, attributes: Attributes, place: str, work: Awaitable[Sequence[str]]
+    ) -> Sequence[str]:
+        """The fields that a webhook has changed; none when a failure is ignored. Raises StatusError."""
         began = self._clock.monotonic()
-        code, refused = _GOOD, ""
+        code, refused, detail = _GOOD, "", ""
+        fields: Sequence[str] = ()
         try:
-            return await work
+            fields = await work
+            return fields
         except CallFailed as exc:
-            code = exc.code
+            code, detail = exc.code, str(exc)
             if not webhook.ignores_failures:
                 refused = _CALL_FAILED
                 raise exc.refusal() from exc
             self._metrics.failed_open.of(webhook.name, self._step).add()
             audit_annotations.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
             logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
-            return None
+            return ()
         except WebhookDenied as exc:
-            code, refused = exc.code, _DENIED
+            code, refused, detail = exc.code, _DENIED, exc.message
             raise
-        except StatusError:
-            code, refused = 0, _OUR_FAULT
+        except StatusError as exc:
+            code, refused, detail = 0, _OUR_FAULT, exc.message
             raise
         finally:
-            self._record(webhook.name, attributes.operation, code, refused, self._clock.monotonic() - began)
+            seconds = self._clock.monotonic() - began
+            self._record(webhook.name, attributes.operation, code, refused, seconds)
+            verdict = "refused" if refused else "failed open" if detail else "changed" if fields else "allowed"
+            attributes.note_step(RequestStep("webhook", webhook.name, verdict, seconds, detail, fields))
 
     def _record(self, name: str, operation: Operation, code: int, refused: str, seconds: float) -> None:
         label, rejected = code_label(code), "true" if refused else "false"

@@ -56,8 +56,14 @@ class ValidatingAdmissionWebhook(Plugin):
     async def _ask(
         self, webhook: AdmissionWebhook, attributes: Attributes, one: VersionedAttributes, index: int
     ) -> None:
-        asking = self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
-        await self._outcomes.of(webhook, attributes, f"round_0_index_{index}", asking)
+        await self._outcomes.of(webhook, attributes, f"round_0_index_{index}", self._call(webhook, attributes, one))
+
+    async def _call(
+        self, webhook: AdmissionWebhook, attributes: Attributes, one: VersionedAttributes
+    ) -> tuple[str, ...]:
+        """Call a webhook, which changes no field. Raises CallFailed, StatusError."""
+        await self._caller.ask(webhook, attributes, self._selector.own_form(attributes), one)
+        return ()
 
 
 class _Views:

@@ -4,9 +4,11 @@ import pytest
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
+from aio_apiserver.registry.generic.admission.traced_calls import traced
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.measures import Histogram
 
@@ -32,8 +34,9 @@ class Attempt:
 
     def __init__(self, *plugins: Plugin) -> None:
         self.metrics = AdmissionMetrics()
-        self.chain = MeasuredChain(plugins, self.metrics, ManualClock())
+        self.chain = MeasuredChain(plugins, self.metrics, ManualClock(), traced)
         self.obj: dict[str, Any] = {}
+        self.steps: list[RequestStep] = []
 
     def attributes(self, operation: Operation) -> Attributes:
         return Attributes(
@@ -50,6 +53,7 @@ class Attempt:
             is_dry_run=False,
             user=ANONYMOUS,
             warn=lambda _text: None,
+            note_step=self.steps.append,
         )
 
     @property
@@ -117,3 +121,17 @@ async def test_a_refusal_is_recorded_as_one() -> None:
         ("Refuser", "UPDATE", "true", "validate"): 1,
         ("UPDATE", "true", "validate"): 1,
     }
+
+
+async def test_a_traced_plugin_notes_what_it_changed_or_refused() -> None:
+    attempt = Attempt(Labeller(), Refuser())
+
+    for _ in range(2):
+        await attempt.chain.mutate(attempt.attributes(Operation.CREATE))
+    with pytest.raises(BadRequest):
+        await attempt.chain.validate(attempt.attributes(Operation.CREATE))
+
+    assert attempt.steps == [
+        RequestStep("plugin", "Labeller", "changed", fields=("labelled",)),
+        RequestStep("plugin", "Refuser", "refused", detail="no"),
+    ]

@@ -1,6 +1,6 @@
 """Metrics and audit annotations of webhooks."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 
 import pytest
 
@@ -30,11 +30,11 @@ def webhook(*, ignores_failures: bool = False) -> AdmissionWebhook:
     )
 
 
-async def failing(exc: Exception) -> None:
+async def failing(exc: Exception) -> Sequence[str]:
     raise exc
 
 
-async def outcome(metrics: WebhookMetrics, one: AdmissionWebhook, work: Awaitable[None]) -> None:
+async def outcome(metrics: WebhookMetrics, one: AdmissionWebhook, work: Awaitable[Sequence[str]]) -> None:
     await Outcomes(metrics, ManualClock(), VALIDATING).of(one, a_config_map(), "round_0_index_0", work)
 
 

@@ -1,9 +1,9 @@
 /** timeline_page: the timeline of this server, live. */
-import { ApiError, get, kinds, query, send } from "./api.js";
-import { fill, h, toast } from "./dom.js";
-import { objectLink } from "./shell.js";
+import { ApiError, get, kinds, query, send } from "../api.js";
+import { fill, h, toast } from "../dom.js";
+import { objectLink } from "../shell.js";
 import { Timeline } from "./timeline.js";
-import { textOf } from "./yaml.js";
+import { textOf } from "../yaml.js";
 
 const PAUSE = 1000;
 
@@ -19,7 +19,7 @@ async function download() {
   }
 }
 
-/** @returns {Promise<import("./shell.js").Page>} */
+/** @returns {Promise<import("../shell.js").Page>} */
 export async function timelinePage() {
   const all = await kinds();
   const first = await get("/ui/api/timeline");
@@ -70,16 +70,16 @@ export async function timelinePage() {
     actions: [h("button", { class: "button", type: "button", onclick: download }, "Save a report")],
     body,
     keys: {
-      "/": () => timeline.search.focus(),
-      " ": () => timeline.hold(!timeline.isHeld),
+      "/": () => timeline.filters.search.focus(),
+      " ": () => timeline.time.hold(!timeline.time.isHeld),
       j: () => timeline.step(-1),
       k: () => timeline.step(1),
       ArrowLeft: () => timeline.step(-1),
       ArrowRight: () => timeline.step(1),
-      "+": () => timeline.zoom(-1),
-      "-": () => timeline.zoom(1),
+      "+": () => timeline.time.zoom(-1),
+      "-": () => timeline.time.zoom(1),
     },
-    escape: () => timeline.hold(false),
+    escape: () => timeline.time.hold(false),
     leave: () => {
       stop.abort();
       timeline.close();
