@@ -144,7 +144,7 @@ class Cacher:
         page = await self._continued(key, options)
         if page is not None:
             return page
-        if _belongs_to_origin(options) or self._may_never_fill():
+        if _belongs_to_origin(options) or self._may_never_fill(options):
             return await self._freshness.list_at_origin(key, _whole(options))
         await self.wait_until_ready()
         scope = self._scope(key, options)
@@ -244,11 +244,14 @@ class Cacher:
             self._tasks.spawn(self._reflector.run(), name=f"reflect {self._name}")
         return False
 
-    def _may_never_fill(self) -> bool:
-        """Whether the cache is not filled yet and needs a conversion webhook for it. The client then gets the webhook's
-        error.
+    def _may_never_fill(self, options: ListOptions) -> bool:
+        """Whether the cache is not filled yet, and the origin has the error that the client needs.
+
+        That is the error of a conversion webhook. For a list in pages of all objects, as kubectl sends it, it is the
+        error about objects that cannot be read.
         """
-        return self._resource.translation is not None and not self._start()
+        is_page = options.limit > 0 and options.predicate.is_everything
+        return (self._resource.translation is not None or (is_page and self._gate.is_corrupt)) and not self._start()
 
     def _is_for_origin(self, resource_version: int | None) -> bool:
         """Whether a get goes to the origin at once.

@@ -6,7 +6,7 @@ Must hold: a request waits no longer than its limit. Its error then names the re
 from aio_apiserver.storage.cacher.pacing import within
 from aio_apiserver.storage.cacher.watermark import Watermark
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Initializing, StorageError
+from aio_apiserver.storage.errors import Corrupt, Initializing, StorageError
 
 _FILLED = 1
 """The least revision of a list: a cache at any revision has been filled."""
@@ -19,6 +19,8 @@ class Gate:
         self._mark = mark
         self._clock = clock
         self._obstacle: StorageError | None = None
+        self.is_corrupt = False
+        """Whether the cache could not be filled, because an object cannot be read."""
 
     @property
     def is_open(self) -> bool:
@@ -27,6 +29,7 @@ class Gate:
     def report(self, obstacle: StorageError) -> None:
         """Remember why the cache could not be filled."""
         self._obstacle = obstacle
+        self.is_corrupt = isinstance(obstacle, Corrupt)
 
     async def wait(self, seconds: float) -> None:
         """Return when the gate is open. Raises Initializing after so many seconds, Closed."""

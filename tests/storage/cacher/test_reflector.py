@@ -12,7 +12,7 @@ from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
 from tests.storage.cacher.troubled import Troubled
-from tests.storage.steps import Elapse, Watcher, create, in_time, keys, set_spec, while_time_goes_by
+from tests.storage.steps import Elapse, Watcher, create, in_time, keys, labelled, set_spec, while_time_goes_by
 
 
 async def some_turns() -> None:
@@ -333,3 +333,16 @@ async def test_a_watch_that_is_overtaken_is_followed_by_a_list_at_once(cacher: C
 
     assert (await in_time(following.take_until(newest.revision)))[-1].revision == newest.revision
     assert cacher.statistics()["reflector"]["relists"] == 1
+
+
+async def test_a_list_in_pages_says_what_cannot_be_read_though_the_cache_is_never_filled(
+    cacher: Cacher, origin: Troubled, elapse: Elapse
+) -> None:
+    origin.failure = Corrupt("default/a", "it is encrypted with another key")
+    with pytest.raises(Initializing, match="another key"):
+        await while_time_goes_by(cacher.get_list("", ListOptions()), elapse)
+
+    with pytest.raises(Corrupt, match="another key"):
+        await in_time(cacher.get_list("", ListOptions(limit=500)))
+    with pytest.raises(Initializing, match="another key"):
+        await while_time_goes_by(cacher.get_list("", ListOptions(limit=500, predicate=labelled(a="b"))), elapse)
