@@ -47,7 +47,7 @@ class Claim:
     content: Content = None
     in_doubt: list[Content] = field(default_factory=list)
     was_checked: bool = False
-    """Whether a check has seen none of the writes in doubt. A process that lives may still have one."""
+    """Whether a check after the end of all processes has seen none of the writes in doubt."""
     story: list[str] = field(default_factory=list)
     """What happened, for a message about a violation."""
 
@@ -57,15 +57,19 @@ class Claim:
     def acknowledge(self, content: Content) -> None:
         self.content, self.in_doubt, self.was_checked = content, [], False
 
-    def check(self, name: str, found: Content) -> bool:
-        """Compare with the store. Returns whether a write in doubt has happened. It stays in doubt for two checks."""
+    def check(self, name: str, found: Content, *, is_final: bool) -> bool:
+        """Compare with the store. Returns whether a write in doubt has happened.
+
+        is_final: all processes of the server have ended since the last check. A process that lives may still have a
+        write in doubt, and etcd for a moment: so it stays in doubt for two final checks.
+        """
         assert found == self.content or found in self.in_doubt, f"{name}: {found} instead of {self}"
         happened = found != self.content
         self.note(f"listed {found}")
-        if happened or self.was_checked or not self.in_doubt:
+        if happened or (is_final and self.was_checked) or not self.in_doubt:
             self.acknowledge(found)
         else:
-            self.was_checked = True
+            self.was_checked = self.was_checked or is_final
         return happened
 
 
@@ -101,6 +105,8 @@ class Target:
         self._etcd = etcd
         self._port = Port()
         self._process: Process | None = None
+        self.has_ended = True
+        """Whether all processes of the server have ended since the last `kill`."""
 
     @property
     def replica(self) -> Replica:
@@ -131,6 +137,7 @@ class Target:
         if self._workers > 1:
             ways += [lambda: self._kill_worker(chance), self._kill_supervisor]
         await chance.choice(ways)()
+        self.has_ended = self._process is None
 
     async def close(self) -> None:
         await self._kill_server()
@@ -292,7 +299,8 @@ async def _check(session: aiohttp.ClientSession, writers: Sequence[Writer], targ
     found = {item["metadata"]["name"]: item["data"]["content"] for item in listed["items"]}
     for writer in writers:
         for name, claim in writer.claims.items():
-            totals.in_doubt_and_written += claim.check(name, found.pop(name, None))
+            happened = claim.check(name, found.pop(name, None), is_final=target.has_ended)
+            totals.in_doubt_and_written += happened
     assert not found, f"objects that no client wrote: {found}"
 
 

@@ -18,22 +18,25 @@ def test_a_lost_write_is_found() -> None:
     claim = Claim(content="one")
 
     with pytest.raises(AssertionError, match="None instead of"):
-        claim.check("a", None)
+        claim.check("a", None, is_final=False)
 
 
 def test_a_write_without_an_answer_may_happen_until_the_second_check() -> None:
     claim = Claim(content="one", in_doubt=["two"])
 
-    assert not claim.check("a", "one")
-    assert claim.check("a", "two")
+    assert not claim.check("a", "one", is_final=True)
+    assert claim.check("a", "two", is_final=True)
     with pytest.raises(AssertionError):
-        claim.check("a", "one")
+        claim.check("a", "one", is_final=True)
 
 
-def test_a_write_that_has_not_happened_at_two_checks_must_not_happen_later() -> None:
+def test_a_write_that_has_not_happened_at_two_checks_of_ended_processes_must_not_happen_later() -> None:
     claim = Claim(content="one", in_doubt=["two"])
-    for _ in range(2):
-        assert not claim.check("a", "one")
+    for is_final in (False, True, False, False):
+        assert not claim.check("a", "one", is_final=is_final)
+    assert claim.in_doubt
+
+    assert not claim.check("a", "one", is_final=True)
 
     with pytest.raises(AssertionError, match="two instead of"):
-        claim.check("a", "two")
+        claim.check("a", "two", is_final=True)
