@@ -10,6 +10,7 @@ from aio_apiserver.controllers.runtime.client import key_of, split
 from aio_apiserver.controllers.runtime.controller import NotYet
 from aio_apiserver.controllers.runtime.places import JOBS, PODS
 from aio_apiserver.registry.base import conditions
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.stored_object import Object
 
 _OURS = ("", "kubernetes.io/job-controller")
@@ -21,6 +22,7 @@ class JobController(PodOwner):
     name = "job-controller"
     place = JOBS
     kind = "Job"
+    finalizer = jobs.TRACKING
 
     def begin(self) -> None:
         super().begin()
@@ -44,8 +46,14 @@ class JobController(PodOwner):
             await self._untrack(pods)
             return None
         await self._untrack(found.ignored)
-        active = await self._settle(found, end, pause)
+        active, failure = len(found.active), None
+        try:
+            active = await self._settle(found, end, pause)
+        except StatusError as exc:  # pods that have ended are counted all the same, or their namespace would never end
+            failure = exc
         await self._count(job, job_reports.status(found, end, now=self.desk.now(), active=active), pods, end)
+        if failure is not None:
+            raise failure
         times = [time for time in (pause, jobs.seconds_left(job, now=now) or 0.0) if time > 0]
         return min(times, default=None)
 

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from aio_apiserver.controllers.decisions import claims, events
+from aio_apiserver.controllers.decisions import claims, events, ownership
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
@@ -30,6 +30,8 @@ class PodOwner(Controller):
     kind = ""
     dependents = PODS
     """The resource of the dependents."""
+    finalizer = ""
+    """The finalizer of dependents, which they lose when they are released."""
     most_at_once = 500
     """The most pods that one reconciliation makes or deletes, as in kube-controller-manager."""
 
@@ -111,6 +113,7 @@ class PodOwner(Controller):
         def release(present: Object) -> None:
             owners = present["metadata"].get("ownerReferences") or []
             present["metadata"]["ownerReferences"] = [one for one in owners if one["uid"] != uid]
+            ownership.drop_finalizer(present, self.finalizer)
 
         await self.client.change(self.dependents, obj, release)
 

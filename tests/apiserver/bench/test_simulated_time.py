@@ -64,6 +64,32 @@ def test_running_pods_go_with_their_job(cluster: Server, admin: BlockingClient) 
     assert other["metadata"]["uid"] != pod["metadata"]["uid"]
 
 
+def test_a_namespace_with_a_running_job_ends(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", "/api/v1/namespaces", {"metadata": {"name": "short"}})
+    admin.request("POST", JOBS.replace("default", "short"), _job("long", "sleep", "300", parallelism=2))
+    cluster.clock.advance(1)
+
+    admin.request("DELETE", "/api/v1/namespaces/short")
+    cluster.clock.advance(60)
+
+    names = [one["metadata"]["name"] for one in admin.request("GET", "/api/v1/namespaces")["items"]]
+    assert "short" not in names
+
+
+def test_a_released_pod_is_not_tracked(cluster: Server, admin: BlockingClient) -> None:
+    admin.request("POST", JOBS, _job("long", "sleep", "300"))
+    cluster.clock.advance(1)
+    (pod,) = admin.request("GET", PODS)["items"]
+
+    path, merge = f"{PODS}/{pod['metadata']['name']}", "application/merge-patch+json"
+    admin.request("PATCH", path, {"metadata": {"labels": dict.fromkeys(pod["metadata"]["labels"])}}, content_type=merge)
+    cluster.settle()
+
+    metadata = admin.request("GET", path)["metadata"]
+    assert "finalizers" not in metadata
+    assert "ownerReferences" not in metadata
+
+
 def test_a_container_that_ends_is_started_again_ever_later(cluster: Server, admin: BlockingClient) -> None:
     admin.request("POST", PODS, _pod("web", "Always", {"command": ["sh", "-c", "sleep 1; exit 2"]}))
 
