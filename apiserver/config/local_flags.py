@@ -135,6 +135,13 @@ class LocalFlags(FlagGroup):
         "simulate.aio-apiserver/exit-code is that of containers that fail.",
     )
     simulate_nodes: Count = flag(LOCAL, 1, "How many nodes --simulate has.")
+    simulate_local_processes: bool = flag(
+        LOCAL,
+        False,
+        "Run commands of `kubectl exec` in simulated pods as processes of this machine, with the rights of the server, "
+        "and forward ports of pods to ports of its loopback. Whoever may exec in a pod may then do what the server's "
+        "user may do. Needs --simulate and a --bind-address on loopback.",
+    )
     ui: bool = flag(
         LOCAL,
         False,

@@ -3,6 +3,7 @@
 setting_types.py checks single values.
 """
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config import issuer_urls
@@ -59,6 +60,15 @@ def _testing(settings: "Settings") -> None:
         raise ValueError("--testing-faults needs --testing")
     if settings.testing and settings.workers > 1:
         raise ValueError("--testing cannot be used with several --workers")
+
+
+def _simulation(settings: "Settings") -> None:
+    if not settings.simulate_local_processes:
+        return
+    if not settings.simulate:
+        raise ValueError("--simulate-local-processes needs --simulate")
+    if not ip_address(settings.bind_address).is_loopback:
+        raise ValueError("--simulate-local-processes needs --bind-address=127.0.0.1: it runs commands on this machine")
 
 
 def _storage(settings: "Settings") -> None:
@@ -152,6 +162,7 @@ _CHECKS = (
     _pairs,
     _controllers,
     _testing,
+    _simulation,
     _storage,
     _authorization,
     _authentication,

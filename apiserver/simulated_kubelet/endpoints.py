@@ -14,8 +14,16 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.simulated_kubelet import channels, programs, simulated, upgrading
+from aio_apiserver.apiserver.simulated_kubelet import (
+    channels,
+    local_ports,
+    local_processes,
+    programs,
+    simulated,
+    upgrading,
+)
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
+from aio_apiserver.apiserver.simulated_kubelet.local_processes import LocalCommand
 from aio_apiserver.apiserver.simulated_kubelet.logs import ContainerLogs, LogQuery
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, KubeletRefusal, Query
@@ -32,16 +40,23 @@ IsAllowed = Callable[[web.BaseRequest], bool]
 
 
 class KubeletEndpoints:
-    """The kubelet of all simulated nodes of a server."""
+    """The kubelet of all simulated nodes of a server. is_local: whether processes and ports of this machine serve."""
 
     def __init__(
-        self, worlds: ContainerWorlds, clock: Clock, functions: SimulatedFunctions, is_allowed: IsAllowed
+        self,
+        worlds: ContainerWorlds,
+        clock: Clock,
+        functions: SimulatedFunctions,
+        is_allowed: IsAllowed,
+        *,
+        is_local: bool,
     ) -> None:
         self._worlds = worlds
         self._clock = clock
         self._functions = functions
         self._logging = ContainerLogs(worlds, clock)
         self._is_allowed = is_allowed
+        self._is_local = is_local
         self._paths: Mapping[str, Callable[[web.BaseRequest, Sequence[str], Query], Awaitable[web.StreamResponse]]] = {
             "containerLogs": self._logs,
             "exec": self._exec,
@@ -111,14 +126,18 @@ class KubeletEndpoints:
     ) -> web.StreamResponse:
         """Run a program with the streams of the client. With the main program the pod ends, too."""
         shell = await self._worlds.shell(pod, container)
-        if "input" not in query:
+        tty, has_input = "tty" in query, "input" in query
+        if not has_input:
             shell.stdin = b""
-        streams = await upgrading.streams_of(request, query)
+        streams = await upgrading.streams_of(request, query, follows_size=self._is_local and tty)
 
         async def work() -> None:
-            code = await self._functions.run(pod, container["name"], argv, streams, has_input="input" in query)
+            code = await self._functions.run(pod, container["name"], argv, streams, has_input=has_input)
+            if code is None and self._is_local:
+                command = LocalCommand.of(container, argv)
+                code = await local_processes.run(command, streams, tty=tty, has_input=has_input)
             if code is None:
-                code = await programs.run(shell, argv, streams, self._clock, tty="tty" in query)
+                code = await programs.run(shell, argv, streams, self._clock, tty=tty)
             if is_main:
                 await self._worlds.end(pod, code)
             await streams.finish(channels.ended(code))
@@ -148,7 +167,9 @@ class KubeletEndpoints:
     async def _serve(self, forwarded: ForwardedPorts, pod: Object, channel: int, port: int) -> None:
         """Serve one port, whose errors have the next channel."""
         streams, function = forwarded.streams, self._functions.function_at(pod, port)
-        if function is None:
+        if function is None and self._is_local:
+            await local_ports.relay(streams, channel, port)
+        elif function is None:
             await streams.write(channel + 1, simulated.no_port(pod, port).encode())
         while function is not None and (data := await streams.read(channel)):
             if answer := await asyncio.to_thread(function, data):

@@ -40,7 +40,8 @@ async def open_simulated_kubelet(
     def is_server(request: web.BaseRequest) -> bool:
         return _has_certificate(request, trusted, clock.patience.now())
 
-    endpoints = KubeletEndpoints(ContainerWorlds(client, clock), clock, functions, is_server)
+    is_local = settings.simulate_local_processes
+    endpoints = KubeletEndpoints(ContainerWorlds(client, clock), clock, functions, is_server, is_local=is_local)
     listener = await Listener.open(endpoints.handle, _LOOPBACK, 0, tls=contexts.ServingTLS(settings, pki).context)
     stack.push_async_callback(listener.close, _GRACE_SECONDS)
     return listener.port

@@ -7,7 +7,7 @@ each stream is answered with SYN_REPLY before anything is sent on it.
 import asyncio
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 import orjson
@@ -41,6 +41,7 @@ class SPDYStreams:
         self.response = response
         self._opened: asyncio.Queue[int] = asyncio.Queue()
         self._transport = transport
+        self._drain: Callable[[], Awaitable[None]] | None = None
         self._named = named
         self._frames = SPDYFrames()
         self._streams: dict[int, int] = {}
@@ -62,7 +63,8 @@ class SPDYStreams:
         response.force_close()
         made = cls(request, response, named)
         request.protocol.set_parser(cast("Any", made))
-        await response.prepare(request)
+        writer = await response.prepare(request)
+        made._drain = writer.drain if writer is not None else None
         return made
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
@@ -132,6 +134,8 @@ class SPDYStreams:
         if stream is not None and not self._transport.is_closing() and (data or is_last):
             self._transport.write(spdy_frames.data_frame(stream, data, is_last=is_last))
             await asyncio.sleep(0)
+            if self._drain is not None:
+                await self._drain()
 
     async def finish(self, status: Object) -> None:
         """Send the result of a program, and close."""

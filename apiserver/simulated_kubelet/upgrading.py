@@ -24,15 +24,19 @@ class KubeletRefusal(Exception):
         self.status = status
 
 
-async def streams_of(request: web.BaseRequest, query: Query) -> ContainerStreams:
-    """The streams for exec and attach. Raises KubeletRefusal."""
+async def streams_of(request: web.BaseRequest, query: Query, *, follows_size: bool) -> ContainerStreams:
+    """The streams for exec and attach. follows_size: whether the size of the terminal is read.
+
+    Raises KubeletRefusal.
+    """
     wanted = {"input": channels.STDIN, "output": channels.STDOUT, "error": channels.STDERR, "tty": channels.RESIZE}
     expected = {channels.ERROR, *(channel for name, channel in wanted.items() if name in query)}
     if "tty" in query:
         expected.discard(channels.STDERR)
     if websockets.is_websocket(request):
         _require_protocol(request)
-        made = await Channels.accept(request, sorted(expected & {channels.STDIN}))
+        inputs = {channels.STDIN, channels.RESIZE} if follows_size else {channels.STDIN}
+        made = await Channels.accept(request, sorted(expected & inputs))
         await made.write(channels.STDOUT, b"")
         return made
     spdy = await _spdy(request, spdy_streams.EXEC, spdy_streams.channel_of)

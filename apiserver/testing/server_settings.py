@@ -52,6 +52,7 @@ class ServerSettings(TypedDict, total=False):
     ready_file: Path | str
     simulate: bool
     simulate_nodes: int
+    simulate_local_processes: bool
     ui: bool
     write_kubeconfig: Path | str
     etcd_servers: str | Sequence[str]
