@@ -134,7 +134,7 @@ class KubeletEndpoints:
         async def work() -> None:
             code = await self._functions.run(pod, container["name"], argv, streams, has_input=has_input)
             if code is None and self._is_local:
-                command = LocalCommand.of(container, argv)
+                command = LocalCommand.of(container_contents.with_fields(pod, container), argv)
                 code = await local_processes.run(command, streams, tty=tty, has_input=has_input)
             if code is None:
                 code = await programs.run(shell, argv, streams, self._clock, tty=tty)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.containers import archives, file_commands
-from aio_apiserver.controllers.containers.shell import SHELLS, Exit, Program, Shell
+from aio_apiserver.controllers.containers import archives, arithmetic, file_commands
+from aio_apiserver.controllers.containers.shell import SHELLS, Exit, FunctionReturn, Program, Shell
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Steps, Written
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\", "\\a": "\a", "\\0": "\0", "\\e": "\x1b"}
@@ -16,6 +16,8 @@ _DIRECTIVE = re.compile(r"%([-0]?\d*)(?:\.\d+)?([sdq%])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SLEEPS = re.compile(r"(\d*\.?\d+)([smhd]?)")
 _DATE = "%a %b %e %H:%M:%S UTC %Y"
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_OPERATION = 3
 _MOST_NUMBERS = 1_000_000
 
 
@@ -106,6 +108,31 @@ def _exit(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
     code = arguments[0] if arguments else str(shell.code)
     raise Exit(int(code) % 256 if code.isdigit() else 2)
+
+
+def _return(shell: Shell, arguments: Sequence[str]) -> Steps:
+    yield from ()
+    code = arguments[0] if arguments else str(shell.code)
+    raise FunctionReturn(int(code) % 256 if code.isdigit() else 2)
+
+
+def _shift(shell: Shell, arguments: Sequence[str]) -> Steps:
+    yield from ()
+    count = int(arguments[0]) if arguments and arguments[0].isdigit() else 1
+    if count >= max(len(shell.arguments), 1):
+        return 1
+    shell.arguments = (*shell.arguments[:1], *shell.arguments[1 + count :])
+    return 0
+
+
+def _expr(shell: Shell, arguments: Sequence[str]) -> Steps:
+    """`expr`: an operation on two numbers, with the code 1 for the result 0."""
+    first, operator, second = arguments if len(arguments) == _OPERATION else ("", "", "")
+    if operator not in tuple("+-*/%") or not all(_INTEGER.fullmatch(one) for one in (first, second)):
+        return (yield from shell.fail("expr", "syntax error", 2))
+    result = arithmetic.value(f"({first}) {operator} ({second})", {})
+    yield from _write(f"{result}\n")
+    return 0 if result else 1
 
 
 def _set(shell: Shell, arguments: Sequence[str]) -> Steps:
@@ -262,6 +289,10 @@ COMMANDS: Mapping[str, Program] = {
     "exit": _exit,
     "set": _set,
     "export": _export,
+    "local": _export,
+    "return": _return,
+    "shift": _shift,
+    "expr": _expr,
     "unset": _unset,
     "cd": _cd,
     "exec": _exec,

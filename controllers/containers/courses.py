@@ -79,7 +79,8 @@ def course_of(container: Mapping[str, Any]) -> Course | None:
     argv = argv_of(container, env)
     if argv[1:] == () and _is_shell(argv):
         return ENDLESS if container.get("stdin") else Course(0.0, 0)
-    known = _judged(argv, tuple(env.items())) if argv else _of_image(container)
+    named = tuple((name, value) for name, value in env.items() if any(name in one for one in argv))
+    known = _judged(argv, named) if argv else _of_image(container)
     return known or (ENDLESS if _is_probed(container) else None)
 
 

@@ -1,6 +1,6 @@
 """Parser: reads a shell script into its tree.
 
-Pure. It knows lists, `&&`, `||`, pipes, redirections, groups, if, while, until and for; not functions and case. Raises
+Pure. It knows lists, `&&`, `||`, pipes, redirections, groups, functions, if, while, until, for and case. Raises
 ScriptError.
 """
 
@@ -12,6 +12,7 @@ from aio_apiserver.controllers.containers import lexer
 from aio_apiserver.controllers.containers.lexer import Lexeme, ScriptError
 from aio_apiserver.controllers.containers.syntax import (
     AndOrList,
+    Choice,
     Command,
     CommandGroup,
     For,
@@ -20,6 +21,7 @@ from aio_apiserver.controllers.containers.syntax import (
     Pipeline,
     Redirection,
     Script,
+    ShellFunction,
     Simple,
     Text,
     Word,
@@ -28,7 +30,8 @@ from aio_apiserver.controllers.containers.syntax import (
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _ENDS = frozenset(("then", "do", "done", "fi", "else", "elif", "}", "esac"))
 _SEPARATORS = (";", "\n", "&")
-_UNKNOWN = ("case", "function", "select")
+_UNKNOWN = ("function", "select")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_SCRIPTS = 512
 _LONGEST = 64 * 1024
 _DEEPEST = 40
@@ -57,6 +60,7 @@ class _Parser:
             "while": lambda: self._loop(ends_on_success=False),
             "until": lambda: self._loop(ends_on_success=True),
             "for": self._for,
+            "case": self._case,
             "{": lambda: self._group("}", is_subshell=False),
         }
 
@@ -128,7 +132,39 @@ class _Parser:
         if self.here.operator == "(":
             self._next()
             return self._group(")", is_subshell=True)
-        return self._simple()
+        return self._function(word) if self._begins_function(word) else self._simple()
+
+    def _begins_function(self, word: str) -> bool:
+        after = [one.operator for one in self._tokens[self._at + 1 : self._at + 3]]
+        return after == ["(", ")"] and _NAME.fullmatch(word) is not None
+
+    def _function(self, name: str) -> ShellFunction:
+        self._at += 3
+        self._skip("\n")
+        return ShellFunction(name, self._command())
+
+    def _case(self) -> Choice:
+        word, branches = self._next().word, []
+        self._skip("\n")
+        self._expect("in")
+        self._skip("\n")
+        while self.here.plain != "esac":
+            branches.append((self._patterns(), self.script()))
+            if self.here.plain != "esac":
+                self._expect(";;")
+            self._skip("\n")
+        self._expect("esac")
+        return Choice(word, branches)
+
+    def _patterns(self) -> list[Word]:
+        """The patterns of a branch, up to its bracket."""
+        self._skip("(")
+        found = [self._next().word]
+        while self.here.operator == "|":
+            self._next()
+            found.append(self._next().word)
+        self._expect(")")
+        return found
 
     def _if(self) -> If:
         condition = self.script()

@@ -6,6 +6,7 @@ cannot keep the server busy.
 
 import posixpath
 from collections.abc import Callable, Generator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from aio_apiserver.controllers.containers.lexer import ScriptError
 from aio_apiserver.controllers.containers.steps import ERROR, OUT, Input, Pause, Step, Steps, Written
 from aio_apiserver.controllers.containers.syntax import (
     AndOrList,
+    Choice,
     Command,
     CommandGroup,
     For,
@@ -24,6 +26,7 @@ from aio_apiserver.controllers.containers.syntax import (
     Pipeline,
     Redirection,
     Script,
+    ShellFunction,
     Simple,
 )
 
@@ -35,6 +38,13 @@ Target: TypeAlias = str | int
 
 class Exit(Exception):
     """A script called `exit`."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+class FunctionReturn(Exception):
+    """A function called `return`."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -63,11 +73,13 @@ class Shell:
         self.is_strict = False
         """Whether a failing command ends the script (`set -e`)."""
         self._later: list[AndOrList] = []
+        self._functions: dict[str, Command] = {}
 
     def child(self) -> "Shell":
         """A process with copies of the variables."""
         made = Shell(self.world, self.env, self.directory)
         made.stdin, made.arguments, made.code, made.is_strict = self.stdin, self.arguments, self.code, self.is_strict
+        made._functions.update(self._functions)
         return made
 
     def path(self, name: str) -> str:
@@ -95,6 +107,8 @@ class Shell:
 
     def execute(self, argv: Sequence[str]) -> Steps:
         """Run a program with its arguments."""
+        if argv[0] in self._functions:
+            return (yield from self._call(argv))
         name = posixpath.basename(argv[0])
         program = self.world.programs.get(name)
         try:
@@ -105,6 +119,17 @@ class Shell:
             return (yield from program(self, argv[1:]))
         except FileError as exc:
             return (yield from self.fail(name, str(exc)))
+
+    def _call(self, argv: Sequence[str]) -> Steps:
+        """Run a function with arguments of its own."""
+        before = self.arguments
+        self.arguments = (*(before[:1] or ("sh",)), *argv[1:])
+        try:
+            return (yield from self._command(self._functions[argv[0]]))
+        except FunctionReturn as exc:
+            return exc.code
+        finally:
+            self.arguments = before
 
     def _shell(self, arguments: Sequence[str]) -> Steps:
         """`sh`: a script as an argument, in a file, or on standard input."""
@@ -140,7 +165,7 @@ class Shell:
                 yield from self._script(parser.parse(line.decode(errors="replace")))
             except ScriptError as exc:
                 yield from self.fail("sh", str(exc))
-            except Exit as exc:
+            except (Exit, FunctionReturn) as exc:
                 return exc.code
 
     def run(self, script: str) -> Steps:
@@ -149,7 +174,7 @@ class Shell:
             return (yield from self._script(parser.parse(script)))
         except (ScriptError, RecursionError) as exc:
             return (yield from self.fail("sh", str(exc), 2))
-        except Exit as exc:
+        except (Exit, FunctionReturn) as exc:
             return exc.code
 
     def fail(self, name: str, message: str, code: int = 1) -> Steps:
@@ -212,6 +237,11 @@ class Shell:
             case CommandGroup():
                 shell = self.child() if command.is_subshell else self
                 return (yield from self._redirected(command.redirections, shell._group(command)))
+            case Choice():
+                return (yield from self._choice(command))
+            case ShellFunction():
+                self._functions[command.name] = command.body
+                return 0
 
     def _block(self, script: Script) -> Steps:
         """The commands of a branch or a loop; 0 when there are none."""
@@ -248,6 +278,14 @@ class Shell:
             code = yield from self._block(loop.body)
             yield Pause(0.0)
         return code
+
+    def _choice(self, choice: Choice) -> Steps:
+        word = yield from expansion.joined(self, choice.word)
+        for patterns, body in choice.branches:
+            for pattern in patterns:
+                if fnmatchcase(word, (yield from expansion.joined(self, pattern))):
+                    return (yield from self._block(body))
+        return 0
 
     def _simple(self, command: Simple) -> Steps:
         assigned = {}

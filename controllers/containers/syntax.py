@@ -108,4 +108,18 @@ class CommandGroup(Struct, frozen=True):
     redirections: Sequence[Redirection]
 
 
-Command: TypeAlias = Simple | If | Loop | For | CommandGroup
+class Choice(Struct, frozen=True):
+    """`case word in`: the patterns of each branch, and its commands."""
+
+    word: Word
+    branches: Sequence[tuple[Sequence[Word], Script]]
+
+
+class ShellFunction(Struct, frozen=True):
+    """`name() command`."""
+
+    name: str
+    body: "Command"
+
+
+Command: TypeAlias = Simple | If | Loop | For | CommandGroup | Choice | ShellFunction

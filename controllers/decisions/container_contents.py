@@ -89,6 +89,19 @@ def environment(pod: Object, container: Object, sources: Sources) -> dict[str, s
     return found
 
 
+def with_fields(pod: Object, container: Object) -> Object:
+    """A container whose variables have the values of the pod's fields that they name."""
+    variables = container.get("env") or ()
+    if not any((one.get("valueFrom") or {}).get("fieldRef") for one in variables):
+        return container
+    return {**container, "env": [_with_field(pod, one) for one in variables]}
+
+
+def _with_field(pod: Object, variable: Mapping[str, Any]) -> Mapping[str, Any]:
+    field = (variable.get("valueFrom") or {}).get("fieldRef")
+    return {"name": variable["name"], "value": field_of(pod, field["fieldPath"])} if field else variable
+
+
 def hostname(pod: Object) -> str:
     return str(pod["spec"].get("hostname") or pod["metadata"]["name"])
 

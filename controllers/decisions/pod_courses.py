@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
+from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.container_runs import ContainerRun, run_at
 from aio_apiserver.registry.plugins.simulation.annotations import POD_PHASES, is_exit_code
 from aio_apiserver.storage.stored_object import Object
@@ -77,12 +78,14 @@ def started(pod: Object, rules: PhaseRules) -> Sequence[StartedContainer]:
     for container in spec.get("initContainers") or ():
         is_sidecar = container.get("restartPolicy") == "Always"
         own_policy = "Always" if is_sidecar else "Never" if policy == "Never" else "OnFailure"
-        course = _init_course(container, rules, is_sidecar=is_sidecar)
+        course = _init_course(with_fields(pod, container), rules, is_sidecar=is_sidecar)
         found.append(StartedContainer(container, True, start, own_policy, course))
         start += 0.0 if is_sidecar else course.seconds if course.code == 0 else _NEVER
     own_policy = "Never" if rules.phase in _ENDS else policy
-    main = spec["containers"]
-    return [*found, *(StartedContainer(one, False, start, own_policy, _course(one, policy, rules)) for one in main)]
+    for container in spec["containers"]:
+        course = _course(with_fields(pod, container), policy, rules)
+        found.append(StartedContainer(container, False, start, own_policy, course))
+    return found
 
 
 def _init_course(container: Object, rules: PhaseRules, *, is_sidecar: bool) -> Course:

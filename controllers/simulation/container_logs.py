@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Written
 from aio_apiserver.controllers.decisions.annotations import PREFIX
+from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
 from aio_apiserver.storage.clock import Clock
@@ -57,6 +58,7 @@ def text_of(pod: Object, container: Object) -> str | None:
     given = (pod["metadata"].get("annotations") or {}).get(f"{PREFIX}logs")
     if given is not None:
         return given if given.endswith("\n") or not given else f"{given}\n"
+    container = with_fields(pod, container)
     has_script = courses.argv_of(container, courses.env_of(container)) and courses.course_of(container) is not None
     return None if has_script else _NOTHING
 
@@ -73,7 +75,7 @@ async def output(
     shell = await worlds.shell(pod, container)
     shell.stdin, time = b"", began
     shell.world = replace(shell.world, now=lambda: time)
-    steps = shell.execute(courses.argv_of(container, courses.env_of(container)))
+    steps = shell.execute(courses.argv_of(container, courses.env_of(with_fields(pod, container))))
     for _ in range(_MOST_STEPS):
         try:
             step = steps.send(None)

@@ -90,6 +90,17 @@ def test_a_released_pod_is_not_tracked(cluster: Server, admin: BlockingClient) -
     assert "ownerReferences" not in metadata
 
 
+def test_a_program_knows_its_index(cluster: Server, admin: BlockingClient) -> None:
+    odd = ("sh", "-c", "if [ $(expr ${JOB_COMPLETION_INDEX} % 2) -ne 0 ]; then exit 1; fi")
+    indexed = {"completionMode": "Indexed", "completions": 4, "parallelism": 4, "backoffLimitPerIndex": 0}
+    admin.request("POST", JOBS, _job("parts", *odd, **indexed))
+
+    cluster.clock.advance(5)
+
+    status = admin.request("GET", f"{JOBS}/parts")["status"]
+    assert (status["completedIndexes"], status["failedIndexes"]) == ("0,2", "1,3")
+
+
 def test_a_container_that_ends_is_started_again_ever_later(cluster: Server, admin: BlockingClient) -> None:
     admin.request("POST", PODS, _pod("web", "Always", {"command": ["sh", "-c", "sleep 1; exit 2"]}))
 

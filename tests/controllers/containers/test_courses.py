@@ -25,7 +25,8 @@ def _course(*command: str, image: str = "example", args: tuple[str, ...] = (), *
         (("nginx", "-g", "daemon off;"), ENDLESS),
         (("/manager",), None),
         (("sh", "-c", "cat /mounted/file"), None),
-        (("sh", "-c", "case x in x) ;; esac"), None),
+        (("sh", "-c", "select x in a; do break; done"), None),
+        (("sh", "-c", "_stop() {\n exit 143\n}\ntrap _stop TERM\nwhile true; do sleep 1; done"), ENDLESS),
     ],
 )
 def test_a_command_decides(command: tuple[str, ...], course: Course | None) -> None:

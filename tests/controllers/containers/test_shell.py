@@ -61,6 +61,13 @@ def _script(script: str, stdin: bytes = b"") -> tuple[str, int]:
         ("touch /root/a.txt /root/b.txt; ls /root/*.txt", "/root/a.txt\n/root/b.txt\n"),
         ("X=1 env | grep X", "X=1\n"),
         ("hostname", "pod-1\n"),
+        ("x=b.txt; case $x in a|c) echo 1;; (*.txt) echo 2;; *) echo 3;; esac", "2\n"),
+        ('case "a b" in "a b") echo yes\n;;\nesac', "yes\n"),
+        ("case x in y) echo no; esac; echo $?", "0\n"),
+        ("greet() { echo hello $1 $#; return 3; echo no; }; greet you; echo $? $1", "hello you 1\n3\n"),
+        ("f()\n{\n local x=$1\n shift; echo $x $1\n}\nf a b", "a b\n"),
+        ("expr 7 % 4; expr -1 - 2; expr 1 - 1; echo $?", "3\n-3\n0\n1\n"),
+        ("f() { (exit 4); }; f || echo $?", "4\n"),
     ],
 )
 def test_a_script_prints_as_in_a_shell(script: str, output: str) -> None:
@@ -69,16 +76,24 @@ def test_a_script_prints_as_in_a_shell(script: str, output: str) -> None:
 
 @pytest.mark.parametrize(
     ("script", "code"),
-    [("true", 0), ("false", 1), ("exit 3; echo", 3), ("(exit 4)", 4), ("set -e; false; exit 0", 1), ("none", 127)],
+    [
+        ("true", 0),
+        ("false", 1),
+        ("exit 3; echo", 3),
+        ("(exit 4)", 4),
+        ("set -e; false; exit 0", 1),
+        ("none", 127),
+        ("f() { f; }; f", 2),
+    ],
 )
 def test_a_script_ends_with_its_code(script: str, code: int) -> None:
     assert _script(script)[1] == code
 
 
 def test_an_unreadable_script_is_refused_with_a_message() -> None:
-    output, code = _script("case $x in a) ;; esac")
+    output, code = _script("select x in a; do :; done")
 
-    assert output == "sh: the simulated shell does not know case\n"
+    assert output == "sh: the simulated shell does not know select\n"
     assert code == 2
 
 
