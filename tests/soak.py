@@ -4,8 +4,8 @@
 
 Names pick parts ("kill-nine.sqlite") or all below a name ("hand-offs"). A part is done in several runs, and each run is
 kept in tests/reliability/results when it has ended. A part begins anew unless `--resume` is given. In the end,
-docs/reliability.md is rendered from all results. The exit status is 1 when a part has failed. The seed decides what is
-tried; when it is tried, the machine decides.
+docs/reliability.md is rendered from all results, also after an interrupt. The exit status is 1 when a part has failed
+or was interrupted. The seed decides what is tried; when it is tried, the machine decides.
 """
 
 import argparse
@@ -37,7 +37,11 @@ def main(words: Sequence[str]) -> int:
     signal.signal(
         signal.SIGINT, signal.default_int_handler
     )  # a shell ignores it in the background, and programs inherit that
-    outcomes = [_do(name, arguments) for name in PARTS if _is_picked(name, arguments.names) and _is_possible(name)]
+    try:
+        outcomes = [_do(name, arguments) for name in PARTS if _is_picked(name, arguments.names) and _is_possible(name)]
+    except KeyboardInterrupt:
+        sys.stderr.write("\nInterrupted; the runs that have ended are kept, --resume continues behind them.\n")
+        outcomes = [False]
     reliability_page.write(results.load_all())
     return 0 if all(outcomes) else 1
 

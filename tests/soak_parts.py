@@ -286,7 +286,7 @@ PARTS: Mapping[str, Part] = {
     "copies.sqlite": Part(copies_of_a_store, "copies", 50),
     "kill-nine.workers": Part(kills_of_workers, "worker_kills", 10),
     **{
-        f"kills.{name}": Part(partial(kills_of_servers, workers=workers, on_etcd=on_etcd), "server_kills", 10)
+        f"kills.{name}": Part(partial(kills_of_servers, workers=workers, on_etcd=on_etcd), "server_kills", 5)
         for name, workers, on_etcd in (
             ("sqlite", 1, False),
             ("sqlite-workers", 2, False),
@@ -298,7 +298,7 @@ PARTS: Mapping[str, Part] = {
     "hand-offs.sqlite": Part(hand_offs_on_sqlite, "hand_offs", 2_000),
     "hand-offs.etcd": Part(hand_offs_on_etcd, "hand_offs", 2_000),
     "hand-offs.trouble": Part(hand_offs_in_trouble, "hand_offs", 2_000),
-    "informers.one": Part(long_runs.informers_of_one_server, "informers", 250),
+    "informers.one": Part(long_runs.informers_of_one_server, "informers", 100),
     "informers.replicas": Part(long_runs.informers_of_replicas, "informers", 100),
     "lists.pages": Part(long_runs.lists_in_pages, "lists", 500),
     "cycles.servers": Part(cycles_of_servers, "cycles", 250),
@@ -306,9 +306,9 @@ PARTS: Mapping[str, Part] = {
     "linearizability.one": Part(long_runs.on_one_server, "histories", 5),
     "linearizability.replicas": Part(long_runs.on_replicas, "histories", 5),
     "linearizability.workers": Part(histories_of_workers, "histories", 5),
-    "linearizability.cluster": Part(long_runs.on_a_cluster_in_trouble, "histories", 5),
-    "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 2),
-    "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 2),
+    "linearizability.cluster": Part(long_runs.on_a_cluster_in_trouble, "histories", 2),
+    "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 1),
+    "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 1),
     "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "troubled_watch_runs", 1),
     "watches.left-behind": Part(long_runs.watches_left_behind, "losses", 20),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},
