@@ -28,6 +28,7 @@ from aio_apiserver.controllers.replica_sets import ReplicaSetController, Replica
 from aio_apiserver.controllers.resource_claims import ResourceClaimController
 from aio_apiserver.controllers.resource_quotas import ResourceQuotaController
 from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.service_cidrs import ServiceCIDRController
 from aio_apiserver.controllers.stateful_sets import StatefulSetController
 from aio_apiserver.controllers.taint_eviction import TaintEviction
 from aio_apiserver.controllers.volume_protection import ClaimProtection, VolumeProtection
@@ -62,6 +63,7 @@ CONTROLLERS: Mapping[str, type[Controller]] = {
         ResourceQuotaController,
         RootCertificatePublisher,
         ServiceAccountController,
+        ServiceCIDRController,
         StatefulSetController,
         TaintEviction,
         VolumeProtection,

@@ -75,8 +75,12 @@ class CronJobController(PodOwner):
             self.say(owner, "SuccessfulDelete", f"Deleted job {job['metadata']['name']}")
 
     def _say_ended(self, owner: Object, jobs: list[Object]) -> None:
-        """Write events for jobs that have ended and are still active in the status."""
+        """Write events for jobs that have ended or gone, and are still active in the status."""
         active = {one["uid"] for one in (owner.get("status") or {}).get("active") or ()}
         for job in jobs:
             if job["metadata"]["uid"] in active and (how := rules.end_of(job)):
                 self.say(owner, "SawCompletedJob", f"Saw completed job: {job['metadata']['name']}, condition: {how}")
+        present = {job["metadata"]["uid"] for job in jobs}
+        for one in (owner.get("status") or {}).get("active") or ():
+            if one["uid"] not in present:
+                self.say(owner, "MissingJob", f"Active job went missing: {one['name']}")

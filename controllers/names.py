@@ -32,6 +32,7 @@ ALL = (
     "resourceclaim-controller",
     "resourcequota-controller",
     "root-ca-certificate-publisher-controller",
+    "service-cidr-controller",
     "serviceaccount-controller",
     "statefulset-controller",
     "taint-eviction-controller",

@@ -90,6 +90,20 @@ def test_a_released_pod_is_not_tracked(cluster: Server, admin: BlockingClient) -
     assert "ownerReferences" not in metadata
 
 
+def test_a_cron_job_misses_a_job_that_was_deleted(cluster: Server, admin: BlockingClient) -> None:
+    template = {"spec": _job("any", "sleep", "300")["spec"]}
+    cron_job = {"metadata": {"name": "often"}, "spec": {"schedule": "* * * * *", "jobTemplate": template}}
+    admin.request("POST", JOBS.replace("jobs", "cronjobs"), cron_job)
+    cluster.clock.advance(61)
+    (job,) = admin.request("GET", JOBS)["items"]
+
+    admin.request("DELETE", f"{JOBS}/{job['metadata']['name']}?propagationPolicy=Background")
+    cluster.settle()
+
+    events = admin.request("GET", "/api/v1/namespaces/default/events?fieldSelector=reason%3DMissingJob")["items"]
+    assert [one["message"] for one in events] == [f"Active job went missing: {job['metadata']['name']}"]
+
+
 def test_a_program_knows_its_index(cluster: Server, admin: BlockingClient) -> None:
     odd = ("sh", "-c", "if [ $(expr ${JOB_COMPLETION_INDEX} % 2) -ne 0 ]; then exit 1; fi")
     indexed = {"completionMode": "Indexed", "completions": 4, "parallelism": 4, "backoffLimitPerIndex": 0}
