@@ -95,14 +95,13 @@ async def _read(request: web.BaseRequest, limit: int) -> bytes:
         raise _too_large(limit)
     if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
         await _invite(request)
-    body = request.get(_BEGINNING) or bytearray()
+    body, content = request.get(_BEGINNING) or bytearray(), request.content
     try:
-        while chunk := await _next(request.content):
-            if not body and request.content.at_eof() and len(chunk) <= limit:
-                return chunk
-            body += chunk
-            if len(body) > limit:
-                break
+        if not body and content.is_eof():  # the usual case: it came together with the head
+            body = content.read_nowait()
+        else:
+            while len(body) <= limit and (chunk := await _next(content)):
+                body += chunk
     except web.RequestPayloadError as exc:
         raise errors.BadRequest("the body of the request is malformed") from exc
     if len(body) > limit:

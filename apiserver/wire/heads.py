@@ -26,7 +26,8 @@ class RequestHead:
 
     token: the bearer token; is_misspelt: there is more text where the token should be. encodings: the transfer
     encodings of the body. is_of_people: a person reads the response, in a browser or with curl. formats: the formats
-    that were negotiated from the fields, by the formats that a resource has.
+    that were negotiated from the fields, by the formats that a resource has. is_short: whether a connection may keep
+    it.
     """
 
     __slots__ = (
@@ -38,6 +39,7 @@ class RequestHead:
         "is_impersonating",
         "is_misspelt",
         "is_of_people",
+        "is_short",
         "raw",
         "token",
     )
@@ -49,17 +51,15 @@ class RequestHead:
         self.encodings = fields.getall(hdrs.TRANSFER_ENCODING, ())
         self.token, self.is_misspelt = _bearer(fields.get(hdrs.AUTHORIZATION))
         self.is_impersonating = False
-        for name, _ in raw:
+        size = 0
+        for name, value in raw:
+            size += len(name) + len(value)
             if name[:12].lower() == _IMPERSONATION:
                 self.is_impersonating = True
+        self.is_short = size <= _LONGEST_KEPT
         self.accept = fields.get(hdrs.ACCEPT, "")
         self.is_of_people = fields.get(hdrs.USER_AGENT, "").startswith(_PEOPLE)
         self.formats: dict[object, Format] = {}
-
-    @property
-    def is_short(self) -> bool:
-        """Whether a connection may keep it."""
-        return sum(len(name) + len(value) for name, value in self.raw) <= _LONGEST_KEPT
 
 
 def _bearer(header: str | None) -> tuple[str, bool]:

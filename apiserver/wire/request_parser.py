@@ -62,11 +62,11 @@ class RequestParser:
             return self._parser.feed_data(data)
         begun = fed[0]
         if len(begun) != 1 or self._body_to_come:
-            return self._noted(data, fed)
+            return self._noted(data, fed) if begun or data else fed
         message, body = begun[0]
-        if body is not EMPTY_PAYLOAD or message.upgrade or not data.endswith(_END_OF_HEAD):
+        if message.upgrade or message.chunked or not _is_whole(data, body):
             return self._noted(data, fed)
-        self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request without a body
+        self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request with its whole body
         return fed
 
     def _noted(self, data: bytes, fed: Fed) -> Fed:
@@ -92,6 +92,13 @@ class RequestParser:
 
     def pause_reading(self) -> None:
         self._parser.pause_reading()
+
+
+def _is_whole(data: bytes, body: StreamReader) -> bool:
+    """Whether data in which one request begins end with its body."""
+    if body is EMPTY_PAYLOAD:
+        return data.endswith(_END_OF_HEAD)
+    return body.is_eof() and data.find(_END_OF_HEAD) + len(_END_OF_HEAD) + body.total_bytes == len(data)
 
 
 def _without_lost_bytes(fed: Fed) -> Fed:

@@ -41,9 +41,15 @@ class UnaryCall(Generic[A]):
         self._path = path
         self._parse = answer.FromString
 
-    async def __call__(self, request: Message, *, timeout: float, metadata: Metadata) -> A:  # noqa: ASYNC109
-        """The response. Raises AioRpcError."""
-        message = request.SerializeToString()
+    async def __call__(
+        self,
+        request: Message | bytes,
+        *,
+        timeout: float,  # noqa: ASYNC109
+        metadata: Metadata,
+    ) -> A:
+        """The response to a request, which may be encoded already. Raises AioRpcError."""
+        message = request if isinstance(request, bytes) else request.SerializeToString()
         data = await self._calls.call(
             self._path, message, timeout=timeout, metadata=metadata, is_urgent=self._is_urgent
         )

@@ -126,8 +126,7 @@ class _Answer:
         self._headers: Headers = {}
         self._data: list[bytes] = []
         self._ungranted = 0
-        self._number = connection.open(headers, self)
-        connection.send(self._number, grpc_messages.framed(request), is_last=True)
+        self._number = connection.request(headers, grpc_messages.framed(request), self)
 
     def expire(self) -> None:
         self._connection.cancel(self._number)

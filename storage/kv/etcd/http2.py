@@ -74,12 +74,14 @@ class Http2Connection(asyncio.Protocol):
 
     def open(self, headers: bytes, receiver: Receiver) -> int:
         """Open a stream with this block of headers; returns its number."""
-        number = self._next_stream
-        self._next_stream += 2
-        self._receivers[number] = receiver
+        number = self._begin(receiver)
         self._sender.open(number, headers)
-        if number >= _LAST_STREAM:
-            self._is_going = True
+        return number
+
+    def request(self, headers: bytes, data: bytes, receiver: Receiver) -> int:
+        """Open a stream, and send all of its data; returns its number."""
+        number = self._begin(receiver)
+        self._sender.request(number, headers, data)
         return number
 
     def send(self, number: int, data: bytes, *, is_last: bool = False) -> None:
@@ -119,6 +121,14 @@ class Http2Connection(asyncio.Protocol):
         receivers, self._receivers = self._receivers, {}
         for number, receiver in receivers.items():
             receiver.fail(reason, was_sent=self._sender.has_begun(number))
+
+    def _begin(self, receiver: Receiver) -> int:
+        number = self._next_stream
+        self._next_stream += 2
+        self._receivers[number] = receiver
+        if number >= _LAST_STREAM:
+            self._is_going = True
+        return number
 
     # The transport's events
 

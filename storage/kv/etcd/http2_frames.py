@@ -45,6 +45,17 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return _HEAD.pack(size >> 8, size & 0xFF, kind, flags, stream) + payload
 
 
+def request(stream: int, headers: bytes, data: bytes) -> bytes:
+    """The two frames of a stream with headers and one frame of data."""
+    size, of_headers = len(data), len(headers)
+    return b"%b%b%b%b" % (
+        _HEAD.pack(of_headers >> 8, of_headers & 0xFF, HEADERS, END_HEADERS, stream),
+        headers,
+        _HEAD.pack(size >> 8, size & 0xFF, DATA, END_STREAM, stream),
+        data,
+    )
+
+
 def settings(values: dict[int, int]) -> bytes:
     return frame(SETTINGS, 0, 0, b"".join(_SETTING.pack(name, value) for name, value in values.items()))
 

@@ -46,6 +46,18 @@ class StreamSender:
         else:
             self._begin(number, half)
 
+    def request(self, number: int, headers: bytes, data: bytes) -> None:
+        """Open a stream, and send all of its data. Most requests fit into the windows and into one frame."""
+        size = len(data)
+        has_room = size <= self._frame_size and size <= self._stream_window and size <= self._window
+        if has_room and len(self._halves) < self._most_streams:
+            self._window -= size
+            self._halves[number] = _Half(self._stream_window - size, b"", bytearray(), is_last=True)
+            self._write(frames.request(number, headers, data))
+        else:
+            self.open(number, headers)
+            self.send(number, data, is_last=True)
+
     def send(self, number: int, data: bytes, *, is_last: bool) -> None:
         """Send data on an open stream."""
         half = self._halves[number]
@@ -59,7 +71,8 @@ class StreamSender:
         half = self._forget(number)
         if not half.headers and (half.unsent or not half.is_last):
             self._write(frames.reset(number, frames.NO_ERROR))
-        self.go_on()
+        if self._waiting or self._blocked:
+            self.go_on()
 
     def cancel(self, number: int) -> None:
         """Forget a stream that the server has not ended."""
