@@ -1,8 +1,8 @@
 """heads: RequestHead, the header fields of a request with what the filters and handlers read in them.
 
 A client repeats its header fields on a connection, so each connection keeps its latest head for its next request. Pure.
-Must hold: the same fields make the same RequestHead, whatever the method and the target are. A connection keeps short
-heads.
+Must hold: the same fields make the same RequestHead, whatever the method, the target and the Content-Length are. A
+connection keeps short heads.
 """
 
 import re
@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.wire.negotiation import Format
 
 AUDIT_ID = istr("Audit-ID")
 _IMPERSONATION = b"impersonate-"
+_CONTENT_LENGTH = b"content-length"
 _VALID_HOST = re.compile(r"[\w!$%&()*+,\-.:;=\['\]~]*", re.ASCII).fullmatch
 _PEOPLE = ("curl", "Wget", "Mozilla/5.0")
 _LONGEST_KEPT = 4096
@@ -31,6 +32,7 @@ class RequestHead:
     """
 
     __slots__ = (
+        "_length_at",
         "accept",
         "audit_id",
         "encodings",
@@ -51,15 +53,26 @@ class RequestHead:
         self.encodings = fields.getall(hdrs.TRANSFER_ENCODING, ())
         self.token, self.is_misspelt = _bearer(fields.get(hdrs.AUTHORIZATION))
         self.is_impersonating = False
+        self._length_at: int | None = None
         size = 0
-        for name, value in raw:
+        for index, (name, value) in enumerate(raw):
             size += len(name) + len(value)
-            if name[:12].lower() == _IMPERSONATION:
+            lower = name.lower()
+            if lower == _CONTENT_LENGTH:
+                self._length_at = index
+            elif lower.startswith(_IMPERSONATION):
                 self.is_impersonating = True
         self.is_short = size <= _LONGEST_KEPT
         self.accept = fields.get(hdrs.ACCEPT, "")
         self.is_of_people = fields.get(hdrs.USER_AGENT, "").startswith(_PEOPLE)
         self.formats: dict[object, Format] = {}
+
+    def fits(self, raw: RawHeaders) -> bool:
+        """Whether these fields differ in the length of the body alone, as those of most writes of a client do."""
+        known, at = self.raw, self._length_at
+        if at is None or len(known) != len(raw) or known[at][0] != raw[at][0]:
+            return False
+        return known[:at] == raw[:at] and known[at + 1 :] == raw[at + 1 :]
 
 
 def _bearer(header: str | None) -> tuple[str, bool]:

@@ -64,7 +64,8 @@ class RequestParser:
         if len(begun) != 1 or self._body_to_come:
             return self._noted(data, fed) if begun or data else fed
         message, body = begun[0]
-        if message.upgrade or message.chunked or not _is_whole(data, body):
+        is_whole = data.endswith(_END_OF_HEAD) if body is EMPTY_PAYLOAD else _ends_with(data, body)
+        if not is_whole or message.upgrade or message.chunked:
             return self._noted(data, fed)
         self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request with its whole body
         return fed
@@ -94,10 +95,8 @@ class RequestParser:
         self._parser.pause_reading()
 
 
-def _is_whole(data: bytes, body: StreamReader) -> bool:
-    """Whether data in which one request begins end with its body."""
-    if body is EMPTY_PAYLOAD:
-        return data.endswith(_END_OF_HEAD)
+def _ends_with(data: bytes, body: StreamReader) -> bool:
+    """Whether data in which a request begins end where its body does."""
     return body.is_eof() and data.find(_END_OF_HEAD) + len(_END_OF_HEAD) + body.total_bytes == len(data)
 
 

@@ -116,7 +116,7 @@ def served_request(
     connection: Any = protocol
     head: RequestHead = connection.head
     raw = message.raw_headers
-    if head.raw != raw:
+    if head.raw != raw and not head.fits(raw):
         # Bytes that are no request have a dict for headers.
         head = RequestHead(raw, message.headers) if raw else NO_HEAD
         connection.head = head if head.is_short else NO_HEAD

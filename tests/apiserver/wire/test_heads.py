@@ -42,6 +42,17 @@ def test_any_impersonation_field_is_noticed_in_any_case(name: str) -> None:
     assert not head(X_Impersonate_User="jane").is_impersonating
 
 
+def test_fields_that_differ_in_the_length_of_the_body_fit_a_head() -> None:
+    post = head(Host="h", Content_Length="10", Accept="*/*")
+
+    assert post.fits(head(Host="h", Content_Length="11", Accept="*/*").raw)
+    assert not post.fits(head(Host="h", Content_Length="10", Accept="text/html").raw)
+    assert not post.fits(head(Host="other", Content_Length="10", Accept="*/*").raw)
+    assert not post.fits(head(Host="h", Accept="*/*", Content_Length="10").raw)
+    assert not post.fits(head(Host="h", Accept="*/*").raw)
+    assert not head(Host="h").fits(head(Host="g").raw)
+
+
 async def test_a_connection_keeps_a_short_head_for_requests_with_the_same_fields() -> None:
     seen: list[RequestHead] = []
 

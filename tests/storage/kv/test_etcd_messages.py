@@ -35,4 +35,6 @@ def test_a_deletion_is_read_as_it_was_meant(size: int, revision: int) -> None:
 
     encoded = messages.delete_if(key, expected_mod_revision=revision)
 
-    assert rpc.TxnRequest.FromString(encoded) == _if_unchanged(key, revision, [rpc.RequestOp(request_delete_range=removal)])
+    assert rpc.TxnRequest.FromString(encoded) == _if_unchanged(
+        key, revision, [rpc.RequestOp(request_delete_range=removal)]
+    )
