@@ -116,23 +116,41 @@ async def connect(serving: Serving, make: Callable[[], P]) -> P:
 
 
 class Sample(NamedTuple):
-    """The result of one round of requests. cpu: seconds of CPU time of the server's processes for each request."""
+    """The result of one round of requests. cpu, clients: seconds of CPU time for each request, of the server's
+    processes and of this one.
+    """
 
     rate: float
     p50: float
     p99: float
     cpu: float
+    clients: float = 0
+
+
+class Stopwatch:
+    """Measures a round from here on."""
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._cpu, self._clients = serving.cpu_seconds(), time.process_time()
+        self.begun = time.perf_counter()
+
+    def sample(self, latencies: Sequence[float], count: int) -> Sample:
+        """The sample of so many requests or deliveries, with some or all of their latencies."""
+        took = time.perf_counter() - self.begun
+        cpu, clients = self._serving.cpu_seconds() - self._cpu, time.process_time() - self._clients
+        ordered = sorted(latencies)
+        p50, p99 = (ordered[len(ordered) * part // 100] for part in (50, 99))
+        return Sample(count / took, p50, p99, cpu / count, clients / count)
 
 
 async def sample(serving: Serving, make: Callable[[], bytes], *, at_once: int, seconds: float) -> Sample:
     """Rate, latencies in seconds, and CPU time of requests of `make`, with so many clients."""
     async with clients(serving, at_once) as asking:
-        cpu, begun = serving.cpu_seconds(), time.perf_counter()
-        found = await asyncio.gather(*(_timed_until(client, make, begun + seconds) for client in asking))
-        took, cpu = time.perf_counter() - begun, serving.cpu_seconds() - cpu
-    latencies = sorted(one for of_client in found for one in of_client)
-    count = len(latencies)
-    return Sample(count / took, latencies[count // 2], latencies[min(count * 99 // 100, count - 1)], cpu / count)
+        watch = Stopwatch(serving)
+        found = await asyncio.gather(*(_timed_until(client, make, watch.begun + seconds) for client in asking))
+        latencies = [one for of_client in found for one in of_client]
+        return watch.sample(latencies, len(latencies))
 
 
 async def _timed_until(client: Client, make: Callable[[], bytes], end: float) -> list[float]:

@@ -2,8 +2,9 @@
 
     KUBE_APISERVER=... ETCD_BIN=... scripts/bench side-by-side [--rounds=2] [--seconds=4] [--pods=18000] [NAME...]
 
-It writes docs/performance.md with plots. Figures count as ratios of one run: the clients share the machine with the
-servers. Must hold: every contestant gets the same requests, in turns.
+It writes docs/performance.md with plots. With --work=TEXT it does the work whose names contain the text, prints the
+figures, and writes nothing. Figures count as ratios of one run: the clients share the machine with the servers. Must
+hold: every contestant gets the same requests, in turns.
 """
 
 import argparse
@@ -56,13 +57,10 @@ def _creates(resource: str, body: Callable[[], Mapping[str, object]]) -> Work:
     return lambda serving, scale: load.sample(serving, make, at_once=32, seconds=scale.seconds)
 
 
-def _watches(watchers: int, objects: int) -> Work:
-    async def deliver(serving: Serving, _scale: Scale) -> Sample:
-        cpu = serving.cpu_seconds()
-        rate = await fan_out.deliveries_per_second(serving, watchers=watchers, objects=objects)
-        return Sample(rate, 0, 0, (serving.cpu_seconds() - cpu) / (watchers * objects))
-
-    return deliver
+def _watches(watchers: int, objects: int, *, per_second: float = 0) -> Work:
+    return lambda serving, _scale: fan_out.deliveries(
+        serving, watchers=watchers, objects=objects, per_second=per_second
+    )
 
 
 def _config_map() -> Mapping[str, object]:
@@ -94,6 +92,8 @@ WORK: Mapping[str, Work] = {
     "create pods, 32 at once": _creates("pods", _pod),
     "watch, 100 watchers x 1,000 events": _watches(100, 1_000),
     "watch, 500 watchers x 300 events": _watches(500, 300),
+    "watch, 100 watchers, 100 events/s": _watches(100, 200, per_second=100),
+    "watch, 500 watchers, 100 events/s": _watches(500, 200, per_second=100),
 }
 """Work on a server with few objects."""
 LISTS: Mapping[str, Work] = {
@@ -108,16 +108,18 @@ LISTS: Mapping[str, Work] = {
 Found = dict[str, dict[str, list[Sample]]]
 
 
-async def measure(servers: Sequence[Serving], scale: Scale) -> Sequence[Row]:
-    """All work on all servers. The first server is the reference."""
+async def measure(servers: Sequence[Serving], scale: Scale, wanted: str) -> Sequence[Row]:
+    """The work whose names contain a text, on all servers. The first server is the reference."""
+    work, lists = ({name: do for name, do in some.items() if wanted in name} for some in (WORK, LISTS))
     found: Found = defaultdict(lambda: defaultdict(list))
     idle = {serving.name: serving.resident_megabytes() for serving in servers}
     for serving in servers:
         await load.send_all(serving, [_named_pod()], at_once=1)
-    await _in_turns(WORK, servers, scale, found)
-    for serving in servers:
-        await _fill(serving, scale.pods)
-    await _in_turns(LISTS, servers, scale, found)
+    await _in_turns(work, servers, scale, found)
+    if lists:
+        for serving in servers:
+            await _fill(serving, scale.pods)
+    await _in_turns(lists, servers, scale, found)
     after = {serving.name: serving.resident_megabytes() for serving in servers}
     return [
         *(
@@ -169,6 +171,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--pods", type=int, default=18_000)
+    parser.add_argument("--work", default="", help="a part of the names of the work that is done")
     chosen = parser.parse_args(arguments)
     scale = Scale(chosen.rounds, chosen.seconds, chosen.pods)
     try:
@@ -179,10 +182,11 @@ def main(arguments: Sequence[str]) -> int:
         contestants.started(starts) as servers,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
-        rows = runner.run(measure(servers, scale))
+        rows = runner.run(measure(servers, scale, chosen.work))
     _progress("")
-    print(performance_page.table(rows))
-    performance_page.write(rows, f"{scale.pods:,} pods, {scale.rounds} rounds of {scale.seconds:g} s")
+    print(f"{performance_page.table(rows)}\n\n{performance_page.latencies(rows)}")
+    if not chosen.work:
+        performance_page.write(rows, f"{scale.pods:,} pods, {scale.rounds} rounds of {scale.seconds:g} s")
     return 0
 
 

@@ -1,4 +1,4 @@
-from benchmarks import growth_page, performance_page
+from benchmarks import growth_page, performance_page, side_by_side
 from benchmarks.growth_page import Curve
 from benchmarks.load import Sample
 from benchmarks.performance_page import Row
@@ -6,7 +6,7 @@ from benchmarks.performance_page import Row
 
 def test_figures_are_shown_with_their_ratio_to_the_first_server() -> None:
     rows = [
-        Row("GET", {"first": Sample(1000, 0.002, 0.01, 50e-6), "second": Sample(2500, 0.001, 0.005, 20e-6)}),
+        Row("GET", {"first": Sample(1000, 0.002, 0.01, 50e-6), "second": Sample(2500, 0.001, 0.005, 5e-6, 2e-6)}),
         Row("memory", {"first": Sample(100, 0, 0, 0), "second": Sample(50, 0, 0, 0)}, unit="MB"),
     ]
 
@@ -16,7 +16,34 @@ def test_figures_are_shown_with_their_ratio_to_the_first_server() -> None:
         "| GET | 1,000/s | 2,500/s (2.50x) |",
         "| memory | 100 MB | 50 MB (0.50x) |",
     ]
-    assert performance_page.latencies(rows).splitlines()[2:] == ["| GET | 2.0 / 10.0, 50 | 1.0 / 5.0, 20 |"]
+    assert performance_page.latencies(rows).splitlines()[2:] == ["| GET | 2.0 / 10.0, 50 + 0 | 1.0 / 5.0, 5.0 + 2.0 |"]
+
+
+def test_targets_that_are_not_met_are_named() -> None:
+    kept, slow = Sample(1000, 0.002, 0.01, 0), Sample(3100, 0.003, 0.01, 0)
+    rows = [
+        Row("GET a pod, JSON, 32 at once", {"first": kept, "second": slow, "second, all cores": slow}),
+        Row("watch, 500 watchers, 100 events/s", {"first": kept, "second": slow}),
+        Row("resident memory, idle", {"first": Sample(100, 0, 0, 0), "second": Sample(30, 0, 0, 0)}, unit="MB"),
+    ]
+
+    assert performance_page.missed(rows) == [
+        "- GET a pod, JSON, 32 at once, second, all cores: 3.10x, wanted at least 4x",
+        "- watch, 500 watchers, 100 events/s, second: 1.50x, wanted at most 1x",
+    ]
+
+
+def test_each_target_belongs_to_one_row_of_the_comparison() -> None:
+    work = [*side_by_side.WORK, *side_by_side.LISTS, "resident memory, idle", "resident memory after all that"]
+
+    assert all(sum(name.startswith(start) for start in performance_page.TARGETS) == 1 for name in work)
+
+
+def test_explanations_are_kept_when_the_page_is_made_again() -> None:
+    page = "# Performance\n\nold figures\n\n## Explanations\n\nWritten by hand.\n"
+
+    assert performance_page.explanations(page) == "## Explanations\n\nWritten by hand.\n"
+    assert performance_page.explanations("# Performance\n") == "## Explanations\n"
 
 
 def test_a_curve_is_shown_as_a_line_for_each_size() -> None:
