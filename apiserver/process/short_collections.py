@@ -1,4 +1,8 @@
-"""Short collections: keeps full collections of Python's garbage collector short, however many objects are cached.
+"""Short collections: keeps collections of Python's garbage collector few, and full ones short, however many objects are
+cached.
+
+A young collection begins after 5,000 new containers: requests on their way have some hundred each, and most of them end
+before it. With Python's 700, creates spend 3 % of their time in collections.
 
 A full collection visits every container, some hundred milliseconds for the informers of 5,000 nodes. Here the objects
 that survive one are exempt from the next ones (`gc.freeze`). Objects without cycles are freed as before.
@@ -12,6 +16,10 @@ from typing import Any
 
 from aio_apiserver.storage.clock import Clock, SystemClock
 
+_THRESHOLDS = 5_000, 3, 3
+"""New containers before a young collection, young collections before a middle one, and those before a full one. A full
+one has as many new containers to visit as with Python's own thresholds.
+"""
 _COUNT_EVERY = 8
 """Counting the exempt objects visits them; so they are not counted each time."""
 _MANY = 500_000
@@ -30,11 +38,14 @@ class ShortCollections:
         self._visited = gc.get_freeze_count()
         """The exempt objects after the last collection that visited all of them."""
         self._is_thorough = False
+        self._usual = gc.get_threshold()
+        gc.set_threshold(*_THRESHOLDS)
         gc.callbacks.append(self._collected)
 
     def end(self) -> None:
-        """Exempt no more objects."""
+        """Exempt no more objects, and collect as often as before."""
         gc.callbacks.remove(self._collected)
+        gc.set_threshold(*self._usual)
 
     def _collected(self, phase: str, info: dict[str, Any]) -> None:
         """Python calls this at the beginning and at the end of each collection."""

@@ -30,6 +30,17 @@ def short(clock: ManualClock) -> Iterator[ShortCollections]:
     gc.unfreeze()
 
 
+def test_collections_are_rarer_until_it_ends() -> None:
+    usual = gc.get_threshold()
+
+    short = ShortCollections(ManualClock())
+    meanwhile = gc.get_threshold()
+    short.end()
+
+    assert meanwhile[0] > usual[0]
+    assert gc.get_threshold() == usual
+
+
 def test_what_survives_a_full_collection_is_exempt_from_the_next(short: ShortCollections) -> None:
     before = gc.get_freeze_count()
     nodes = [Node() for _ in range(1000)]
