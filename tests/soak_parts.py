@@ -321,7 +321,7 @@ PARTS: Mapping[str, Part] = {
     "neighbours.job": Part(neighbours_of_a_job),
     "neighbours.nodes": Part(neighbours_of_nodes),
     "neighbours.bodies": Part(neighbours_of_bodies),
-    "fuzz.requests": Part(fuzzed_requests, "fuzzed_requests", 50_000),
+    "fuzz.requests": Part(fuzzed_requests, "fuzzed_requests", 200_000),
     "fuzz.openapi": Part(described_requests),
     "fuzz.targets": Part(fuzzed_targets),
     "attacks.watchers": Part(attack_of("watchers", 2_000)),

@@ -5,7 +5,7 @@ variables. A program keeps no state between evaluations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from aio_apiserver.registry.base.golang.text import value_text
 from aio_apiserver.registry.machinery.cel import costs
@@ -97,7 +97,7 @@ class ProgramCompiler:
                 value = frame.variables[name]
             except KeyError:
                 return TypeName(_TYPE_VALUES.get(name, name))
-            return value(frame) if isinstance(value, Lazy) else value
+            return value.raise_again() if isinstance(value, StepFailure) else value
 
         return ident
 
@@ -239,23 +239,15 @@ class ObjectValue(dict[str, Any]):
         self.type_name = type_name
 
 
-class Lazy:
-    """A variable that is computed at its first use. The using expression pays the cost."""
+class StepFailure:
+    """The value of an accumulator whose step has failed. The failure is raised at each use."""
 
-    def __init__(self, compute: Callable[[Frame], Any]) -> None:
-        self._compute = compute
-        self._outcome: tuple[Any, EvaluationError | None] | None = None
+    def __init__(self, failure: EvaluationError) -> None:
+        self._failure = failure
 
-    def __call__(self, frame: Frame) -> Any:
-        if self._outcome is None:
-            try:
-                self._outcome = (self._compute(frame), None)
-            except EvaluationError as exc:
-                self._outcome = (None, exc)
-        value, failure = self._outcome
-        if failure is not None:
-            raise failure
-        return value
+    def raise_again(self) -> NoReturn:
+        """Raise the failure. Its traceback starts anew: otherwise it would keep the frames of all earlier uses."""
+        raise self._failure.with_traceback(None)
 
 
 _TYPE_VALUES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
@@ -265,14 +257,7 @@ def _value_or_error(step: Step, frame: Frame) -> Any:
     try:
         return step(frame)
     except EvaluationError as exc:
-        return Lazy(_failing(exc))
-
-
-def _failing(failure: EvaluationError) -> Callable[[Frame], Any]:
-    def fail(_frame: Frame) -> Any:
-        raise failure
-
-    return fail
+        return StepFailure(exc)
 
 
 def _entries(value: Any, *, has_second: bool) -> Iterator[tuple[Any, Any]]:

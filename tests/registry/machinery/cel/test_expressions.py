@@ -1,5 +1,6 @@
 """Expressions: values, costs and errors of expressions as users write them."""
 
+import traceback
 from typing import Any
 
 import pytest
@@ -175,6 +176,19 @@ def test_one_side_decides_when_the_other_cannot_be_computed() -> None:
     assert computed("self.any.missing == 1 || true") is True
     assert computed("self.any.missing == 1 && false") is False
     assert computed("[1, 2].exists(x, x == 2 || self.any.missing)") is True
+
+
+def test_a_failure_in_a_long_loop_keeps_no_frames_of_earlier_turns() -> None:
+    few, many = (_traceback_of(f"lists.range({count}).all(x, x / 0 == 1)") for count in (2, 1000))
+
+    assert many == few
+
+
+def _traceback_of(text: str) -> int:
+    """The number of frames in the traceback of a failing expression."""
+    with pytest.raises(EvaluationError) as found:
+        computed(text)
+    return len(list(traceback.walk_tb(found.value.__traceback__)))
 
 
 @pytest.mark.parametrize(
