@@ -164,6 +164,7 @@ class CompiledRules:
             outcome.check_patience()
             self._stop(rule, str(exc), where, outcome)
         except EvaluationError as exc:
+            outcome.spend(exc.cost)
             outcome.errors.append(self._wrong(where, _explained(str(exc), rule)))
             return
         outcome.spend(cost)
@@ -202,7 +203,8 @@ class CompiledRules:
                 why = f"messageExpression evaluation failed due to running out of cost budget, {_NO_MORE}"
             outcome.errors.append(self._wrong(where, why))
             raise _Finished from None
-        except EvaluationError:
+        except EvaluationError as exc:
+            outcome.spend(exc.cost)
             return ""
         outcome.spend(cost)
         trimmed = str(text).strip()

@@ -17,6 +17,7 @@ from aio_apiserver.registry.machinery.cel.declarations import STANDARD, merged
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step
 from aio_apiserver.registry.machinery.cel.program import Dispatch, ProgramCompiler
 from aio_apiserver.registry.machinery.cel.types import Function, Type
+from aio_apiserver.registry.machinery.cel.values import EvaluationError
 
 CALL_LIMIT = 1_000_000
 """The cost limit of one evaluation."""
@@ -41,9 +42,13 @@ class Program(Struct, frozen=True, dict=True):
         return self.checked.result
 
     def evaluate(self, variables: Mapping[str, Any], *, limit: int = CALL_LIMIT) -> tuple[Any, int]:
-        """The value and the cost of the evaluation. Raises EvaluationError and CostExceeded."""
+        """The value and the cost of the evaluation. Raises EvaluationError, with its cost, and CostExceeded."""
         frame = Frame(variables, limit)
-        return self._step(frame), frame.cost
+        try:
+            return self._step(frame), frame.cost
+        except EvaluationError as failure:
+            failure.cost = frame.cost
+            raise
 
     def mistake(self) -> str:
         """Why a compiled expression cannot be prepared for evaluation; empty when it can."""

@@ -16,7 +16,9 @@ SECOND = 10**9
 
 
 class EvaluationError(Exception):
-    """A value could not be computed. `||` and `&&` may still decide."""
+    """A value could not be computed. `||` and `&&` may still decide. cost: what the whole evaluation has cost."""
+
+    cost = 0
 
 
 class CostExceeded(Exception):

@@ -71,7 +71,7 @@ class Evaluation:
         try:
             value, cost = expression.program.evaluate(self._seen)
         except (EvaluationError, CostExceeded) as exc:
-            self._charge(CALL_LIMIT if isinstance(exc, CostExceeded) else 0)
+            self._charge(_cost_of(exc))
             return ExpressionOutcome(failure=f"expression '{expression.text}' resulted in error: {exc}")
         self._charge(cost)
         return ExpressionOutcome(value)
@@ -83,6 +83,7 @@ class Evaluation:
         try:
             value, cost = expression.program.evaluate(self._seen)
         except (EvaluationError, CostExceeded) as exc:
+            self._spent_on_variables += _cost_of(exc)
             raise EvaluationError(f"composited variable {quote(name)} fails to evaluate: {exc}") from exc
         self._spent_on_variables += cost
         return value
@@ -95,6 +96,11 @@ class Evaluation:
         self.budget -= cost
 
 
+def _cost_of(failure: EvaluationError | CostExceeded) -> int:
+    """What a failed evaluation has cost."""
+    return CALL_LIMIT if isinstance(failure, CostExceeded) else failure.cost
+
+
 class _Variables(dict[str, Any]):
     """The variables of a policy by name, each computed at its first use."""
 
@@ -102,9 +108,16 @@ class _Variables(dict[str, Any]):
         super().__init__()
         self._expressions = expressions
         self._evaluation = evaluation
+        self._failures: dict[str, EvaluationError] = {}
 
     def __missing__(self, name: str) -> Any:
-        value = self._evaluation.variable(name, self._expressions[name])
+        if name in self._failures:
+            raise self._failures[name].with_traceback(None)  # without the frames of its earlier uses
+        try:
+            value = self._evaluation.variable(name, self._expressions[name])
+        except EvaluationError as failure:
+            self._failures[name] = failure
+            raise
         self[name] = value
         return value
 

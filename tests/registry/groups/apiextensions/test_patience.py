@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.groups.apiextensions import rule_evaluation
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
+from aio_apiserver.registry.groups.apiextensions.rule_evaluation import RuleOutcome
 from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.cel.schema_types import declared
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.worker_thread import TakesLong
 
@@ -44,6 +47,17 @@ def test_a_rule_that_is_too_expensive_is_an_error_outside_of_the_loop() -> None:
     [error] = rules(numbers=NUMBERS).validate(obj, may_take_long=True)
 
     assert "call cost exceeds limit" in str(error)
+
+
+def test_rules_that_fail_use_up_the_budget_as_well() -> None:
+    failing = {**NUMBERS, "x-kubernetes-validations": [{"rule": "self.all(a, a / 0 > 1)"}] * 30}
+    compiled = rule_evaluation.CompiledRules(failing, failing, declared(failing), is_resource=False)
+    found = RuleOutcome(budget=1_000)
+
+    rule_evaluation.evaluate(compiled, list(range(10)), None, failing, path="numbers", outcome=found)
+
+    assert 1 < len(found.errors) < 30
+    assert "running out of cost budget" in str(found.errors[-1])
 
 
 def test_many_alternatives_are_not_evaluated_in_the_loop() -> None:
