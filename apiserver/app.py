@@ -204,7 +204,7 @@ def _flow_control(parts: Parts) -> list[Filter]:
         )
         return [limited]
     fair = partial(
-        fairness.with_fairness,
+        fairness.FairnessFilter,
         fairness=parts.limits.fairness,
         in_flight=parts.limits.in_flight,
         clock=parts.clock.patience,

@@ -1,7 +1,7 @@
 """Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
 A running request has seats. A list has them until it has been sent, or until its client stalls. A watch has them until
-it has begun; other long-running requests have none. It must not know how queues choose: registry/plugins/fairness does.
+it has begun; other long-running requests have none. How queues choose is the duty of registry/plugins/flowcontrol.
 
 Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
 request.
@@ -31,112 +31,109 @@ MakeTicket = Callable[[Lane, Work, float, RequestContext], Ticket]
 TOO_MANY = "Too many requests, please try again later.\n"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
 _WITH_BODIES = _WRITES | {"deletecollection"}
+_SENT_HERE = ("watch", "list")
 _LONGEST_WAIT = 60.0
 _PART = 4
 """A request may wait for a quarter of the time to its deadline."""
 
 
-def with_fairness(
-    handler: Handler,
-    *,
-    fairness: Fairness,
-    in_flight: InFlight,
-    clock: Clock,
-    draining: Draining,
-    request_seconds: float,
-    on_refused: OnRefused,
-    make_ticket: MakeTicket = Ticket,
-) -> Handler:
-    """Schedule requests by their flows. request_seconds: the time limit of requests that have no deadline.
+class FairnessFilter:
+    """Schedules requests by their flows. request_seconds: the time limit of requests that have no deadline.
 
-    Failures of the inner filters are answered here, with the flow of their request.
+    It answers failures of the inner filters, with the flow of their request.
     """
-    guarded = errors.with_errors(handler)
-    early = bodies.EarlyBodies()
 
-    async def fair(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    def __init__(
+        self,
+        handler: Handler,
+        *,
+        fairness: Fairness,
+        in_flight: InFlight,
+        clock: Clock,
+        draining: Draining,
+        request_seconds: float,
+        on_refused: OnRefused,
+        make_ticket: MakeTicket = Ticket,
+    ) -> None:
+        self._handler = handler
+        self._guarded = errors.with_errors(handler)
+        self._fairness = fairness
+        self._in_flight = in_flight
+        self._clock = clock
+        self._draining = draining
+        self._request_seconds = request_seconds
+        self._on_refused = on_refused
+        self._make_ticket = make_ticket
+        self._early = bodies.EarlyBodies()
+
+    async def __call__(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Run the request when it has a seat, or answer 429."""
         info = context.info
         verb = info.verb
-        is_watch = verb == "watch"
-        if not is_watch and info.is_long_running:
-            return await handler(request, context)
-        if verb in _WITH_BODIES and not request.content.is_eof() and not early.has(request):
-            async with early.read(request):
-                return await fair(request, context)
+        if verb != "watch" and info.is_long_running:
+            return await self._handler(request, context)
+        if verb in _WITH_BODIES and not request.content.is_eof() and not self._early.has(request):
+            async with self._early.read(request):
+                return await self(request, context)
+        fairness = self._fairness
         path = "" if info.is_resource else info.path
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
         lane = fairness.lane_of(context.user, classified)
         context = replace(context, flow=lane.flow)
         work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
-        now = clock.monotonic()
-        ticket = make_ticket(lane, work, now, context)
-        if not fairness.enter(ticket):
-            return _refused(context, lane)
-        if ticket.decision is not None and not await _wait(ticket, context):
-            return _refused(context, lane)
-        running = in_flight.reading if info.is_reading else in_flight.changing
+        ticket = self._make_ticket(lane, work, self._clock.monotonic(), context)
+        if not fairness.enter(ticket) or (ticket.decision is not None and not await self._wait(ticket, context)):
+            self._on_refused(context)
+            return too_many(context, fairness.retry_after(lane))
+        running = self._in_flight.reading if info.is_reading else self._in_flight.changing
         running.change(1, ticket.started)
-        if is_watch:
-            return await _watch(request, context, ticket)
-        if verb == "list":
-            leave = _once(lambda: in_flight.reading.change(-1, fairness.leave(ticket)))
-            return await _sent(guarded, request, context, draining=draining, leave=leave)
+        if verb in _SENT_HERE:
+            return await (self._watch if verb == "watch" else self._list)(request, context, ticket)
         try:
-            return await handler(request, context)
+            return await self._handler(request, context)
         except Exception as failure:  # noqa: BLE001 - it is answered, and logged if it is a defect
             return errors.answer(request, context, failure)
         finally:
             running.change(-1, fairness.leave(ticket))
 
-    async def _watch(request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
+    async def _watch(self, request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
         """Release the seats when the watch has begun or failed."""
-        begun = _once(lambda: in_flight.reading.change(-1, fairness.leave(ticket, is_watch=True)))
-        info = context.info
+        fairness, info = self._fairness, context.info
+        begun = _once(lambda: self._in_flight.reading.change(-1, fairness.leave(ticket, is_watch=True)))
         watched = WatchScope(info.group, info.resource, info.namespace, info.name)
         selectors = context.query.get("fieldSelector")
         closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
         try:
-            return await guarded(request, replace(context, on_started=begun))
+            return await self._guarded(request, replace(context, on_started=begun))
         finally:
             closed()
             begun()
 
-    async def _wait(ticket: Ticket, context: RequestContext) -> bool:
-        seconds = (context.deadline - context.received if context.deadline else request_seconds) / _PART
+    async def _list(self, request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
+        """Send a list. The seats are released when it has been sent, or when the client takes no more of it."""
+        leave = _once(lambda: self._in_flight.reading.change(-1, self._fairness.leave(ticket)))
+        connection = request.protocol
+        assert isinstance(connection, HTTPConnection)
+        try:
+            response = await self._guarded(request, context)
+            with connection.calls_when_stalled(leave):
+                rest = sending.sending(request, response, self._draining)
+                if rest is not None:
+                    await rest
+            return response
+        finally:
+            leave()
+
+    async def _wait(self, ticket: Ticket, context: RequestContext) -> bool:
+        """Wait for a seat. Returns whether the request has one."""
+        seconds = (context.deadline - context.received if context.deadline else self._request_seconds) / _PART
+        in_flight = self._in_flight
         waiting = in_flight.waiting_to_read if context.info.is_reading else in_flight.waiting_to_change
         waiting.change(1, ticket.arrived)
         try:
-            return await fairness.wait(ticket, context.received + min(seconds, _LONGEST_WAIT))
+            return await self._fairness.wait(ticket, context.received + min(seconds, _LONGEST_WAIT))
         finally:
-            waiting.change(-1, clock.monotonic())
-
-    def _refused(context: RequestContext, lane: Lane) -> web.StreamResponse:
-        on_refused(context)
-        return too_many(context, fairness.retry_after(lane))
-
-    return fair
-
-
-async def _sent(
-    handler: Handler,
-    request: web.BaseRequest,
-    context: RequestContext,
-    *,
-    draining: Draining,
-    leave: Callable[[], None],
-) -> web.StreamResponse:
-    """Send a list. The seats are released when it has been sent, or when the client takes no more of it."""
-    connection = request.protocol
-    assert isinstance(connection, HTTPConnection)
-    try:
-        response = await handler(request, context)
-        with connection.calls_when_stalled(leave):
-            rest = sending.sending(request, response, draining)
-            if rest is not None:
-                await rest
-        return response
-    finally:
-        leave()
+            waiting.change(-1, self._clock.monotonic())
 
 
 def _once(act: Callable[[], None]) -> Callable[[], None]:

@@ -26,13 +26,15 @@ STALLED_BYTES = 48 * 1024
 """The encrypted bytes that a stalled connection holds, at most: buffers of the event loop and of TLS."""
 STALLED_SECONDS = 0.1
 """A connection that was stalled for a shorter time is not closed: its client may be about to read."""
+UNREAD_SECONDS = 0.01
+"""The time until a stall is reported. A list gives back its seats of flow control then, since it needs no CPU time."""
 LAST_SECONDS = 5.0
 """The time limit in which a client has to read the rest of an ended watch."""
 
-SHORT = 8 * 1024
+SHORT = 4 * 1024
 """The size of a piece of a watch. TLS keeps a buffer as large as the largest write while the connection lives."""
-LONG = 64 * 1024
-"""The largest piece of a response. Pieces grow while the client takes them, because each costs some calls."""
+LONG = 16 * 1024
+"""The largest piece of a response, which is the largest record of TLS. Pieces grow while the client takes them."""
 _TURN_BYTES = 8 * 1024 * 1024
 """Frames are written at once, up to this sum in a turn of the event loop: TLS encrypts it in some ten milliseconds."""
 _AT_ONCE = 64 * 1024
@@ -209,7 +211,7 @@ class PacedWriter:
         self.longest_piece = self._piece = SHORT
         self._stalls = 0
         self.on_stalled: Callable[[], None] | None = None
-        """Called once, when the connection has taken no bytes for STALLED_SECONDS."""
+        """Called once, when the connection has taken no bytes for UNREAD_SECONDS."""
         self._settled = asyncio.Event()
 
     @property
@@ -321,7 +323,7 @@ class PacedWriter:
         self._stalls += 1
         self._writers.stalled(self)
         if self.on_stalled is not None:
-            asyncio.get_running_loop().call_later(STALLED_SECONDS, self._report_stall, self._stalls)
+            asyncio.get_running_loop().call_later(UNREAD_SECONDS, self._report_stall, self._stalls)
 
     def _report_stall(self, number: int) -> None:
         if self._is_stalled and self._stalls == number and self.on_stalled is not None:

@@ -1,7 +1,7 @@
 """served_requests: ServedRequest and PacedStreamWriter, aiohttp's request and response writer as this server uses them.
 
-Each request makes one of both, so they take no steps of their own. Must hold: a response that is longer than a short
-piece goes out at the client's pace.
+Each request makes one of both, so they take no steps of their own. Must hold: a long response goes out at the
+client's pace.
 """
 
 import asyncio
@@ -16,10 +16,13 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
-from aio_apiserver.apiserver.wire.paced_writing import LONG, SHORT, Frame, PacedWriter
+from aio_apiserver.apiserver.wire.paced_writing import LONG, Frame, PacedWriter
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.wire.connections import HTTPConnection
+
+_AT_ONCE = 8 * 1024
+"""A response up to this size goes out in one write."""
 
 
 class PacedStreamWriter(StreamWriter):
@@ -35,7 +38,7 @@ class PacedStreamWriter(StreamWriter):
 
     def _write(self, chunk: Frame) -> None:
         size = len(chunk)
-        if size > SHORT or self._paced is not None:
+        if size > _AT_ONCE or self._paced is not None:
             self._pace(chunk)
             return
         self.buffer_size += size
@@ -46,7 +49,7 @@ class PacedStreamWriter(StreamWriter):
         transport.write(chunk)
 
     def _writelines(self, chunks: Iterable[Frame]) -> None:
-        if self._paced is None and sum(map(len, chunks)) <= SHORT:
+        if self._paced is None and sum(map(len, chunks)) <= _AT_ONCE:
             super()._writelines(chunks)
             return
         for chunk in chunks:

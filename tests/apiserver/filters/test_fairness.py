@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.endpoints import flow_dumps
 from aio_apiserver.apiserver.filters.errors import with_errors
-from aio_apiserver.apiserver.filters.fairness import with_fairness
+from aio_apiserver.apiserver.filters.fairness import FairnessFilter
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
@@ -57,7 +57,7 @@ class Busy:
     def filters(self, *groups: str) -> tuple[Filter, ...]:
         user = UserInfo(name="jane", groups=(*groups, ALL_AUTHENTICATED))
         fair = partial(
-            with_fairness,
+            FairnessFilter,
             fairness=self.fairness,
             in_flight=self.in_flight,
             clock=self._clock,
