@@ -34,7 +34,7 @@ LAST_SECONDS = 5.0
 SHORT = 4 * 1024
 """The size of a piece of a watch. TLS keeps a buffer as large as the largest write while the connection lives."""
 LONG = 16 * 1024
-"""The largest piece of a response, which is the largest record of TLS. Pieces grow while the client takes them."""
+"""The size of a piece of a response: the largest record of TLS."""
 _TURN_BYTES = 8 * 1024 * 1024
 """Frames are written at once, up to this sum in a turn of the event loop: TLS encrypts it in some ten milliseconds."""
 _AT_ONCE = 64 * 1024
@@ -208,7 +208,8 @@ class PacedWriter:
         """The bytes that were written since the kernel took all earlier ones."""
         self._is_stalled = self._is_busy = False
         """Busy: frames wait, or the connection takes no bytes."""
-        self.longest_piece = self._piece = SHORT
+        self.piece = SHORT
+        """The bytes of one write to the transport, at most."""
         self._stalls = 0
         self.on_stalled: Callable[[], None] | None = None
         """Called once, when the connection has taken no bytes for UNREAD_SECONDS."""
@@ -225,11 +226,11 @@ class PacedWriter:
         writers = self._writers
         if self._is_busy or size > writers.allowance or size > _AT_ONCE:
             self._wait(frame)
-        elif self._given < self._piece or self._can_give():
+        elif self._given < self.piece or self._can_give():
             writers.allowance -= size
             if not writers.is_used:
                 writers.renew_soon()
-            if size > self._piece:
+            if size > self.piece:
                 self._give(frame)
             elif not self.transport.is_closing():
                 self._given += size
@@ -241,23 +242,24 @@ class PacedWriter:
     def write_some(self, size: int) -> None:
         """Write pieces of the frames that wait, as far as the kernel takes them."""
         while size > 0 and self._frames:
-            if self._given >= self._piece and not self._can_give():
+            if self._given >= self.piece and not self._can_give():
                 self._stall()
                 return
-            size -= self._write_piece()
+            frame = self._frames[0]
+            end = len(frame) if self._is_whole else min(self._written + self.piece, len(frame))
+            piece = memoryview(frame)[self._written : end]
+            self._written = end
+            self.waiting -= len(piece)
+            size -= len(piece)
+            if end == len(frame):
+                self._written = 0
+                self._writers.release(self._frames.popleft())
+            if len(piece) > self.piece:
+                self._give(piece)
+            elif not self.transport.is_closing():
+                self._given += len(piece)
+                self.transport.write(piece)
         self._go_on()
-
-    def _write_piece(self) -> int:
-        frame = self._frames[0]
-        end = len(frame) if self._is_whole else min(self._written + self._piece, len(frame))
-        piece = memoryview(frame)[self._written : end]
-        self._written = end
-        self.waiting -= len(piece)
-        if end == len(frame):
-            self._written = 0
-            self._writers.release(self._frames.popleft())
-        self._give(piece)
-        return len(piece)
 
     def resume(self) -> None:
         """The kernel takes bytes again."""
@@ -319,7 +321,6 @@ class PacedWriter:
 
     def _stall(self) -> None:
         self._is_stalled = self._is_busy = True
-        self._piece = SHORT
         self._stalls += 1
         self._writers.stalled(self)
         if self.on_stalled is not None:
@@ -332,22 +333,21 @@ class PacedWriter:
 
     def _can_give(self) -> bool:
         """Whether the kernel has taken the earlier bytes. It is asked once a piece."""
-        if self.is_closed:
+        if self.transport.is_closing():
             return True
         poll = select.poll()
         poll.register(self.fd, select.POLLOUT)
         if not poll.poll(0):
             return False
         self._given = 0
-        self._piece = min(2 * self._piece, self.longest_piece)
         return True
 
     def _give(self, data: Frame) -> None:
         """Hand bytes to the connection, in pieces."""
-        if self.is_closed:
+        if self.transport.is_closing():
             return
         self._given += len(data)
-        piece = self._piece
+        piece = self.piece
         if len(data) <= piece:
             self.transport.write(data)
             return
