@@ -28,10 +28,17 @@ PAGES = {
     "access": ("#/access?user=robin&verb=get&resource=pods", "text=robin may not get pods"),
 }
 
+ACCESSIBILITY = (Path(__file__).parent / "accessibility.js").read_text()
 
-_NAMELESS = """[...document.querySelectorAll('button, a, input, select, textarea')]
-    .filter(one => !one.textContent.trim() && !one.ariaLabel && !one.labels?.length).length"""
-"""The number of controls without a name for screen readers."""
+
+def obstacles(window: Any) -> list[str]:
+    """What keeps people from reading and using what the window shows, in light and in dark."""
+    found = set()
+    for scheme in ("light", "dark"):
+        window.emulate_media(color_scheme=scheme)
+        found |= {f"{scheme}: {one}" for one in window.evaluate(ACCESSIBILITY)}
+    window.emulate_media(color_scheme="light")
+    return sorted(found)
 
 
 @pytest.fixture
@@ -67,10 +74,11 @@ def test_a_page_shows_its_contents_on_a_desktop_and_fits_a_phone(shown: Any, pag
     shown.set_viewport_size({"width": 390, "height": 780})
     shown.wait_for_selector(expected, state="attached")
     beyond = shown.evaluate("document.documentElement.scrollWidth - innerWidth")
+    found = obstacles(shown)
     shown.set_viewport_size(DESKTOP)
 
     assert beyond <= 0
-    assert shown.evaluate(_NAMELESS) == 0
+    assert [*found, *obstacles(shown)] == []
     assert shown.evaluate("document.querySelectorAll('main, nav, h1').length") == 3
 
 
@@ -103,6 +111,24 @@ def test_a_text_filters_the_rows(shown: Any) -> None:
     shown.keyboard.type(" nothing-has-this")
     shown.wait_for_selector(".live >> text=0 of 3")
     assert "q=running" in hash_of(shown)
+
+
+def test_dialogs_and_the_menu_have_no_obstacles(shown: Any) -> None:
+    found = []
+    for key, expected in (("?", "dialog >> text=Filter the table"), ("Control+k", ".palette li >> nth=0")):
+        shown.keyboard.press(key)
+        shown.wait_for_selector(expected)
+        found += obstacles(shown)
+        shown.keyboard.press("Escape")
+        shown.wait_for_selector("dialog", state="detached")
+    goto(shown, WEB)
+    shown.focus("button >> text=Delete")
+    shown.keyboard.press("Enter")
+    shown.wait_for_selector("dialog >> text=Keep it")
+    found += obstacles(shown)
+    shown.keyboard.press("Escape")
+
+    assert found == []
 
 
 def test_all_is_done_without_a_mouse(shown: Any) -> None:
@@ -147,6 +173,9 @@ def test_the_margin_names_the_owners_of_a_field(shown: Any) -> None:
     assert "apiserver-testing (Apply" in line.locator(".margin").get_attribute("title")
     revision = shown.locator(".line", has_text="deployment.kubernetes.io/revision").locator(".margin")
     assert "kube-controller-manager" in revision.get_attribute("title")
+    shown.click("button.manager >> text=kube-controller-manager")
+    shown.wait_for_selector(".line.on >> text=deployment.kubernetes.io/revision")
+    assert obstacles(shown) == []
 
 
 def edit(window: Any, fragment: str, before: str, after: str) -> None:
@@ -181,6 +210,7 @@ def test_an_invalid_value_is_shown_at_its_field(shown: Any) -> None:
     wrong = shown.locator(".line.wrong")
     wrong.wait_for()
     assert "image" in wrong.inner_text()
+    assert obstacles(shown) == []
     shown.problems.clear()  # the browser reports the refusal itself
     shown.keyboard.press("Escape")
 
@@ -207,6 +237,7 @@ def test_the_timeline_is_held_and_stepped_by_keys(shown: Any, cluster: Server) -
     assert shown.get_attribute("text=Hold", "aria-pressed") == "true"
     shown.keyboard.press("ArrowLeft")
     shown.wait_for_selector(".tl-detail >> text=patch configmaps default/stepped")
+    assert obstacles(shown) == []
 
 
 def test_access_names_the_rule_that_allows_and_what_is_lacking(shown: Any, cluster: Server) -> None:
@@ -248,6 +279,7 @@ def test_a_user_signs_in_with_a_token_that_is_kept_nowhere(browser: Any, cluster
     page.goto("about:blank")
     page.goto(used)
     page.wait_for_selector("text=The link was used already")
+    assert obstacles(page) == []
 
     page.fill("#token", cluster.admin_token)
     page.keyboard.press("Enter")

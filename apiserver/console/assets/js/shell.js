@@ -177,6 +177,7 @@ export class Shell {
     this.page.className = `page ${page.body.classList.contains("fixed") ? "fixed" : ""}`;
     if (page.body.classList.contains("fixed")) this.page.replaceChildren(...page.body.childNodes);
     this.page.scrollTop = 0;
+    this.page.tabIndex = this.page.querySelector("a[href], button, input, textarea") ? -1 : 0;
     const here = location.hash.split("?")[0] || "#/";
     for (const link of this.nav.querySelectorAll("a")) {
       const href = link.getAttribute("href") ?? "";

@@ -21,7 +21,7 @@ export async function statisticsPage() {
       state,
       data.times.length < 2
         ? "The first readings come in some seconds."
-        : `The last ${minutes < 1 ? "minute" : `${minutes} minutes`}, a reading every ${data.seconds} seconds.`,
+        : `The last ${minutes < 2 ? "minute" : `${minutes} minutes`}, a reading every ${data.seconds} seconds.`,
     );
     fill(
       grid,
@@ -140,9 +140,8 @@ function pathOf(values, x, y) {
 /** @param {number[]} times */
 function ticks(times) {
   if (times.length < 2) return [];
-  const step = Math.max(1, Math.floor((times.length - 1) / 4));
-  return [1, 2, 3]
-    .map((part) => part * step)
+  const places = [1, 2, 3].map((part) => Math.round((part * (times.length - 1)) / 4));
+  return [...new Set(places)]
     .filter((index) => index < times.length - 1)
     .map((index) => ({ index, text: new Date(times[index] * 1000).toTimeString().slice(0, 8) }));
 }

@@ -68,7 +68,7 @@ function ofSteps(one) {
         colour,
         title,
         who: isFault ? clientOf(one) : step.kind,
-        hint: isFault ? "" : step.verdict,
+        hint: isFault ? "" : step.verdict === "changed" ? step.detail.split(", ")[0] : step.verdict,
         text: `${title} ${step.kind} ${step.detail} ${one.user} ${one.client}`.toLowerCase(),
         isNoise: one.resource === "leases",
         isHollow: step.verdict === "allowed",
@@ -87,8 +87,8 @@ const SHAPE_OF = { ADDED: "add", MODIFIED: "change", DELETED: "gone" };
 
 /** @param {ObjectChange} one @returns {Entry} */
 function ofChange(one) {
-  const lane = `${one.resource} ${placeOf(one)}`;
   const isLeader = one.about === "leader";
+  const lane = isLeader ? placeOf(one) : `${one.resource} ${placeOf(one)}`;
   const shape = isLeader ? "leader" : SHAPE_OF[one.type];
   const paths = one.differences.map(([path]) => path);
   const title = isLeader
