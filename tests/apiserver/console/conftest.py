@@ -11,6 +11,8 @@ from aio_apiserver.testing import Server
 from tests.registry.groups.apiextensions.definitions import definition, version
 
 CHROMIUM = environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), "")
+IMAGES = environ.get("CONSOLE_IMAGES", "")
+"""The folder for the images of the documentation: CONSOLE_IMAGES=docs/images. Without it none are made."""
 DESKTOP = {"width": 1280, "height": 800}
 _GARDEN = {
     "type": "object",

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from os import environ
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from aio_apiserver.apiserver.console.pages.asset_files import asset_names
 from aio_apiserver.testing import Server
-from tests.apiserver.console.conftest import DESKTOP
+from tests.apiserver.console.conftest import DESKTOP, IMAGES
 
 WEB = "#/o/apps/v1/deployments/default/web"
 PAGES = {
@@ -295,8 +294,6 @@ def test_a_user_signs_in_with_a_token_that_is_kept_nowhere(browser: Any, cluster
     assert kept.startswith('[{},{},""')
 
 
-IMAGES = environ.get("CONSOLE_IMAGES", "")
-"""The folder for the images of docs/tour.md: CONSOLE_IMAGES=docs/images. Without it none are made."""
 _SHOP = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",

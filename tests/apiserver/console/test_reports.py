@@ -14,6 +14,8 @@ from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.reports.report_summary import report_summary
 from aio_apiserver.apiserver.console.reports.secret_texts import SecretTexts
 from aio_apiserver.testing import Refused, Server
+from tests.apiserver.console.conftest import IMAGES
+from tests.docs import pages
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-77ab01"
@@ -189,6 +191,32 @@ def test_the_report_of_a_failing_test_is_written_and_summed_up(
     assert "404 NotFound" in data["findings"][0]["text"]
     assert data["texts"][0]["title"] == "Failure"
     assert "404 NotFound: get configmaps default/missing" in summary.read_text()
+
+
+@pytest.fixture
+def failed(pytester: pytest.Pytester) -> tuple[Path, str]:
+    """The report of the failing test that docs/testing.md shows, and what pytest has printed."""
+    for name, content in pages.files(pages.PROJECT / "docs" / "testing.md").items():
+        if name.startswith("gardens/"):
+            (pytester.path / name.removeprefix("gardens/")).write_text(content)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--apiserver-report=reports")
+    [report] = (pytester.path / "reports").iterdir()
+    return report, str(result.stdout)
+
+
+def test_the_report_in_the_documentation_names_the_bug_first(failed: tuple[Path, str], browser: Any) -> None:
+    report, printed = failed
+    page = browser.new_page(viewport={"width": 1280, "height": 1060})
+    page.goto(f"file://{report}")
+    page.wait_for_selector(".tl-list li.chosen >> text=create configmaps default/roses-bed")
+    if IMAGES:
+        page.screenshot(path=Path(IMAGES) / "report.png")
+    page.close()
+
+    first = contents(report)["findings"][0]
+    assert "assert ['north'] == ['north', 'south']" in printed
+    assert first["text"] == "409 AlreadyExists: create configmaps default/roses-bed by OpenAPI-Generator"
+    assert (first["tone"], first["detail"]) == ("bad", 'configmaps "roses-bed" already exists')
 
 
 def test_a_report_draws_its_timeline(browser: Any, server: Server, tmp_path: Path) -> None:

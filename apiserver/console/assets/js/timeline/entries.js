@@ -216,8 +216,9 @@ export class Entries {
   }
 }
 
-/** @param {Entry} one */
-const isWrite = (one) => one.request !== undefined && !one.step && !READS.has(one.request.verb);
+/** Whether the entry is a write that the server has not refused. @param {Entry} one */
+const isWrite = (one) =>
+  one.request !== undefined && !one.step && !READS.has(one.request.verb) && one.request.status < 400;
 
 /** @param {TracedRequest} request @param {ObjectChange} change */
 const isSame = (request, change) =>
