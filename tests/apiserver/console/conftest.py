@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator, Sequence
 from os import environ
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from aio_apiserver.testing import Server
 from tests.registry.groups.apiextensions.definitions import definition, version
 
 CHROMIUM = environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), "")
-IMAGES = environ.get("CONSOLE_IMAGES", "")
+IMAGES = Path(environ["CONSOLE_IMAGES"]).absolute() if environ.get("CONSOLE_IMAGES") else None
 """The folder for the images of the documentation: CONSOLE_IMAGES=docs/images. Without it none are made."""
 DESKTOP = {"width": 1280, "height": 800}
 _GARDEN = {

@@ -315,7 +315,7 @@ def picture(window: Any, name: str) -> None:
     if IMAGES:
         window.mouse.move(0, 0)
         window.evaluate("document.querySelector('.page').scrollTop = 0")
-        window.screenshot(path=Path(IMAGES) / f"tour-{name}.png")
+        window.screenshot(path=IMAGES / f"tour-{name}.png")
 
 
 def template(**fields: Any) -> dict[str, Any]:

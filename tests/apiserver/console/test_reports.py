@@ -210,7 +210,7 @@ def test_the_report_in_the_documentation_names_the_bug_first(failed: tuple[Path,
     page.goto(f"file://{report}")
     page.wait_for_selector(".tl-list li.chosen >> text=create configmaps default/roses-bed")
     if IMAGES:
-        page.screenshot(path=Path(IMAGES) / "report.png")
+        page.screenshot(path=IMAGES / "report.png")
     page.close()
 
     first = contents(report)["findings"][0]
