@@ -12,6 +12,7 @@ from typing import Any
 import msgpack
 import orjson
 from msgspec import Struct
+from msgspec.msgpack import Decoder
 
 from aio_apiserver.storage.errors import NotStorable
 
@@ -47,7 +48,12 @@ class Codec(Struct, frozen=True):
             raise NotStorable(f"object cannot be encoded as {self.media_type}: {exc}") from exc
 
 
-MSGPACK = Codec("application/msgpack", b"aio\x00mp\x00", msgpack.packb, msgpack.unpackb)
+_UNPACK = Decoder(dict[str, Any] | list[Any] | int | str | None).decode
+"""msgspec decodes in half the time of msgpack, and decoded objects share their keys. The type makes it refuse members
+whose names are no text; deeper ones are refused by JSON.
+"""
+
+MSGPACK = Codec("application/msgpack", b"aio\x00mp\x00", msgpack.packb, _UNPACK)
 JSON = Codec("application/json", b"", orjson.dumps, orjson.loads)
 """Plain JSON, as kube-apiserver with --storage-media-type=application/json; its magic is the brace."""
 

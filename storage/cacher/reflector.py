@@ -17,7 +17,7 @@ after a pause. Such a list comes from a restored store, or from a member that la
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.storage.cacher.readiness import Gate
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
@@ -29,7 +29,12 @@ from aio_apiserver.storage.stored_object import StoredObject
 logger = logging.getLogger(__name__)
 
 PAGE = 1_000
-"""Objects in one request: a page is small enough not to hold up the event loop."""
+"""The objects in the first page of a list. The size of the next pages depends on the size of these objects."""
+_MOST = 20_000
+_PAGE_BYTES = 8 * 1024 * 1024
+"""The size of a page after the first one. Stores count the rest of the range for each page, so that small pages would
+take quadratic time; large ones would hold all their values twice.
+"""
 
 SHORTEST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
@@ -125,13 +130,14 @@ class Reflector:
 
     async def _all_pages(self) -> tuple[list[StoredObject], int]:
         objects: list[StoredObject] = []
-        token = ""
+        token, limit = "", PAGE
         while True:
-            page = await self._origin.get_list("", ListOptions(limit=PAGE, continue_token=token))
+            page = await self._origin.get_list("", ListOptions(limit=limit, continue_token=token))
             objects.extend(page.items)
             token = page.continue_token
             if not token:
                 return objects, page.revision
+            limit = _next_limit(page.items)
 
     def _take(self, batch: WatchBatch) -> None:
         self._pause = SHORTEST_PAUSE
@@ -148,6 +154,13 @@ class Reflector:
         if isinstance(reason, RevisionExpired | Compacted):
             self._must_list = True
         logger.warning("cache: watch on the store lost, reconnecting: %s", reason)
+
+
+def _next_limit(seen: Sequence[StoredObject]) -> int:
+    """The objects to request next, by the size of the last ones."""
+    sample = seen[-PAGE:]
+    usual = 1 + sum(stored.size for stored in sample) // max(len(sample), 1)
+    return min(max(_PAGE_BYTES // usual, 1), _MOST)
 
 
 class _Session:

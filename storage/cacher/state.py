@@ -7,6 +7,7 @@ Must hold: an answer is in key order, and complete at the time of the call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import overload
 
 from sortedcontainers import SortedDict
@@ -14,6 +15,8 @@ from sortedcontainers import SortedDict
 from aio_apiserver.storage.cacher import key_indexes
 from aio_apiserver.storage.cacher.key_indexes import Index
 from aio_apiserver.storage.stored_object import StoredObject
+
+_KEY = attrgetter("key")
 
 
 class State:
@@ -37,8 +40,8 @@ class State:
         seen: int = sum(objects.peekitem(place)[1].size for place in sample)
         return seen * count // max(len(sample), 1)
 
-    def replace(self, objects: Iterable[StoredObject]) -> None:
-        self._objects = SortedDict((stored.key, stored) for stored in objects)
+    def replace(self, objects: Sequence[StoredObject]) -> None:
+        self._objects = SortedDict(zip(map(_KEY, objects), objects, strict=True))  # no Python for each of many objects
         self._indexes.clear()
         self._labels.clear()
         self._all = None

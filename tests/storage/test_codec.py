@@ -111,6 +111,13 @@ def test_keys_that_are_no_text_are_refused() -> None:
         codec.decode(MSGPACK.magic + b"\x82\xa8metadata\x80\x01\x02")
 
 
+def test_deeper_keys_that_are_no_text_are_not_shown() -> None:
+    obj = codec.decode(MSGPACK.magic + b"\x82\xa8metadata\x80\xa4data\x81\x01\x02")
+
+    with pytest.raises(NotStorable):
+        codec.to_json(obj)
+
+
 def test_json_may_end_with_a_line_end_as_kube_apiserver_writes_it() -> None:
     assert codec.decode(b'{"metadata":{"name":"a"}}\n') == {"metadata": {"name": "a"}}
 
