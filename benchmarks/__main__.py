@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import uvloop
 
-from benchmarks import beside_writers, managed_fields, server, storage, testing
+from benchmarks import beside_writers, large_stores, managed_fields, server, storage, testing
 from benchmarks.figures import Figure, table
 
 Benchmark = Callable[[], Awaitable[Sequence[Figure]]]
@@ -28,6 +28,9 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "server.pages": server.pages,
     "server.watch": server.watch,
     "server.beside_writers": beside_writers.beside_writers,
+    "large_stores.pods": large_stores.pods,
+    "large_stores.selections": large_stores.selections,
+    "large_stores.lists": large_stores.lists,
     "testing.servers": testing.servers,
     "testing.states": testing.states,
 }

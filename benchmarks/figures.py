@@ -19,6 +19,7 @@ class Unit:
 
 
 PER_SECOND = Unit("/s")
+SECONDS = Unit(" s", 1)
 MILLISECONDS = Unit(" ms", 2)
 MICROSECONDS = Unit(" µs", 2)
 KILOBYTES = Unit(" kB", 2)

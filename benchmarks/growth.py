@@ -35,7 +35,6 @@ async def objects(count: int, seconds: float) -> Mapping[str, float]:
     with engines.directory() as directory:
         with processes.server(directory) as server:
             created = await load.send_all(server, [_config_map() for _ in range(count)], at_once=32)
-        (directory / "server.ready").unlink(missing_ok=True)
         with processes.server(directory) as server:
             await load.send_all(server, [_config_map("first"), load.request("GET", f"{_MAPS}?limit=1")], at_once=1)
             return {

@@ -21,6 +21,8 @@ _HEAD_END = b"\r\n\r\n"
 _LAST_CHUNK = b"0\r\n\r\n"
 _CHUNKED = re.compile(rb"\r\nTransfer-Encoding: chunked\r\n", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
+_TOO_MANY_REQUESTS = b"429"
+_PAUSE = 0.02
 
 
 def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*") -> bytes:
@@ -46,6 +48,19 @@ class Client(asyncio.Protocol):
         self._received: list[bytes] = []
         self._left = 0
         self._is_chunked = False
+        self._is_patient = self._is_refused = False
+        self.body_bytes = 0
+        """The length of the last response's body."""
+
+    async def ask_until_served(self, message: bytes) -> bytes:
+        """The same as `ask`, again while the server answers 429, as it does until a watch cache is filled."""
+        self._is_patient = True
+        body = await self.ask(message)
+        while self._is_refused:
+            await asyncio.sleep(_PAUSE)
+            body = await self.ask(message)
+        self._is_patient = False
+        return body
 
     async def ask(self, message: bytes) -> bytes:
         """Send a request and wait for the end of its response. Returns the body, if bodies are kept."""
@@ -62,6 +77,7 @@ class Client(asyncio.Protocol):
             data = self._begin(data)
         if self._keeps_bodies:
             self._received.append(data)
+        self.body_bytes += len(data)
         if self._is_chunked:
             if data.endswith(_LAST_CHUNK):
                 self._is_chunked = False
@@ -84,9 +100,12 @@ class Client(asyncio.Protocol):
         end = data.index(_HEAD_END) + len(_HEAD_END)
         length = _LENGTH.search(data, 0, end)
         self._is_chunked = _CHUNKED.search(data, 0, end) is not None
-        if data[9:10] != b"2" or (length is None and not self._is_chunked):
+        self._is_refused = self._is_patient and data[9:12] == _TOO_MANY_REQUESTS
+        is_success = data[9:10] == b"2" or self._is_refused
+        if not is_success or (length is None and not self._is_chunked):
             raise AssertionError(f"not a successful response with a body: {data[:400]!r}")
         self._left = int(length[1]) if length is not None else 0
+        self.body_bytes = 0
         return data[end:]
 
     def _finish(self) -> None:

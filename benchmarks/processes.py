@@ -44,6 +44,11 @@ class Serving:
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self._pids())
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    def most_megabytes(self) -> float:
+        """The most resident memory that the process has had, from Linux."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+
     def cpu_seconds(self) -> float:
         """The CPU time that its processes have used, from Linux."""
         stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in self._pids())
@@ -56,8 +61,11 @@ class Serving:
 
 
 @contextmanager
-def server(directory: Path, name: str = "server", **more: str) -> Iterator[Serving]:
-    """This server with the SQLite engine and its data in the directory. more: flags by their names in Python."""
+def server(directory: Path, name: str = "server", *, holds: Path | None = None, **more: str) -> Iterator[Serving]:
+    """This server with the SQLite engine and its data in the directory. more: flags by their names in Python.
+
+    holds: a file for what holds the event loop (watched.py).
+    """
     tokens, ready = directory / "tokens.csv", directory / "server.ready"
     tokens.write_text(f"{TOKEN},benchmark,benchmark,system:masters\n")
     flags = {
@@ -70,7 +78,9 @@ def server(directory: Path, name: str = "server", **more: str) -> Iterator[Servi
         "ready-file": str(ready),
         **{flag.replace("_", "-"): value for flag, value in more.items()},
     }
-    command = ["-m", "aio_apiserver", *(f"--{name}={value}" for name, value in flags.items())]
+    module = ["aio_apiserver"] if holds is None else ["benchmarks.watched", str(holds)]
+    ready.unlink(missing_ok=True)
+    command = ["-m", *module, *(f"--{name}={value}" for name, value in flags.items())]
     with _running(name, command, ready) as serving:
         yield serving
 

@@ -62,7 +62,6 @@ async def start() -> Sequence[Figure]:
 
 
 def _start(directory: Path, memory: list[float]) -> float:
-    (directory / "server.ready").unlink(missing_ok=True)
     with processes.server(directory) as serving:
         memory.append(serving.resident_megabytes())
         return serving.seconds_to_ready

@@ -188,7 +188,7 @@ class Span(Sequence[StoredObject]):
         start, end, _ = place.indices(count)
         if end - start == len(objects):
             return self._state.within("")
-        return [objects[key] for key in objects.islice(self._start + start, self._start + end)]
+        return list(map(objects.__getitem__, objects.islice(self._start + start, self._start + end)))
 
 
 _MOST_AT_HAND = 512

@@ -132,3 +132,28 @@ async def test_a_page_shows_one_revision_though_the_state_changes_while_it_is_de
     state.replace(())
 
     assert keys(await listing) == [f"a/{3 * STRIDE:04}"]
+
+
+class Racing(ManualClock):
+    """A clock on which each step takes a second."""
+
+    def monotonic(self) -> float:
+        self.advance(1)
+        return super().monotonic()
+
+
+@pytest.mark.parametrize("limit", [0, 1])
+async def test_a_long_search_lets_others_run_though_all_is_decoded(limit: int) -> None:
+    state = State()
+    state.replace(webs(3 * STRIDE, of=3 * STRIDE + 1))
+    for item in state.within(""):
+        item.hydrate()
+    options = ListOptions(limit=limit, predicate=WEB)
+
+    listing = asyncio.ensure_future(page_of(state.span(""), 50, key="", options=options, clock=Racing()))
+    await asyncio.sleep(0)
+    is_done = listing.done()
+    state.replace(())
+
+    assert not is_done
+    assert keys(await listing) == [f"a/{3 * STRIDE:04}"]
