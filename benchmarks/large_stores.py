@@ -24,6 +24,12 @@ MANY_PODS, MANY_MAPS, LARGE_MAPS = 150_000, 300_000, 10_000
 _NODES, _APPS, _GROUPS = 5_000, 200, 100
 _LARGE_BYTES = 100_000
 _LISTS = 10
+_FORMS = {
+    "JSON": ("application/json", "identity"),
+    "protobuf": ("application/vnd.kubernetes.protobuf", "identity"),
+    "protobuf with gzip": ("application/vnd.kubernetes.protobuf", "gzip"),
+}
+"""Accept and Accept-Encoding; the last is what Go clients send."""
 _SECONDS = 10.0
 _PAUSE = 0.02
 _MATCH_NOTHING = (
@@ -66,27 +72,32 @@ async def selections() -> Sequence[Figure]:
 
 
 async def lists() -> Sequence[Figure]:
-    """Lists of large objects, all at once."""
+    """Lists of large objects, all at once, in each format."""
     with engines.directory() as directory:
         await filling.fill(directory, _large_map(), "/registry/configmaps/default/model", LARGE_MAPS)
-        holds = directory / "holds.json"
-        with processes.server(directory, holds=holds) as server:
-            size = await _size_of_first_list(server, MAPS)
-            before, begun = server.resident_megabytes(), time.perf_counter()
-            async with _probing(server) as latencies, readers.reading(server, MAPS, _LISTS) as reading:
-                most = before
-                while reading.returncode is None:
-                    most = max(most, server.resident_megabytes())
-                    await asyncio.sleep(_PAUSE)
-            seconds = time.perf_counter() - begun
-        name = f"{_LISTS} lists of {size / 1e6:,.0f} MB at once"
-        return [
-            Figure(f"{name}: time", seconds, SECONDS),
-            Figure(f"{name}: memory before them", before, MEGABYTES),
-            Figure(f"{name}: growth of memory", most - before, MEGABYTES, target=at_most(200)),
-            *_latencies(f"GETs beside {name}", latencies),
-            _longest_hold(name, holds),
-        ]
+        return [figure for form in _FORMS for figure in await _lists_at_once(directory, form)]
+
+
+async def _lists_at_once(directory: Path, form: str) -> Sequence[Figure]:
+    accept, encoding = _FORMS[form]
+    holds = directory / "holds.json"
+    with processes.server(directory, holds=holds) as server:
+        size = await _size_of_first_list(server, MAPS)
+        before = most = server.resident_megabytes()
+        cpu = server.cpu_seconds()
+        reading = readers.reading(server, MAPS, _LISTS, accept=accept, encoding=encoding)
+        async with _probing(server) as latencies, reading as clients:
+            while clients.returncode is None:
+                most = max(most, server.resident_megabytes())
+                await asyncio.sleep(_PAUSE)
+        cpu = server.cpu_seconds() - cpu
+    name = f"{_LISTS} lists of {size / 1e6:,.0f} MB at once, {form}"
+    return [
+        Figure(f"{name}: CPU time", cpu, SECONDS),
+        Figure(f"{name}: growth of memory", most - before, MEGABYTES, target=at_most(200)),
+        *_latencies(f"GETs beside {name}", latencies),
+        _longest_hold(name, holds),
+    ]
 
 
 async def _size_of_first_list(server: Serving, path: str) -> int:

@@ -10,23 +10,21 @@ from typing import Any, TypeVar
 import orjson
 
 from aio_apiserver.apiserver.handlers import transforms
+from aio_apiserver.apiserver.handlers.long_messages import list_message
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
+from aio_apiserver.apiserver.wire.long_bodies import LongBody
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
-from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf
-from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, tag, varint
+from aio_apiserver.registry.machinery.serializers.protobuf.encoding import delimited
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_slices
 
 M = TypeVar("M", bound=Sized)
-
-_ITEM = tag(2, LENGTH)
-"""`items` is the last member of all lists."""
 
 ListParts = tuple[bytes, Sequence[bytes], bytes]
 """The JSON of a list: head, items, tail."""
@@ -82,30 +80,23 @@ def partial_message(served: Served[Any], api_version: str, stored: StoredObject)
     return protobuf.enclosed(made, api_version=api_version, kind=negotiation.PARTIAL)
 
 
-async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes:
+async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes | LongBody:
     """The protobuf body of a list."""
-    return await _enclosed_list(served.view.list_kind, message_of(served), metadata, items, types=served.types)
+    kind = served.view.list_kind
+    return await list_message(kind, _list_meta(served, metadata, kind), items, message_of(served))
 
 
 async def partial_message_list(
     served: Served[Any], api_version: str, metadata: Object, items: Sequence[StoredObject]
-) -> bytes:
+) -> bytes | LongBody:
     """The protobuf body of a list of partial metadata."""
     kind = _meta_kind(api_version, negotiation.PARTIAL_LIST)
-    return await _enclosed_list(kind, partial_message_of(served, api_version), metadata, items, types=served.types)
+    return await list_message(kind, _list_meta(served, metadata, kind), items, partial_message_of(served, api_version))
 
 
-async def _enclosed_list(
-    kind: GroupVersionKind,
-    encode: Callable[[StoredObject], bytes],
-    metadata: Object,
-    items: Sequence[StoredObject],
-    *,
-    types: Catalog,
-) -> bytes:
-    head = protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, types)
-    message = _ITEM.join((head, *await _all(items, encode)))
-    return protobuf.enclosed(varint(len(message)), message, api_version=kind.api_version, kind=kind.kind)
+def _list_meta(served: Served[Any], metadata: Object, kind: GroupVersionKind) -> bytes:
+    """The message of a list without items."""
+    return protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, served.types)
 
 
 async def _all(items: Sequence[StoredObject], encode: Callable[[StoredObject], M]) -> list[M]:

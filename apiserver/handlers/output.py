@@ -7,8 +7,7 @@ Must hold: plain JSON is written without decoding. A large body is compressed, a
 when the client accepts that format.
 """
 
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from aio_apiserver.apiserver.handlers.object_encoders import ListParts
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.long_bodies import JSONList
+from aio_apiserver.apiserver.wire.long_bodies import CompressedBody, JSONList, LongBody, gzipped
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.base import errors
@@ -34,8 +33,6 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
 _GZIP_FROM_BYTES = 128 * 1024
-_GZIP_LEVEL = 1
-_GZIP_WINDOW = 31
 _PIECES_FROM_BYTES = 1024 * 1024
 _BYTES_OF_AN_ITEM = 1024
 """An estimate: the size of decoded list items is not known."""
@@ -146,11 +143,8 @@ async def _respond_parts(request: web.BaseRequest, context: RequestContext, part
     body = JSONList(*parts, content_type=media_types.JSON)
     if context.trail is not None and context.trail.has_response:
         audit_objects.answered_json(context, body.joined())
-    if body.size < _PIECES_FROM_BYTES:
-        return await _respond(request, context, body.joined(), media_type=media_types.JSON)
-    if _wants_gzip(request):
-        return await _respond_compressed(context, body.pieces(), media_type=media_types.JSON)
-    return responses.raw(context, body, content_type=media_types.JSON)
+    whole = body.joined() if body.size < _PIECES_FROM_BYTES else body
+    return await _respond(request, context, whole, media_type=media_types.JSON)
 
 
 def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> ListParts:
@@ -217,19 +211,18 @@ def _is_message(context: RequestContext, chosen: Format) -> bool:
 
 
 async def _respond(
-    request: web.BaseRequest, context: RequestContext, body: bytes, *, media_type: str, status: int = 200
+    request: web.BaseRequest, context: RequestContext, body: bytes | LongBody, *, media_type: str, status: int = 200
 ) -> web.StreamResponse:
-    if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
+    if isinstance(body, bytes) and len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
         return SingleWriteResponse(context, body, status=status, content_type=media_type)
-    if len(body) < _GZIP_FROM_BYTES or not _wants_gzip(request):
+    size = len(body) if isinstance(body, bytes) else body.size
+    if size < _GZIP_FROM_BYTES or not _wants_gzip(request):
         return responses.raw(context, body, status=status, content_type=media_type)
-    return await _respond_compressed(context, [body], media_type=media_type, status=status)
-
-
-async def _respond_compressed(
-    context: RequestContext, pieces: Iterable[bytes], *, media_type: str, status: int = 200
-) -> web.StreamResponse:
-    compressed = await worker_thread.run_without_interpreter(partial(_gzip, pieces))
+    compressed = (
+        await worker_thread.run_without_interpreter(partial(gzipped, body))
+        if isinstance(body, bytes)
+        else CompressedBody(body, content_type=media_type)
+    )
     response = responses.raw(context, compressed, status=status, content_type=media_type)
     response.headers[hdrs.CONTENT_ENCODING] = "gzip"
     response.headers[hdrs.VARY] = hdrs.ACCEPT_ENCODING
@@ -238,8 +231,3 @@ async def _respond_compressed(
 
 def _wants_gzip(request: web.BaseRequest) -> bool:
     return "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "")
-
-
-def _gzip(pieces: Iterable[bytes]) -> bytes:
-    compressor = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
-    return b"".join([*map(compressor.compress, pieces), compressor.flush()])

@@ -71,7 +71,7 @@ def message_in(json: bytes, kind: GroupVersionKind, types: Catalog) -> bytes:
 
 def enclosed(*message: bytes, api_version: str, kind: str) -> bytes:
     """The body of a typed object from the parts of its message; the first part begins with the message's length."""
-    head, tail = _around(api_version, kind)
+    head, tail = around(api_version, kind)
     return b"".join((head, *message, tail))
 
 
@@ -104,7 +104,7 @@ def _read(kind: GroupVersionKind, message: bytes, types: Catalog) -> dict[str, A
 
 
 @lru_cache(maxsize=1024)
-def _around(api_version: str, kind: str) -> tuple[bytes, bytes]:
+def around(api_version: str, kind: str) -> tuple[bytes, bytes]:
     """The bytes before the length of a message, and the bytes after the message."""
     type_meta = tag(_API_VERSION, LENGTH) + delimited(api_version.encode())
     type_meta += tag(_KIND, LENGTH) + delimited(kind.encode())
