@@ -48,8 +48,10 @@ async def objects(count: int, seconds: float) -> Mapping[str, float]:
 
 async def watchers(count: int, _seconds: float) -> Mapping[str, float]:
     """A server with so many watchers of one namespace."""
-    limits = {"max_connections_per_address": "0"}  # all watchers are on one machine
-    with engines.directory() as directory, processes.server(directory, **limits) as server:
+    with (
+        engines.directory() as directory,
+        processes.server(directory, max_connections_per_address="0") as server,  # all watchers are on one machine
+    ):
         cpu = server.cpu_seconds()
         rate = await fan_out.deliveries_per_second(server, watchers=count, objects=_EVENTS)
         return {

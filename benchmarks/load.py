@@ -25,7 +25,7 @@ _TOO_MANY_REQUESTS = b"429"
 _PAUSE = 0.02
 
 
-def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*", encoding: str = "identity") -> bytes:
+def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*", encoding: str = "") -> bytes:
     """The bytes of a request."""
     lines = (
         f"{method} {path} HTTP/1.1",
@@ -33,7 +33,7 @@ def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*", e
         f"Authorization: Bearer {TOKEN}",
         "Content-Type: application/json",
         f"Accept: {accept}",
-        f"Accept-Encoding: {encoding}",
+        *([f"Accept-Encoding: {encoding}"] if encoding else []),
         f"Content-Length: {len(body)}",
     )
     return "\r\n".join(lines).encode() + _HEAD_END + body

@@ -1,6 +1,6 @@
-"""readers: python -m benchmarks.readers URL PATH COUNT ACCEPT ENCODING, a process whose clients read one response at the same time.
+"""readers: python -m benchmarks.readers URL PATH COUNT ACCEPT ENCODING, a process whose clients read one response.
 
-Large responses are decrypted here, and do not delay the measurements of the process that has started this one.
+All read it at the same time. Large responses are decrypted here, and do not delay the measurements of the process that has started this one.
 """
 
 import asyncio
