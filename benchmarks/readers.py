@@ -1,6 +1,7 @@
 """readers: python -m benchmarks.readers URL PATH COUNT ACCEPT ENCODING, a process whose clients read one response.
 
-All read it at the same time. Large responses are decrypted here, and do not delay the measurements of the process that has started this one.
+All read it at the same time. Large responses are decrypted here, and do not delay the measurements of the process that
+has started this one.
 """
 
 import asyncio
