@@ -1,8 +1,9 @@
 """growth: how start, memory and rates of this server grow with objects, watchers and CustomResourceDefinitions.
 
-    scripts/bench growth [--objects=1000,10000] [--watchers=1,100,2000,10000] [--definitions=10,200] [--seconds=2]
+    scripts/bench growth [--objects=1000,10000] [--watchers=1,100] [--definitions=10,200] [--bounds=pods] [--seconds=2]
 
-It measures on SQLite and writes docs/growth.md with a plot of each curve. Must hold: each size has a server of its own.
+It measures on SQLite and writes docs/growth.md with a plot of each curve. With --results, several short runs make one
+page. Must hold: each size has a server of its own.
 """
 
 import argparse
@@ -10,16 +11,21 @@ import asyncio
 import itertools
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 import orjson
 import uvloop
 
-from benchmarks import engines, fan_out, growth_page, load, processes
-from benchmarks.growth_page import Curve
+from benchmarks import engines, fan_out, filling, growth_page, large_stores, load, processes
+from benchmarks.figures import Figure
 from benchmarks.processes import Serving
+
+T = TypeVar("T")
 
 _MAPS = "/api/v1/namespaces/default/configmaps"
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_GROUP = "growth.example.com"
 _DATA = {"key": "value" * 190}
 """About 1 kB."""
 _EVENTS = 100
@@ -31,18 +37,24 @@ Measure = Callable[[int, float], Awaitable[Mapping[str, float]]]
 
 
 async def objects(count: int, seconds: float) -> Mapping[str, float]:
-    """A server with so many config maps."""
+    """A server with so many config maps, after a restart."""
     with engines.directory() as directory:
+        await filling.fill(directory, _config_map("model"), "/registry/configmaps/default/model", count)
         with processes.server(directory) as server:
-            created = await load.send_all(server, [_config_map() for _ in range(count)], at_once=32)
-        with processes.server(directory) as server:
-            await load.send_all(server, [_config_map("first"), load.request("GET", f"{_MAPS}?limit=1")], at_once=1)
+            cpu = server.cpu_seconds()
+            await large_stores.size_of_first_list(server, _MAPS)
+            filled = server.cpu_seconds() - cpu
+            memory = server.resident_megabytes()
+            page = await load.sample(server, _asking(f"{_MAPS}?limit=500"), at_once=1, seconds=seconds)
+            every = await load.sample(server, _asking(_MAPS), at_once=1, seconds=seconds)
             return {
                 "restart to ready, ms": server.seconds_to_ready * 1e3,
-                "memory, MB": server.resident_megabytes(),
-                "created, /s": created,
-                "GET, /s": await _rate(server, f"{_MAPS}/first", seconds),
-                "page of 500, /s": await _rate(server, f"{_MAPS}?limit=500", seconds),
+                "first list, s of CPU": filled,
+                "memory, MB": memory,
+                "GET, /s": await _rate(server, _asking(f"{_MAPS}/{filling.name_of(0)}"), seconds),
+                "page of 500, ms of CPU": page.cpu * 1e3,
+                "LIST of all, ms of CPU": every.cpu * 1e3,
+                "created, /s": await _rate(server, _config_map, seconds),
             }
 
 
@@ -62,20 +74,32 @@ async def watchers(count: int, _seconds: float) -> Mapping[str, float]:
 
 
 async def definitions(count: int, seconds: float) -> Mapping[str, float]:
-    """A server with so many CustomResourceDefinitions."""
-    with engines.directory() as directory, processes.server(directory) as server:
-        created = await load.send_all(server, [_definition(number) for number in range(count)], at_once=8)
-        await load.send_all(server, [_config_map("first")], at_once=1)
-        return {
-            "created, /s": created,
-            "memory, MB": server.resident_megabytes(),
-            "GET of a config map, /s": await _rate(server, f"{_MAPS}/first", seconds),
-        }
+    """A server with so many CustomResourceDefinitions, before and after a restart."""
+    with engines.directory() as directory:
+        with processes.server(directory) as server:
+            created = await load.send_all(server, [_definition(number) for number in range(count)], at_once=8)
+            await load.send_all(server, [_config_map("first")], at_once=1)
+            memory = server.resident_megabytes()
+            rate = await _rate(server, _asking(f"{_MAPS}/first"), seconds)
+        with processes.server(directory) as server:
+            custom = f"/apis/{_GROUP}/v1/namespaces/default/things{count - 1}"
+            await load.send_all(server, [load.request("GET", custom)], at_once=1)
+            return {
+                "created, /s": created,
+                "memory, MB": memory,
+                "GET of a config map, /s": rate,
+                "restart to ready, ms": server.seconds_to_ready * 1e3,
+                "memory after it, MB": server.resident_megabytes(),
+            }
 
 
-async def _rate(server: Serving, path: str, seconds: float) -> float:
+def _asking(path: str) -> Callable[[], bytes]:
     message = load.request("GET", path)
-    return await load.rate(server, lambda: message, at_once=32, seconds=seconds)
+    return lambda: message
+
+
+async def _rate(server: Serving, make: Callable[[], bytes], seconds: float) -> float:
+    return await load.rate(server, make, at_once=32, seconds=seconds)
 
 
 def _config_map(name: str = "") -> bytes:
@@ -84,51 +108,62 @@ def _config_map(name: str = "") -> bytes:
 
 
 def _definition(number: int) -> bytes:
-    plural, group = f"things{number}", "growth.example.com"
+    plural = f"things{number}"
     field = {"type": "string", "description": "A field. " * 10, "maxLength": 100}
     fields = {f"field{one}": field for one in range(_FIELDS)}
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     names = {"plural": plural, "singular": f"thing{number}", "kind": f"Thing{number}"}
-    spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [version]}
-    return load.request("POST", _DEFINITIONS, orjson.dumps({"metadata": {"name": f"{plural}.{group}"}, "spec": spec}))
+    spec = {"group": _GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
+    return load.request("POST", _DEFINITIONS, orjson.dumps({"metadata": {"name": f"{plural}.{_GROUP}"}, "spec": spec}))
 
 
 CURVES: Mapping[str, tuple[Measure, Sequence[int]]] = {
-    "objects": (objects, (1_000, 10_000, 100_000)),
+    "objects": (objects, (1_000, 10_000, 100_000, 300_000, 1_000_000)),
     "watchers": (watchers, (1, 100, 2_000, 10_000)),
-    "definitions": (definitions, (10, 200)),
+    "definitions": (definitions, (10, 200, 1_000)),
 }
 """The measure of each curve, and its usual sizes."""
+BOUNDS: Mapping[str, Callable[[], Awaitable[Sequence[Figure]]]] = {
+    "pods": large_stores.pods,
+    "selections": large_stores.selections,
+    "lists": large_stores.lists,
+}
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench growth")
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--results", type=Path, help="a file of earlier results, to which this run adds its own")
     for name, (_, sizes) in CURVES.items():
         parser.add_argument(f"--{name}", default=",".join(map(str, sizes)), help="sizes; empty: leave the curve out")
+    parser.add_argument("--bounds", default=",".join(BOUNDS), help="names of bounds; empty: leave them out")
     chosen = parser.parse_args(arguments)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        curves = [
-            runner.run(_curve(name, measure, _sizes(getattr(chosen, name)), chosen.seconds))
-            for name, (measure, _) in CURVES.items()
-        ]
-    shown = [curve for curve in curves if curve.points]
-    print(growth_page.text(shown))
-    growth_page.write(shown)
+    results = growth_page.kept(chosen.results)
+    for name, (measure, _) in CURVES.items():
+        for size in filter(None, getattr(chosen, name).split(",")):
+            _tell(f"{int(size):,} {name}")
+            results.curves.setdefault(name, {})[int(size)] = _run(measure(int(size), chosen.seconds))
+    for name in filter(None, chosen.bounds.split(",")):
+        _tell(name)
+        results.bounds[name] = list(_run(BOUNDS[name]()))
+    print(growth_page.text(results))
+    growth_page.write(results, chosen.results)
     return 0
 
 
-async def _curve(name: str, measure: Measure, sizes: Sequence[int], seconds: float) -> Curve:
-    points: dict[int, Mapping[str, float]] = {}
-    for size in sizes:
-        print(f"{size:,} {name} ...", file=sys.stderr, flush=True)
-        points[size] = await measure(size, seconds)
-    return Curve(name, points)
+def _run(measuring: Awaitable[T]) -> T:
+    """The result of one measurement, on an event loop of the kind that the server uses."""
+
+    async def measured() -> T:
+        return await measuring
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(measured())
 
 
-def _sizes(text: str) -> Sequence[int]:
-    return [int(size) for size in text.split(",") if size]
+def _tell(what: str) -> None:
+    print(f"{what} ...", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """growth_page: the page docs/growth.md with a plot of each curve, from one run of growth."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from benchmarks import origin, plots
+from benchmarks.figures import Figure
 from benchmarks.plots import Panel
 
 _PAGE = Path(__file__).parents[1] / "docs" / "growth.md"
@@ -16,39 +19,62 @@ _HEAD = """\
 
 Measured on {date} at commit {commit}, on {machine}.
 """
+_ABOUT_BOUNDS = """\
+## Large stores
+
+The longest hold is the CPU time of one callback of the event loop. Lists go to clients in a process of their own.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The figures of one curve by size."""
-
-    name: str
-    points: Mapping[int, Mapping[str, float]]
+Points = dict[int, dict[str, float]]
+"""The figures of one curve by size."""
 
 
-def text(curves: Sequence[Curve]) -> str:
+@dataclass(slots=True)
+class Results:
+    """What one or several runs have measured."""
+
+    curves: dict[str, Points] = field(default_factory=dict)
+    bounds: dict[str, list[Figure]] = field(default_factory=dict)
+
+
+def kept(file: Path | None) -> Results:
+    """The results of earlier runs."""
+    return msgspec.json.decode(file.read_bytes(), type=Results) if file is not None and file.exists() else Results()
+
+
+def text(results: Results) -> str:
     """The figures as Markdown tables."""
-    return "\n\n".join(map(_table, curves))
+    tables = [_table(name, points) for name, points in results.curves.items()]
+    return "\n\n".join([*tables, *([_bounds(results)] if results.bounds else [])])
 
 
-def write(curves: Sequence[Curve]) -> None:
-    """Write the page and its plots."""
+def write(results: Results, file: Path | None) -> None:
+    """Write the page and its plots, and the file for later runs."""
+    if file is not None:
+        file.write_bytes(msgspec.json.encode(results))
     parts = [_HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=origin.commit(), machine=origin.machine())]
-    for curve in curves:
-        _plot(curve)
-        parts += [
-            f"## With more {curve.name}\n",
-            _table(curve),
-            f"\n![With more {curve.name}](plots/growth-{curve.name}.svg)\n",
-        ]
+    for name, points in results.curves.items():
+        _plot(name, points)
+        parts += [f"## With more {name}\n", _table(name, points), f"\n![With more {name}](plots/growth-{name}.svg)\n"]
+    if results.bounds:
+        parts += [_ABOUT_BOUNDS, _bounds(results) + "\n"]
     _PAGE.write_text("\n".join(parts))
 
 
-def _table(curve: Curve) -> str:
-    figures = list(next(iter(curve.points.values())))
-    lines = [f"| {curve.name} | {' | '.join(figures)} |", f"| ---: |{' ---: |' * len(figures)}"]
-    for size, found in curve.points.items():
+def _table(name: str, points: Points) -> str:
+    figures = list(next(iter(points.values())))
+    lines = [f"| {name} | {' | '.join(figures)} |", f"| ---: |{' ---: |' * len(figures)}"]
+    for size, found in sorted(points.items()):
         lines.append(f"| {size:,} | {' | '.join(_shown(found[figure]) for figure in figures)} |")
+    return "\n".join(lines)
+
+
+def _bounds(results: Results) -> str:
+    lines = ["| large stores | measured | wanted |", "| --- | ---: | ---: |"]
+    for figure in itertools.chain.from_iterable(results.bounds.values()):
+        wanted = figure.target.show(figure.unit) if figure.target is not None else ""
+        lines.append(f"| {figure.name} | {figure.unit.show(figure.value)} | {wanted} |")
     return "\n".join(lines)
 
 
@@ -56,12 +82,15 @@ def _shown(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
 
 
-def _plot(curve: Curve) -> None:
-    figures = list(next(iter(curve.points.values())))
+def _plot(name: str, points: Points) -> None:
+    figures = list(next(iter(points.values())))
     panels = [
         Panel(
-            figure, {figure: [(size, found[figure]) for size, found in curve.points.items()]}, is_log=True, marker="o"
+            figure,
+            {figure: [(size, found[figure]) for size, found in sorted(points.items())]},
+            is_log=True,
+            marker="o",
         )
         for figure in figures
     ]
-    plots.curves(f"growth-{curve.name}", panels)
+    plots.curves(f"growth-{name}", panels)

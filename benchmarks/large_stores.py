@@ -46,7 +46,7 @@ async def pods() -> Sequence[Figure]:
         await filling.fill(directory, _pod(), "/registry/pods/default/model", MANY_PODS, _vary_pod)
         begun = time.perf_counter()
         with processes.server(directory) as server:
-            size = await _size_of_first_list(server, PODS)
+            size = await size_of_first_list(server, PODS)
             seconds = time.perf_counter() - begun
             name = f"{MANY_PODS:,} pods of {size / MANY_PODS / 1e3:.1f} kB"
             return [
@@ -64,7 +64,7 @@ async def selections() -> Sequence[Figure]:
         await filling.fill(directory, small_map(), "/registry/configmaps/default/model", MANY_MAPS, vary_map)
         holds = directory / "holds.json"
         with processes.server(directory, holds=holds) as server:
-            await _size_of_first_list(server, MAPS)
+            await size_of_first_list(server, MAPS)
             async with _probing(server) as latencies:
                 await _list_each_second(server)
         name = f"GETs beside lists that match none of {MANY_MAPS:,}"
@@ -82,7 +82,7 @@ async def _lists_at_once(directory: Path, form: str) -> Sequence[Figure]:
     accept, encoding = _FORMS[form]
     holds = directory / "holds.json"
     with processes.server(directory, holds=holds) as server:
-        size = await _size_of_first_list(server, MAPS)
+        size = await size_of_first_list(server, MAPS)
         before = most = server.resident_megabytes()
         cpu = server.cpu_seconds()
         reading = readers.reading(server, MAPS, _LISTS, accept=accept, encoding=encoding)
@@ -100,7 +100,7 @@ async def _lists_at_once(directory: Path, form: str) -> Sequence[Figure]:
     ]
 
 
-async def _size_of_first_list(server: Serving, path: str) -> int:
+async def size_of_first_list(server: Serving, path: str) -> int:
     """Wait until the watch cache is filled, then list all. Returns the bytes."""
     async with load.clients(server, 1) as (client,):
         await client.ask_until_served(load.request("GET", f"{path}?limit=1"))
