@@ -29,9 +29,9 @@ _MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 _WARM, _COUNTED = 20, 15
 _TURNS = 20
 """Turns of the event loop after a request, in which the watch cache takes the event of its write."""
-_PAGE, _WATCHERS = 100, 100
+PAGE, _WATCHERS = 100, 100
 
-_PODS = "/api/v1/namespaces/default/pods"
+PODS = "/api/v1/namespaces/default/pods"
 _CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 _JSON = "application/json"
 _TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -115,29 +115,29 @@ def config_map(name: str, value: str) -> Object:
 def acts(client: Client) -> Mapping[str, Act]:
     """The requests whose calls are counted, by name."""
     request = client.request
-    present: Object = json.loads(request("POST", _PODS, pod("present")))
+    present: Object = json.loads(request("POST", PODS, pod("present")))
     request("POST", _CONFIG_MAPS, config_map("present", ""))
 
     def update(number: int) -> None:
         """A PUT of what the last one has answered, with another label, as controllers do."""
         present["metadata"]["labels"]["number"] = f"n{number}"
-        present.update(json.loads(request("PUT", f"{_PODS}/present", present)))
+        present.update(json.loads(request("PUT", f"{PODS}/present", present)))
 
     def apply(number: int) -> bytes:
-        target = f"{_PODS}/applied?fieldManager=bench&force=true"
+        target = f"{PODS}/applied?fieldManager=bench&force=true"
         return request("PATCH", target, pod("applied", number=f"n{number}"), content_type=_APPLY)
 
     def merge(number: int) -> bytes:
         return request("PATCH", f"{_CONFIG_MAPS}/present", {"data": {"k": f"v{number}"}}, content_type=_MERGE)
 
-    page = f"{_PODS}?limit={_PAGE}"
+    page = f"{PODS}?limit={PAGE}"
     return {
         "create config map": lambda number: request("POST", _CONFIG_MAPS, config_map(f"c{number}", "v")),
-        "create pod": lambda number: request("POST", _PODS, pod(f"p{number:05}")),
+        "create pod": lambda number: request("POST", PODS, pod(f"p{number:05}")),
         "update pod": update,
         "merge patch": merge,
         "apply pod": apply,
-        "GET pod": lambda _: request("GET", f"{_PODS}/present"),
+        "GET pod": lambda _: request("GET", f"{PODS}/present"),
         "page of a list": lambda _: request("GET", page),
         "table page": lambda _: request("GET", page, accept=_TABLE),
         "protobuf page": lambda _: request("GET", page, accept=_PROTOBUF),
@@ -171,13 +171,13 @@ def count(server: Server, act: Act, of: Callable[[Iterable[int]], float] = stati
 
 def _calls(server: Server, act: Callable[[], object]) -> int:
     counter = Counter()
-    _on_its_loop(server, partial(sys.setprofile, counter.hear))
+    on_its_loop(server, partial(sys.setprofile, counter.hear))
     act()
-    _on_its_loop(server, partial(sys.setprofile, None))
+    on_its_loop(server, partial(sys.setprofile, None))
     return counter.calls
 
 
-def _on_its_loop(server: Server, work: Callable[[], None]) -> None:
+def on_its_loop(server: Server, work: Callable[[], None]) -> None:
     """Do something on the server's thread, when the effects of the requests before it are there."""
 
     async def settle() -> None:
@@ -193,8 +193,8 @@ def counted() -> Mapping[str, int]:
     """The calls of all acts."""
     with Server(testing=False) as server:
         client = Client(server)
-        for number in range(_PAGE):
-            client.request("POST", _PODS, pod(f"a{number:05}"))
+        for number in range(PAGE):
+            client.request("POST", PODS, pod(f"a{number:05}"))
         found = {name: count(server, act) for name, act in acts(client).items()}
         with watched(server, client) as announce:
             # The least: on a busy machine, the server writes to some watchers in another turn of its loop.

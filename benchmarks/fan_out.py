@@ -73,11 +73,6 @@ class TimedWatcher(Watcher):
         super().data_received(data)
 
 
-async def deliveries_per_second(serving: Serving, *, watchers: int, objects: int) -> float:
-    """Events times watchers, divided by the time from the first create to the last delivery."""
-    return (await deliveries(serving, watchers=watchers, objects=objects)).rate
-
-
 async def deliveries(serving: Serving, *, watchers: int, objects: int, per_second: float = 0) -> Sample:
     """The rate, the latencies and the CPU time of deliveries. per_second: creates; 0 is the highest rate."""
     sent, latencies = [0.0] * (1 + objects), list[float]()
@@ -103,7 +98,7 @@ async def _watching(
     namespace = f"fan-out-{next(_numbers)}"
     await load.send_all(serving, [_namespace(namespace)], at_once=1)
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    makes = [timed if number % (watchers // _TIMED) == 0 else Watcher for number in range(watchers)]
+    makes = [timed if number % max(watchers // _TIMED, 1) == 0 else Watcher for number in range(watchers)]
     watching = [await load.connect(serving, partial(make, path)) for make in makes]
     try:
         await load.send_all(serving, [load.request("POST", path, _config_map(0))], at_once=1)
