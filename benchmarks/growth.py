@@ -153,7 +153,9 @@ def main(arguments: Sequence[str]) -> int:
         _tell(name)
         results.bounds[name] = list(_run(BOUNDS[name]()))
     print(growth_page.text(results))
-    growth_page.write(results, chosen.results)
+    growth_page.write(results)
+    if chosen.results is not None:
+        growth_page.keep(results, chosen.results)
     return 0
 
 

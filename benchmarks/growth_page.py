@@ -1,6 +1,7 @@
 """growth_page: the page docs/growth.md with a plot of each curve, from one run of growth."""
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ The longest hold is the CPU time of one callback of the event loop. Lists go to 
 """
 
 
-Points = dict[int, dict[str, float]]
+Points = dict[int, Mapping[str, float]]
 """The figures of one curve by size."""
 
 
@@ -49,10 +50,13 @@ def text(results: Results) -> str:
     return "\n\n".join([*tables, *([_bounds(results)] if results.bounds else [])])
 
 
-def write(results: Results, file: Path | None) -> None:
-    """Write the page and its plots, and the file for later runs."""
-    if file is not None:
-        file.write_bytes(msgspec.json.encode(results))
+def keep(results: Results, file: Path) -> None:
+    """Write the file for later runs."""
+    file.write_bytes(msgspec.json.encode(results))
+
+
+def write(results: Results) -> None:
+    """Write the page and its plots."""
     parts = [_HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=origin.commit(), machine=origin.machine())]
     for name, points in results.curves.items():
         _plot(name, points)

@@ -1,5 +1,8 @@
+from pathlib import Path
+
 from benchmarks import growth_page, performance_page, side_by_side
-from benchmarks.growth_page import Curve
+from benchmarks.figures import MEGABYTES, SECONDS, Figure, at_most
+from benchmarks.growth_page import Points, Results
 from benchmarks.load import Sample
 from benchmarks.performance_page import Row
 
@@ -47,11 +50,30 @@ def test_explanations_are_kept_when_the_page_is_made_again() -> None:
 
 
 def test_a_curve_is_shown_as_a_line_for_each_size() -> None:
-    curve = Curve("objects", {100: {"memory, MB": 90.4, "GET, /s": 5000}, 10_000: {"memory, MB": 120, "GET, /s": 4.5}})
+    points: Points = {10_000: {"memory, MB": 120, "GET, /s": 4.5}, 100: {"memory, MB": 90.4, "GET, /s": 5000}}
 
-    assert growth_page.text([curve]).splitlines() == [
+    assert growth_page.text(Results({"objects": points})).splitlines() == [
         "| objects | memory, MB | GET, /s |",
         "| ---: | ---: | ---: |",
         "| 100 | 90 | 5,000 |",
         "| 10,000 | 120 | 4.50 |",
     ]
+
+
+def test_the_bounds_of_large_stores_are_shown_beside_what_was_measured() -> None:
+    figures = [Figure("pods: memory", 1_200, MEGABYTES, target=at_most(1_500)), Figure("pods: slowest", 4.5, SECONDS)]
+
+    assert growth_page.text(Results(bounds={"pods": figures})).splitlines()[2:] == [
+        "| pods: memory | 1,200.0 MB | <= 1,500.0 MB |",
+        "| pods: slowest | 4.5 s |  |",
+    ]
+
+
+def test_results_of_several_runs_make_one_page(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    first = Results({"objects": {100: {"GET, /s": 5000}}})
+
+    growth_page.keep(first, file)
+
+    assert growth_page.kept(file) == first
+    assert growth_page.kept(tmp_path / "none.json") == Results()
