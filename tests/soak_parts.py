@@ -312,7 +312,7 @@ PARTS: Mapping[str, Part] = {
     "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "troubled_watch_runs", 1),
     "watches.left-behind": Part(long_runs.watches_left_behind, "losses", 20),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},
-    "aging.sqlite": Part(long_runs.aging_of_a_store, "lease_updates", 4_000_000),
+    "aging.sqlite": Part(long_runs.aging_of_a_store, "lease_updates", 1_000_000),
     "differential": Part(differential_requests, "requests", 1_000, needs="KUBE_APISERVER"),
     "storms.restart": Part(long_runs.storm),
     "replicas.starts": Part(replicas_killed_at_start, "starts", 20),

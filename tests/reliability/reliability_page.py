@@ -25,6 +25,9 @@ _HEAD = """\
 date, its commit and its machine. With `--resume`, a part continues where its kept runs have ended, and a name picks a
 part: `scripts/soak --resume kills.sqlite`. The tests of `make test` have a short form of each part.
 
+A row says how much was done of what is wanted. The rest has not been run yet: the machine has two cores, and other work
+beside. The runs do the same with every seed, so that what was done is a sample of what is wanted.
+
 A violation is an observation that breaks the promise of its section. It ends the run, which stays on the page.
 Latencies are those of clients on the same machine, beside other work. They show the course of a run, and no speed.
 """
@@ -141,10 +144,10 @@ SECTIONS: Sequence[Section] = (
     ),
     Section(
         "Storage over time",
-        "A thousand leases are renewed every ten seconds of a clock that runs ahead. The clock jumps, the disk is "
-        "full for a while, and the store is opened again. Besides the history of the compaction window, the file has "
-        "at most three times the live data and the log. A write costs at most 20 % more CPU time in the end. The "
-        "health check tells that the disk is full, and the store recovers by itself.",
+        "A thousand leases are renewed every ten seconds of a clock that runs ahead, a million times in each run. The "
+        "clock jumps, the disk is full for a while, and the store is opened again. Besides the history of the "
+        "compaction window, the file has at most three times the live data and the log. A write costs at most 20 % "
+        "more CPU time in the end. The health check tells that the disk is full, and the store recovers by itself.",
         {"aging.sqlite": "SQLite on a file system of 512 MiB"},
         "lease updates",
         4_000_000,
