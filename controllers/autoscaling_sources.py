@@ -72,7 +72,7 @@ class MetricSources(Struct, frozen=True):
     async def of_object(self, namespace: str, metric: Object, described: Object) -> int:
         """The value of a metric of an object; that of a namespace is its own. Raises Uncountable."""
         try:
-            place = autoscaling_targets.place_of(self.client, described.get("apiVersion", ""), described["kind"])
+            place = self.client.place_of(described.get("apiVersion", ""), described["kind"])
         except errors.StatusError as exc:
             raise Uncountable(f"{_FROM_CUSTOM}unable to map kind {described['kind']} to resource: {exc}") from exc
         is_namespace, name = place == NAMESPACES, described["name"]

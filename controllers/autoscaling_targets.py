@@ -17,7 +17,7 @@ _NO_SUBRESOURCE = "the server could not find the requested resource"
 async def scale_of(client: ControllerClient, autoscaler: Object) -> tuple[ResourcePath, Object]:
     """The path of the target's scale, and the scale. Raises StatusError."""
     reference = autoscaler["spec"]["scaleTargetRef"]
-    place = place_of(client, reference.get("apiVersion", ""), reference["kind"])
+    place = client.place_of(reference.get("apiVersion", ""), reference["kind"])
     path = place.part("scale")
     if client.served.get(path) is None:
         raise errors.StatusError(_NO_SUBRESOURCE)
@@ -25,15 +25,6 @@ async def scale_of(client: ControllerClient, autoscaler: Object) -> tuple[Resour
     if found is None:
         raise errors.NotFound(GroupResource(place.group, place.path), reference["name"])
     return path, found
-
-
-def place_of(client: ControllerClient, api_version: str, kind: str) -> ResourcePath:
-    """The resource of a kind. Raises StatusError."""
-    group = api_version.rpartition("/")[0]
-    for place in client.resources("get"):
-        if place.group == group and client.at(place).kind.kind == kind:
-            return place
-    raise errors.StatusError(f'no matches for kind "{kind}" in group "{group}"')
 
 
 def selector_of(scale: Object) -> str:

@@ -89,6 +89,14 @@ class ControllerClient(Struct, frozen=True):
                 seen.add((group, path))
                 yield ResourcePath(group, version, path)
 
+    def place_of(self, api_version: str, kind: str) -> ResourcePath:
+        """The resource of a kind. Raises StatusError."""
+        group = api_version.rpartition("/")[0]
+        for place in self.resources("get"):
+            if place.group == group and self.at(place).kind.kind == kind:
+                return place
+        raise errors.StatusError(f'no matches for kind "{kind}" in group "{group}"')
+
     async def get(self, place: ResourcePath, key: str) -> Object | None:
         """The newest state of an object; None when it is gone."""
         namespace, name = split(key)

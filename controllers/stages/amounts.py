@@ -3,18 +3,24 @@
 Pure, but for the random numbers that the caller gives.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
 from aio_apiserver.controllers.stages import paths
-from aio_apiserver.controllers.stages.unsupported import Unsupported
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.machinery.schema import times
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.controllers.stages import expressions
+else:
+    expressions = Deferred("aio_apiserver.controllers.stages.expressions")
 
 Random = Callable[[], float]
 """A number from 0 up to 1."""
@@ -22,6 +28,7 @@ Seconds = Callable[[Object, float], float | None]
 """The seconds for an object at a time; None without a value."""
 Weight = Callable[[Object], int | None]
 T = TypeVar("T")
+_NANOSECONDS = 10**9
 
 
 class Delay(Struct, frozen=True):
@@ -50,8 +57,10 @@ def delay(given: Object | None) -> Delay:
 
 def weight(spec: Object) -> Weight:
     """The weight of a Stage for an object; None when the object's own text is no number. Raises Unsupported."""
-    default = int(spec.get("weight") or 0)
-    path = _path(spec.get("weightFrom"))
+    default, source = int(spec.get("weight") or 0), spec.get("weightFrom") or {}
+    if "cel" in source:
+        return _number(expressions.parse(source["cel"]))
+    path = _path(source)
 
     def weigh(obj: Object) -> int | None:
         found = path(obj)
@@ -74,23 +83,49 @@ def choose(weighed: Sequence[tuple[T, int | None]], random: Random) -> T | None:
     return valid[int(random() * len(valid))] if valid else None
 
 
-def _path(given: Object | None) -> paths.Path:
-    if given is None:
+def _number(value: "expressions.Expression") -> Weight:
+    """The whole number of an expression; None for other values."""
+
+    def weigh(obj: Object) -> int | None:
+        found = value(obj)
+        return int(found) if isinstance(found, int | float) and math.isfinite(found) else None
+
+    return weigh
+
+
+def _path(given: Object) -> paths.Path:
+    if not given:
         return lambda _obj: []
-    if "cel" in given:
-        raise Unsupported("the CEL expression of a delay or a weight")
     return paths.parse((given.get("jq") or {}).get("expression") or given.get("expressionFrom", ""))
 
 
 def _duration(milliseconds: int | None, given: Object | None) -> Seconds:
     default = None if milliseconds is None else milliseconds / 1000
-    path = _path(given)
+    if given is not None and "cel" in given:
+        return _of_expression(expressions.parse(given["cel"]), default)
+    path = _path(given or {})
 
     def seconds(obj: Object, now: float) -> float | None:
         found = path(obj)
         if not found or not isinstance(found[0], str):
             return default
         return _seconds(found[0], now, default) if found[0] else None
+
+    return seconds
+
+
+def _of_expression(value: "expressions.Expression", default: float | None) -> Seconds:
+    """The seconds of an expression: a duration as a text, or nanoseconds."""
+
+    def seconds(obj: Object, _now: float) -> float | None:
+        found = value(obj)
+        if isinstance(found, str):
+            try:
+                return durations.parse(found)
+            except durations.InvalidDuration:
+                return default
+        is_number = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+        return found / _NANOSECONDS if is_number else default
 
     return seconds
 

@@ -9,6 +9,7 @@ import logging
 import random
 from collections.abc import Iterable
 
+import orjson
 from msgspec import Struct
 
 from aio_apiserver.controllers.decisions import events, nodes
@@ -22,7 +23,7 @@ from aio_apiserver.controllers.stages.cluster_functions import ClusterFunctions
 from aio_apiserver.controllers.stages.stage import POD, Staged, StageRules
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.controllers.stages.staged_places import StagedPlaces, parsed_key, queue_key
-from aio_apiserver.controllers.stages.steps import Finalizers, Remove, Rendered, Step, Tell
+from aio_apiserver.controllers.stages.steps import AppliedObject, Finalizers, Remove, Rendered, Step, Tell
 from aio_apiserver.controllers.stages.template_values import TemplateFailure
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
@@ -189,10 +190,23 @@ class StagePlayer(Controller):
             written = await self.client.change(place, obj, lambda present: _set_finalizers(present, step))
         elif isinstance(step, Remove):
             await self.client.delete(place, obj, grace=0)
+        elif isinstance(step, AppliedObject):
+            await self._apply(obj, step)
         else:
             written = await self._patch(place, obj, step)
         if written is not None:
             self._written[key] = int(written["metadata"]["resourceVersion"])
+
+    async def _apply(self, obj: Object, step: AppliedObject) -> None:
+        """Create or change another object. Raises StatusError, TemplateFailure."""
+        made = step.object_for(obj, self._functions.functions_for(obj, self._nodes))
+        place = self.client.place_of(made["apiVersion"], made["kind"])
+        own = made["metadata"].get("namespace") or obj["metadata"].get("namespace", "")
+        namespace = own if self.client.at(place).kind.is_namespaced else ""
+        key = f"{namespace}/{made['metadata']['name']}" if namespace else made["metadata"]["name"]
+        target = place.part(step.subresource) if step.subresource else place
+        if await self.client.patch(target, key, step.media_type, orjson.dumps(made)) is None and not step.subresource:
+            await self.client.create(place, made, namespace=namespace)
 
     async def _patch(self, place: ResourcePath, obj: Object, step: Rendered) -> Object | None:
         target = place.part(step.subresource) if step.subresource else place

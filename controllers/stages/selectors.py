@@ -5,11 +5,17 @@ empty selector for all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.controllers.stages import paths
 from aio_apiserver.controllers.stages.unsupported import Unsupported
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.stored_object import Object
+
+if TYPE_CHECKING:
+    from aio_apiserver.controllers.stages import expressions
+else:
+    expressions = Deferred("aio_apiserver.controllers.stages.expressions")
 
 Matches = Callable[[Object], bool]
 
@@ -44,7 +50,8 @@ def _has(obj: Object, part: str, texts: Mapping[str, str]) -> bool:
 
 def _requirement(given: Object) -> Matches:
     if "cel" in given:
-        raise Unsupported("the CEL expression of a selector")
+        value = expressions.parse(given["cel"])
+        return lambda obj: value(obj) is True
     one = given.get("jq") or given
     path, operator, values = paths.parse(one.get("key", "")), one.get("operator", ""), one.get("values") or []
     test = _OPERATORS.get(operator)

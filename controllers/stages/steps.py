@@ -24,10 +24,13 @@ _TYPES = {
     "merge": media_types.MERGE_PATCH,
     "strategic": media_types.STRATEGIC_MERGE_PATCH,
 }
+_APPLY = "apply"
+_APPLY_TYPES = {_APPLY: media_types.MERGE_PATCH, "merge": _TYPES["merge"], "strategic": _TYPES["strategic"]}
 _STRATEGIC_BY_DEFAULT = ("Pod", "Node")
 _KNOWN = {
     "next": ("event", "finalizers", "delete", "patches", "statusTemplate", "statusSubresource", "statusPatchAs"),
-    "step": ("event", "finalizers", "delete", "patch"),
+    "step": ("event", "finalizers", "delete", "patch", "apply"),
+    "apply": ("subresource", "template", "type", "impersonation"),
     "patch": ("subresource", "root", "template", "type", "impersonation"),
 }
 
@@ -67,12 +70,7 @@ class Rendered(Struct, frozen=True):
 
     def text(self, obj: Object, given: Mapping[str, Function]) -> bytes:
         """The JSON of the patch for an object. Raises TemplateFailure."""
-        rendered = self.template(obj, given)
-        try:
-            value = yaml.read(rendered.encode()).value
-        except ValueError as exc:
-            raise TemplateFailure(f"the template makes no YAML: {exc}") from None
-        return orjson.dumps(self._under_root(value))
+        return orjson.dumps(self._under_root(_value(self.template, obj, given)))
 
     def _under_root(self, value: Any) -> Any:
         if not self.root:
@@ -82,7 +80,33 @@ class Rendered(Struct, frozen=True):
         return {self.root: value or {}}
 
 
-Step = Tell | Finalizers | Remove | Rendered
+class AppliedObject(Struct, frozen=True):
+    """Create another object from a template's text, or merge the text into it or its subresource."""
+
+    subresource: str
+    media_type: str
+    template: Template
+
+    def object_for(self, obj: Object, given: Mapping[str, Function]) -> Object:
+        """The other object. Raises TemplateFailure."""
+        value = _value(self.template, obj, given)
+        metadata = value.get("metadata") if isinstance(value, dict) else None
+        named = (value.get("apiVersion"), value.get("kind"), metadata.get("name")) if isinstance(metadata, dict) else ()
+        if not named or not all(isinstance(one, str) for one in named):
+            raise TemplateFailure("the template makes no object")
+        found: Object = value
+        return found
+
+
+def _value(template: Template, obj: Object, given: Mapping[str, Function]) -> Any:
+    """The value of a template's YAML. Raises TemplateFailure."""
+    try:
+        return yaml.read(template(obj, given).encode()).value
+    except ValueError as exc:
+        raise TemplateFailure(f"the template makes no YAML: {exc}") from None
+
+
+Step = Tell | Finalizers | Remove | Rendered | AppliedObject
 
 
 def parse(spec: Object) -> tuple[Step, ...]:
@@ -99,7 +123,8 @@ def parse(spec: Object) -> tuple[Step, ...]:
 def ignored(spec: Object) -> bool:
     """Whether a Stage wants to write as another user, which the simulation does not do."""
     given = spec.get("next") or {}
-    patches = [*(given.get("patches") or ()), *(one.get("patch") or {} for one in spec.get("steps") or ())]
+    steps = spec.get("steps") or ()
+    patches = [*(given.get("patches") or ()), *(one.get(name) or {} for one in steps for name in ("patch", "apply"))]
     return "statusPatchAs" in given or any("impersonation" in one for one in patches)
 
 
@@ -123,6 +148,16 @@ def _of_step(given: Object, kind: str) -> Iterator[Step]:
         yield Remove()
     if given.get("patch"):
         yield _patch(given["patch"], kind)
+    if given.get("apply"):
+        yield _apply(given["apply"])
+
+
+def _apply(given: Object) -> AppliedObject:
+    _check(given, "apply")
+    name = given.get("type") or _APPLY
+    if name not in _APPLY_TYPES:
+        raise Unsupported(f"the type {name!r} of an apply")
+    return AppliedObject(given.get("subresource", ""), _APPLY_TYPES[name], templates.parse(given.get("template", "")))
 
 
 def _patch(given: Object, kind: str) -> Rendered:

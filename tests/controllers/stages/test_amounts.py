@@ -40,6 +40,10 @@ def _from(name: str) -> dict[str, str]:
         ({"durationMilliseconds": 1000, "durationFrom": _from("odd")}, 1.0),
         ({"durationMilliseconds": 1000, "durationFrom": _from("digits")}, 1.0),
         ({"durationMilliseconds": 1000, "durationFrom": _from("none")}, 0.0),
+        ({"durationFrom": {"cel": {"expression": "self.metadata.annotations.long"}}}, 90.0),
+        ({"durationFrom": {"cel": {"expression": "duration('2s') + duration('500ms')"}}}, 2.5),
+        ({"durationFrom": {"cel": {"expression": "1500000000"}}}, 1.5),
+        ({"durationMilliseconds": 1000, "durationFrom": {"cel": {"expression": "self.missing"}}}, 1.0),
         ({"jitterDurationFrom": {"expressionFrom": ".metadata.deletionTimestamp"}}, 5.0),
     ],
 )
@@ -56,6 +60,8 @@ def test_a_delay_is_between_its_two_durations(given: dict[str, Any] | None, seco
         ({"weightFrom": _from("hex")}, 16),
         ({"weight": 3, "weightFrom": _from("missing")}, 3),
         ({"weight": 3, "weightFrom": _from("odd")}, None),
+        ({"weightFrom": {"cel": {"expression": "size(self.metadata.annotations) + 1"}}}, 8),
+        ({"weight": 3, "weightFrom": {"cel": {"expression": "self.missing"}}}, None),
     ],
 )
 def test_a_weight_comes_from_the_object_or_from_the_stage(spec: dict[str, Any], weight: int | None) -> None:

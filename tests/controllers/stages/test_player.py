@@ -112,6 +112,33 @@ phase: Running
 """
 
 
+def test_a_stage_applies_other_objects(server: Server, client: BlockingClient) -> None:
+    template = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: key-of-{{ .metadata.name }}
+data:
+  colour: {{ .spec.colour | Quote }}
+"""
+    apply = {"apply": {"template": template}}
+    mark = {"patch": {"root": "status", "subresource": "status", "template": "colour: {{ .spec.colour }}"}}
+    changed = "!has(self.status) || self.status.colour != self.spec.colour"
+    selector = {"matchExpressions": [{"cel": {"expression": changed}}]}
+    _stage(client, "painted", CAR, selector=selector, steps=[apply, mark])
+    client.request(
+        "POST", CARS, {"apiVersion": CAR[0], "kind": "Car", "metadata": {"name": "a"}, "spec": {"colour": "red"}}
+    )
+    server.clock.advance(2)
+    key = f"{CORE}/configmaps/key-of-a"
+    assert client.request("GET", key)["data"] == {"colour": "red"}
+
+    patch = {"spec": {"colour": "blue"}}
+    client.request("PATCH", f"{CARS}/a", patch, content_type="application/merge-patch+json")
+    server.clock.advance(2)
+    assert client.request("GET", key)["data"] == {"colour": "blue"}
+
+
 def test_pods_are_left_to_their_stages(server: Server, client: BlockingClient) -> None:
     pod = ("v1", "Pod")
     alive, ending = (

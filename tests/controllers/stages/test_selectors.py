@@ -73,6 +73,20 @@ def test_all_parts_of_a_selector_have_to_match() -> None:
     assert not selectors.parse({"matchLabels": labels, "matchAnnotations": annotations})(OBJ)
 
 
+@pytest.mark.parametrize(
+    ("expression", "is_for"),
+    [
+        ("self.spec.nodeName == 'node-0' || has(self.metadata.labels)", True),
+        ("!has(self.metadata.deletionTimestamp)", True),
+        ("self.metadata.name in ['b', 'c']", False),
+        ("self.spec.missing.part == 'x'", False),
+        ("self.metadata.name", False),
+    ],
+)
+def test_a_selector_may_be_written_in_cel(expression: str, is_for: bool) -> None:
+    assert selectors.parse({"matchExpressions": [{"cel": {"expression": expression}}]})(OBJ) is is_for
+
+
 def test_an_empty_selector_matches_all_and_a_missing_one_none() -> None:
     assert selectors.parse({})(OBJ)
     assert not selectors.parse(None)(OBJ)
@@ -80,7 +94,12 @@ def test_an_empty_selector_matches_all_and_a_missing_one_none() -> None:
 
 @pytest.mark.parametrize(
     "selector",
-    [{"matchExpressions": [{"cel": {"expression": "true"}}]}, {"matchExpressions": [{"key": ".a"}]}, {"x": 1}],
+    [
+        {"matchExpressions": [{"cel": {"expression": "Now() > self.since"}}]},
+        {"matchExpressions": [{"cel": {"expression": "self."}}]},
+        {"matchExpressions": [{"key": ".a"}]},
+        {"x": 1},
+    ],
 )
 def test_unsupported_selectors_are_refused(selector: dict[str, Any]) -> None:
     with pytest.raises(Unsupported):

@@ -1,0 +1,40 @@
+"""expressions: CEL expressions of Stages, which see the object as `self`.
+
+Pure. Must hold: an expression that fails for an object has no value.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from aio_apiserver.controllers.stages.unsupported import Unsupported
+from aio_apiserver.registry.machinery.cel import types
+from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
+from aio_apiserver.registry.machinery.cel.libraries import PURE
+from aio_apiserver.registry.machinery.cel.syntax import Issue
+from aio_apiserver.registry.machinery.cel.values import CostExceeded, Duration, EvaluationError
+from aio_apiserver.storage.stored_object import Object
+
+_SELF = "self"
+_ENVIRONMENT = CelEnvironment({_SELF: types.map_of(types.STRING, types.DYN)}, {}, PURE)
+Expression = Callable[[Object], Any]
+"""The value for an object; None without one. A duration is a number of nanoseconds, as kwok reads it."""
+
+
+def parse(given: Object) -> Expression:
+    """An expression. Raises Unsupported."""
+    text = str(given.get("expression") or "")
+    try:
+        program = _ENVIRONMENT.compile(text)
+    except Issue as exc:
+        raise Unsupported(f"the CEL expression {text!r}: {exc}") from exc
+    if wrong := program.mistake():
+        raise Unsupported(f"the CEL expression {text!r}: {wrong}")
+
+    def value(obj: Object) -> Any:
+        try:
+            found, _ = program.evaluate({_SELF: obj})
+        except (EvaluationError, CostExceeded):
+            return None
+        return found.nanoseconds if isinstance(found, Duration) else found
+
+    return value
