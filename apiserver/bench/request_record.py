@@ -21,6 +21,7 @@ from aio_apiserver.apiserver.bench import request_list, request_selectors
 from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest
 from aio_apiserver.apiserver.bench.request_list import RequestList
 from aio_apiserver.apiserver.bench.request_selectors import ResourceNames, fits_resource
+from aio_apiserver.apiserver.bench.shown_arguments import shows_arguments
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
@@ -64,6 +65,7 @@ _CHECKS: Mapping[str, Callable[[Collection[str]], None]] = {
 """Fields whose values are known. The record itself checks resources."""
 
 
+@shows_arguments
 class RequestRecord:
     """The record of one server, oldest first."""
 

@@ -28,6 +28,7 @@ from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultFields, FaultN
 from aio_apiserver.apiserver.bench.faults import ActiveFault
 from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
+from aio_apiserver.apiserver.bench.shown_arguments import shows_arguments
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.testing import arguments, pki, reports, users
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@shows_arguments
 class Server(Waiting):
     """One server. Settings are the flags by their names in Python: `authorization_mode=("RBAC",)`.
 

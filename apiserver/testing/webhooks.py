@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack
 
+from aio_apiserver.apiserver.bench.shown_arguments import shows_arguments
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.testing import hooks, reviews
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
@@ -49,6 +50,7 @@ class MutatingWebhookFields(WebhookFields, total=False):
     reinvocationPolicy: Literal["Never", "IfNeeded"]
 
 
+@shows_arguments
 class Webhooks:
     """The webhooks of one server."""
 
