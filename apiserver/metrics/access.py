@@ -99,7 +99,7 @@ class AccessMetrics:
 
     def decided(self, decision: Decision, seconds: float) -> None:
         """A decision of the authorizer."""
-        if decision.is_allowed:
+        if decision.verdict is Verdict.ALLOW:
             self._allowed.observe(seconds)
         else:
             self._decisions.of("error" if decision.error else _REFUSALS[decision.verdict]).observe(seconds)

@@ -202,7 +202,9 @@ def _place_of(info: RequestInfo, query: Query, content_type: str) -> _Key:
     scope = "namespace" if namespace else "cluster"
     if len(parts) > 1 or verb == "create":
         scope = "resource"
-    reported = _reported(verb, subresource, content_type, "other")
+    # The verb alone decides, but for some subresources and patches.
+    usual = _VERBS.get(verb) if not subresource and verb != "patch" else None
+    reported = usual or _reported(verb, subresource, content_type, "other")
     return reported, group, version, resource, subresource, scope, _dry_run(query) if query else ""
 
 

@@ -136,7 +136,8 @@ class Cacher:
         stored = self._cache.state.get(key)
         if stored is None:
             raise KeyNotFound(key, self._cache.revision)
-        stored.hydrate()
+        if stored.unread is not None:
+            stored.hydrate()
         return stored
 
     async def get_list(self, key: str, options: ListOptions) -> ListResult:

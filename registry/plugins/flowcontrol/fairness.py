@@ -69,7 +69,8 @@ class Fairness:
         if ticket.decision is None:
             if not queues.is_exempt:
                 series.waited.observe(0.0)
-            self._dispatched(ticket)
+            series.dispatched.value += 1
+            queues.dispatched += 1
         return True
 
     async def wait(self, ticket: Ticket, until: float) -> bool:
