@@ -11,7 +11,7 @@ JSON, its labels and its fields. It also keeps the results of its encoders, as l
 from collections.abc import Callable, Mapping, Sequence, Sized
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 from weakref import ref
 
 import orjson
@@ -40,7 +40,7 @@ class KeptEncodings:
     __slots__ = ("__weakref__", "is_used", "pairs")
 
     def __init__(self) -> None:
-        self.pairs: tuple[tuple[object, Sized], ...] = ()
+        self.pairs: tuple[tuple[object, Any], ...] = ()
         self.is_used = True
 
 
@@ -194,7 +194,8 @@ class StoredObject:
         for encoder, found in kept.pairs:
             if encoder is encode:
                 kept.is_used = True
-                return cast("M", found)
+                result: M = found
+                return result
         made = encode(self)
         self._reader.encodings.add(kept, encode, made)
         return made

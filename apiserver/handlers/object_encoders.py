@@ -70,8 +70,16 @@ def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]
 
 def message(served: Served[Any], stored: StoredObject) -> bytes:
     """The protobuf body of an object."""
+    head, encode, tail = served.remembered.get(_message_parts) or _message_parts(served)
+    return b"%b%b%b" % (head, stored.encoded(encode), tail)
+
+
+def _message_parts(served: Served[Any]) -> tuple[bytes, Callable[[StoredObject], bytes], bytes]:
+    """What a message has around it, and its encoder."""
     kind = served.view.object_kind
-    return protobuf.enclosed(stored.encoded(message_of(served)), api_version=kind.api_version, kind=kind.kind)
+    head, tail = protobuf.around(kind.api_version, kind.kind)
+    parts = served.remembered[_message_parts] = head, message_of(served), tail
+    return parts
 
 
 def partial_message(served: Served[Any], api_version: str, stored: StoredObject) -> bytes:

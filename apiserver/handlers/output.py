@@ -67,14 +67,19 @@ async def respond_object(
     status: int = 200,
 ) -> web.StreamResponse:
     """Write one object. A dict has its type already; a StoredObject gets it here."""
-    if isinstance(found, StoredObject) and chosen.target is None and _is_compact(context, chosen):
-        body = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:])
+    if not isinstance(found, StoredObject) or chosen.target is not None:
+        return await _respond_other(request, context, served, found, chosen, status)
+    if _is_compact(context, chosen):
+        body, media_type = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:]), media_types.JSON
         if context.trail is not None:
             audit_objects.answered_json(context, body)
-        if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
-            return SingleWriteResponse(context, body, status=status, content_type=media_types.JSON)
-        return await _respond(request, context, body, media_type=media_types.JSON, status=status)
-    return await _respond_other(request, context, served, found, chosen, status)
+    elif _is_message(context, chosen):
+        body, media_type = object_encoders.message(served, found), media_types.PROTOBUF
+    else:
+        return await _respond_other(request, context, served, found, chosen, status)
+    if len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
+        return SingleWriteResponse(context, body, status=status, content_type=media_type)
+    return await _respond(request, context, body, media_type=media_type, status=status)
 
 
 async def _respond_other(
@@ -85,10 +90,7 @@ async def _respond_other(
     chosen: Format,
     status: int,
 ) -> web.StreamResponse:
-    """Write one object that does not go out as its stored JSON."""
-    if isinstance(found, StoredObject) and chosen.target is None and _is_message(context, chosen):
-        body = object_encoders.message(served, found)
-        return await _respond(request, context, body, media_type=media_types.PROTOBUF, status=status)
+    """Write one object that does not go out as its stored JSON or its protobuf message."""
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
     if transform is not None and obj.get("kind") != "Status":

@@ -75,6 +75,15 @@ def enclosed(*message: bytes, api_version: str, kind: str) -> bytes:
     return b"".join((head, *message, tail))
 
 
+@lru_cache(maxsize=1024)
+def around(api_version: str, kind: str) -> tuple[bytes, bytes]:
+    """The bytes before the length of a message, and the bytes after the message."""
+    type_meta = tag(_API_VERSION, LENGTH) + delimited(api_version.encode())
+    type_meta += tag(_KIND, LENGTH) + delimited(kind.encode())
+    head = MAGIC + tag(_TYPE, LENGTH) + delimited(type_meta) + tag(_RAW, LENGTH)
+    return head, tag(_ENCODING, LENGTH) + delimited(b"") + tag(_CONTENT_TYPE, LENGTH) + delimited(b"")
+
+
 def message_of(data: bytes) -> bytes:
     """The message in a body. Raises Malformed."""
     return {number: content for number, _, content in read_fields(data[len(MAGIC) :])}.get(_RAW, b"")
@@ -101,15 +110,6 @@ def _write(kind: GroupVersionKind, value: dict[str, Any], types: Catalog) -> str
 
 def _read(kind: GroupVersionKind, message: bytes, types: Catalog) -> dict[str, Any]:
     return _messages(types).read(_definition(kind, types), message)
-
-
-@lru_cache(maxsize=1024)
-def around(api_version: str, kind: str) -> tuple[bytes, bytes]:
-    """The bytes before the length of a message, and the bytes after the message."""
-    type_meta = tag(_API_VERSION, LENGTH) + delimited(api_version.encode())
-    type_meta += tag(_KIND, LENGTH) + delimited(kind.encode())
-    head = MAGIC + tag(_TYPE, LENGTH) + delimited(type_meta) + tag(_RAW, LENGTH)
-    return head, tag(_ENCODING, LENGTH) + delimited(b"") + tag(_CONTENT_TYPE, LENGTH) + delimited(b"")
 
 
 def _definition(kind: GroupVersionKind, types: Catalog) -> str:
