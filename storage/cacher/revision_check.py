@@ -1,20 +1,27 @@
-"""RevisionCheck: gets the store's newest revision, with one request for all readers that wait at the same time.
+"""RevisionCheck: gets the store's newest revision, with few requests for all readers that wait at the same time.
 
-A reader that comes while a request is under way waits for the next one. The first answer may be older than a write
-whose end this reader has seen. So there are at most two requests for any number of readers.
+A reader that comes while a request is under way joins the next one. The present answer may be older than a write whose
+end this reader has seen. The next request starts at the end of the turn of the event loop, beside the first one. So the
+server has readers to serve while the store answers others. Later readers join a third request, which starts when one of
+the two has ended.
 
-    A asks ──request 1──┐   B and C come now and share request 2, which starts when 1 has ended
-        B, C wait ──────┴──request 2──┐
+    A asks ──request 1────────┐   B and C come in one turn, and share request 2
+     B, C ask ──request 2─────┼──┐
+          D and E wait ───────┴──request 3──┐
 
 Must hold: an answer was made after its reader asked. A store that answers without suspending costs no task.
 """
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from aio_apiserver.storage.errors import Closed, StorageError
 from aio_apiserver.storage.interface import Origin
 from aio_apiserver.storage.tasks import Tasks
+
+_MOST = 2
+"""The requests that are under way at the same time."""
 
 
 class RevisionCheck:
@@ -23,49 +30,61 @@ class RevisionCheck:
     def __init__(self, origin: Origin, tasks: Tasks) -> None:
         self._current_revision = origin.current_revision
         self._tasks = tasks
-        self._waiting: list[asyncio.Future[int]] | None = None
-        """The readers that wait for the next request; None when no request is under way."""
+        self._under_way = 0
+        self._waiting: list[asyncio.Future[int]] = []
+        """The readers that wait for the next request."""
         self._checks = 0
         self._shared = 0
 
     async def newest(self) -> int:
         """The store's revision, not older than this call. Raises what the store raises."""
-        if self._waiting is not None:
-            return await self._next(self._waiting)
-        self._waiting = []
+        if self._under_way:
+            return await self._next()
+        self._under_way = 1
         self._checks += 1
         try:
             return await self._current_revision()
         finally:
+            self._under_way -= 1
             if self._waiting:
-                self._tasks.spawn(self._answer(), name="check revision")
-            else:
-                self._waiting = None
+                self._begin()
 
     def statistics(self) -> Mapping[str, int]:
         return {"revision_checks": self._checks, "shared_checks": self._shared}
 
-    async def _next(self, waiting: list[asyncio.Future[int]]) -> int:
-        if waiting:
+    async def _next(self) -> int:
+        """Join the next request, which begins at the end of this turn of the event loop, or when one has ended."""
+        if self._waiting:
             self._shared += 1
+        elif self._under_way < _MOST:  # else the end of a request begins it
+            asyncio.get_running_loop().call_soon(self._begin)
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        waiting.append(answer)
+        self._waiting.append(answer)
         return await answer
 
-    async def _answer(self) -> None:
-        """Request the revision for the waiting readers, again and again until none waits."""
-        asking: list[asyncio.Future[int]] = []
+    def _begin(self) -> None:
+        if self._waiting and self._under_way < _MOST:
+            asking, self._waiting = self._waiting, []
+            self._under_way += 1
+            self._checks += 1
+            answering = self._tasks.spawn(self._answer(asking), name="check revision")
+            answering.add_done_callback(partial(self._end, asking))
+
+    async def _answer(self, asking: list[asyncio.Future[int]]) -> None:
+        """Request the revision for some readers."""
         try:
-            while self._waiting:
-                asking, self._waiting = self._waiting, []
-                self._checks += 1
-                try:
-                    _settle(asking, await self._current_revision())
-                except StorageError as exc:
-                    _settle(asking, exc)
-        finally:
-            _settle(asking + (self._waiting or []), Closed("the cache is closed"))
-            self._waiting = None
+            _settle(asking, await self._current_revision())
+        except StorageError as exc:
+            _settle(asking, exc)
+
+    def _end(self, asking: list[asyncio.Future[int]], answering: asyncio.Task[None]) -> None:
+        """A request has ended; it was cancelled when the cache is closed."""
+        self._under_way -= 1
+        _settle(asking, Closed("the cache is closed"))
+        if answering.cancelled():
+            _settle(self._waiting, Closed("the cache is closed"))
+        elif self._waiting:
+            self._begin()
 
 
 def _settle(waiting: list[asyncio.Future[int]], outcome: int | StorageError) -> None:

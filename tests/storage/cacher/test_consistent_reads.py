@@ -1,6 +1,7 @@
 """Consistent reads: never older than earlier writes, from the cache where possible, one revision check for many."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -119,7 +120,7 @@ async def test_a_lost_request_for_progress_is_repeated(
     assert reads(cacher)["fallbacks"] == 0
 
 
-async def test_those_who_ask_while_a_question_is_under_way_share_the_next(cacher: Cacher, origin: Troubled) -> None:
+async def test_those_who_ask_in_one_turn_share_a_question_beside_the_first(cacher: Cacher, origin: Troubled) -> None:
     await create(cacher, "a")
     await cacher.wait_until_ready()
     origin.check_door.shut()
@@ -132,8 +133,33 @@ async def test_those_who_ask_while_a_question_is_under_way_share_the_next(cacher
     origin.check_door.open()
     await in_time(asyncio.gather(first, *others))
 
-    assert asked == 1
+    assert asked == 2
     assert origin.requests["current_revision"] == 2
+    assert reads(cacher)["shared_checks"] == 9
+
+
+async def _readers_one_by_one(cacher: Cacher, count: int) -> Sequence["asyncio.Future[StoredObject]"]:
+    """Readers that each have asked, or wait to ask, before the next one comes."""
+    readers = []
+    for _ in range(count):
+        readers.append(asyncio.ensure_future(cacher.get("default/a")))
+        await some_turns()
+    return readers
+
+
+async def test_those_who_ask_while_two_questions_are_under_way_share_the_next(cacher: Cacher, origin: Troubled) -> None:
+    await create(cacher, "a")
+    await cacher.wait_until_ready()
+    origin.check_door.shut()
+
+    first_two = await _readers_one_by_one(cacher, 2)
+    others = await _readers_one_by_one(cacher, 10)
+    asked = origin.requests["current_revision"]
+    origin.check_door.open()
+    await in_time(asyncio.gather(*first_two, *others))
+
+    assert asked == 2
+    assert origin.requests["current_revision"] == 3
     assert reads(cacher)["shared_checks"] == 9
 
 
@@ -181,18 +207,16 @@ async def test_a_failing_question_fails_all_who_asked_it(cacher: Cacher, origin:
     await create(cacher, "a")
     await cacher.wait_until_ready()
     origin.check_door.shut()
-    first = asyncio.ensure_future(cacher.get("default/a"))
-    await origin.check_door.wait_for_somebody()
-    others = [asyncio.ensure_future(cacher.get("default/a")) for _ in range(2)]
-    await some_turns()
+    first_two = await _readers_one_by_one(cacher, 2)
+    others = await _readers_one_by_one(cacher, 2)
 
     origin.failure = Unavailable("no route to the store")
     origin.check_door.open()
-    outcomes = await in_time(asyncio.gather(first, *others, return_exceptions=True))
+    outcomes = await in_time(asyncio.gather(*first_two, *others, return_exceptions=True))
     origin.failure = None
 
-    assert isinstance(outcomes[0], StoredObject)
-    assert [type(outcome) for outcome in outcomes[1:]] == [Unavailable, Unavailable]
+    expected = [StoredObject, StoredObject, Unavailable, Unavailable]
+    assert [type(outcome) for outcome in outcomes] == expected
     assert (await cacher.get("default/a")).key == "default/a"
 
 
