@@ -180,9 +180,9 @@ class DefinitionController:
         before = present.accepted
         await self._write(present.name, status_decisions.naming(taken))
         now = self._newest(present.name)
-        if now is not None and now.accepted != before:
+        if now is not None and TakenNames.by([before]).has_more_than(TakenNames.by([now.accepted])):
             others = [name for name in self._names_of(present.group) if name != present.name]
-            self._look_at(others)  # a name may have become free
+            self._look_at(others)  # a name has become free
 
     async def _write(self, name: str, decide: Decide) -> None:
         """Write the result of `decide`, unless it changes nothing."""

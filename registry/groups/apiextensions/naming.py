@@ -54,6 +54,10 @@ class TakenNames(Struct, frozen=True):
             kinds.update((names.get("kind", ""), names.get("listKind", "")))
         return cls(frozenset(resources), frozenset(kinds))
 
+    def has_more_than(self, other: "TakenNames") -> bool:
+        """Whether it has a name that the other does not have."""
+        return bool(((self.resources - other.resources) | (self.kinds - other.kinds)) - {""})
+
 
 def names_of(crd: Object) -> dict[str, Any]:
     """The accepted names of a definition."""

@@ -47,3 +47,12 @@ def test_all_short_names_in_conflict_are_reported() -> None:
     found = naming.decide(crd, TakenNames(frozenset({"w", "x"}), frozenset()))
 
     assert found.names_accepted["message"] == '["w" is already in use, "x" is already in use]'
+
+
+def test_a_definition_frees_the_names_that_it_gives_up() -> None:
+    nothing, short = TakenNames.by([{}]), TakenNames.by([{"plural": "widgets", "shortNames": ["w"], "kind": "Widget"}])
+    long = TakenNames.by([{"plural": "widgets", "shortNames": ["w", "wi"], "kind": "Widget"}])
+
+    assert not nothing.has_more_than(short)
+    assert not short.has_more_than(long)
+    assert long.has_more_than(short)
