@@ -16,7 +16,8 @@ _PAGE = Path(__file__).parents[1] / "docs" / "growth.md"
 _HEAD = """\
 # How it grows
 
-`scripts/bench growth` writes this page: one server on SQLite for each size, with clients on the same machine.
+`scripts/bench growth` writes this page: one server on SQLite for each size, with clients on the same machine. Times in
+the first tables are CPU time of the server, which other programs of the machine change little.
 
 Measured on {date} at commit {commit}, on {machine}.
 """

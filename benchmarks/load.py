@@ -21,7 +21,7 @@ _HEAD_END = b"\r\n\r\n"
 _LAST_CHUNK = b"0\r\n\r\n"
 _CHUNKED = re.compile(rb"\r\nTransfer-Encoding: chunked\r\n", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
-_TOO_MANY_REQUESTS = b"429"
+_NOT_YET = frozenset((b"404", b"429"))
 _PAUSE = 0.02
 
 
@@ -54,7 +54,9 @@ class Client(asyncio.Protocol):
         """The length of the last response's body."""
 
     async def ask_until_served(self, message: bytes) -> bytes:
-        """The same as `ask`, again while the server answers 429, as it does until a watch cache is filled."""
+        """The same as `ask`, again while the server answers 404 or 429: until a new resource is served, or its watch
+        cache is filled.
+        """
         self._is_patient = True
         body = await self.ask(message)
         while self._is_refused:
@@ -101,7 +103,7 @@ class Client(asyncio.Protocol):
         end = data.index(_HEAD_END) + len(_HEAD_END)
         length = _LENGTH.search(data, 0, end)
         self._is_chunked = _CHUNKED.search(data, 0, end) is not None
-        self._is_refused = self._is_patient and data[9:12] == _TOO_MANY_REQUESTS
+        self._is_refused = self._is_patient and data[9:12] in _NOT_YET
         is_success = data[9:10] == b"2" or self._is_refused
         if not is_success or (length is None and not self._is_chunked):
             raise AssertionError(f"not a successful response with a body: {data[:400]!r}")
