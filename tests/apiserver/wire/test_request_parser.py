@@ -31,6 +31,8 @@ def methods(*pieces: bytes) -> Sequence[str]:
         ([POST + b"body", FOO], ["POST", "FOO"]),
         ([POST, b"bo", b"dy", FOO], ["POST", "FOO"]),
         ([POST, b"body" + FOO], ["POST", "FOO"]),
+        ([POST + b"\r\n\r\n", FOO], ["POST", "FOO"]),
+        ([POST + b"body" + POST[:20], POST[20:] + b"body"], ["POST", "POST"]),
         ([POST, b"bo", b"dy" + POST, b"body", FOO], ["POST", "POST", "FOO"]),
         ([GET + FOO], ["GET", "FOO"]),
         ([FOO[:9], FOO[9:]], ["FOO"]),
@@ -46,6 +48,8 @@ async def test_any_method_is_read_where_a_request_begins(pieces: Sequence[bytes]
         pytest.param([CHUNKED, b"0\r\n\r\n", FOO], id="behind a body of chunks"),
         pytest.param([GET[:9], GET[9:] + FOO], id="behind a request in pieces"),
         pytest.param([GET + GET, FOO], id="behind requests that came together"),
+        pytest.param([POST + b"body" + GET[:9], GET[9:] + FOO], id="behind a body and the beginning of a request"),
+        pytest.param([POST[:-2], POST[-2:] + b"bodyG", FOO], id="behind a head in pieces and one byte of a request"),
     ],
 )
 async def test_an_unknown_method_is_refused_where_a_request_may_still_go_on(pieces: Sequence[bytes]) -> None:
