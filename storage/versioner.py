@@ -29,16 +29,21 @@ def set_resource_version(obj: dict[str, Any], revision: int) -> None:
 
 
 def clear_resource_version(obj: dict[str, Any]) -> None:
-    """Empty the resourceVersion before storing; its position is after `uid`, as in canonical metadata."""
+    """Empty the resourceVersion before storing; its position is that in kube-apiserver's answers.
+
+    It follows `uid`. In the metadata of custom resources, which is sorted, it precedes it.
+    """
     metadata = obj["metadata"]
     if "resourceVersion" in metadata:
         metadata["resourceVersion"] = ""
         return
     ordered = {}
     for name, value in metadata.items():
+        if name == "uid" and "creationTimestamp" in ordered:
+            ordered["resourceVersion"] = ""
         ordered[name] = value
         if name == "uid":
-            ordered["resourceVersion"] = ""
+            ordered.setdefault("resourceVersion", "")
     ordered.setdefault("resourceVersion", "")
     obj["metadata"] = ordered
 

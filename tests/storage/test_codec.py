@@ -46,10 +46,21 @@ def nested(depth: int) -> Object:
 @CODECS
 @given(obj=OBJECTS)
 def test_what_was_encoded_decodes_to_the_same(by: Codec, obj: Object) -> None:
+    obj["metadata"].setdefault("resourceVersion", "")
+
     decoded = codec.decode(by.encode(obj))
 
     assert orjson.dumps(decoded) == orjson.dumps(obj)
     assert decoded == obj
+
+
+def test_json_of_kube_apiserver_reads_with_the_resource_version_in_its_place() -> None:
+    """kube-apiserver stores definitions and API services so, without a resource version."""
+    typed = b'{"metadata":{"name":"a","uid":"u","creationTimestamp":"t"},"spec":{}}'
+    custom = b'{"metadata":{"creationTimestamp":"t","name":"a","uid":"u"},"spec":{}}'
+
+    assert list(codec.decode(typed)["metadata"]) == ["name", "uid", "resourceVersion", "creationTimestamp"]
+    assert list(codec.decode(custom)["metadata"]) == ["creationTimestamp", "name", "resourceVersion", "uid"]
 
 
 @CODECS

@@ -41,6 +41,15 @@ def test_clearing_leaves_a_resource_version_in_its_place() -> None:
     assert list(widget["metadata"].items()) == [("name", "a"), ("resourceVersion", ""), ("uid", "u")]
 
 
+def test_in_sorted_metadata_the_resource_version_precedes_the_uid() -> None:
+    """That of custom resources, as kube-apiserver shows them."""
+    widget = obj(creationTimestamp="2026-01-01T00:00:00Z", name="a", uid="u")
+
+    versioner.clear_resource_version(widget)
+
+    assert list(widget["metadata"]) == ["creationTimestamp", "name", "resourceVersion", "uid"]
+
+
 def test_without_a_uid_the_resource_version_comes_last() -> None:
     widget = obj(name="a")
 

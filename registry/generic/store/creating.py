@@ -39,9 +39,10 @@ async def create(road: Road, request: Request, obj: Object, options: CreateOptio
     try:
         return await _create_once(attempt)
     except errors.AlreadyExists as exc:
+        conflict = _conflict(attempt) if obj["metadata"].get("generateName") else exc
         if await _is_ending(attempt):
-            exc.message = f"object is being deleted: {exc.message}"
-        raise
+            conflict.message = f"object is being deleted: {conflict.message}"
+        raise conflict from exc
 
 
 async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject:
@@ -52,7 +53,12 @@ async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject
             return await _create_once(attempt)
         except errors.AlreadyExists:
             continue
-    raise errors.GenerateNameConflict(attempt.road.kind.resource, metadata["name"])
+    raise _conflict(attempt)
+
+
+def _conflict(attempt: CreateAttempt) -> errors.StatusError:
+    """The error for an object with a generateName. kube-apiserver gives it also when the client has named the object."""
+    return errors.GenerateNameConflict(attempt.road.kind.resource, name_of(attempt.obj))
 
 
 def _create_once(attempt: CreateAttempt) -> Awaitable[StoredObject]:

@@ -50,6 +50,15 @@ async def test_create_makes_a_name_from_its_prefix() -> None:
         assert (await store.get(REQUEST, name)).revision == stored.revision
 
 
+async def test_a_taken_name_beside_a_generate_name_is_a_conflict_of_generated_names() -> None:
+    """kube-apiserver tells it so, though the client has chosen the name."""
+    async with widgets() as store:
+        await create(store)
+
+        with pytest.raises(errors.GenerateNameConflict, match="not able to generate a unique name"):
+            await create(store, generateName="w-")
+
+
 async def test_create_refuses_an_object_of_another_namespace() -> None:
     async with widgets() as store:
         with pytest.raises(errors.BadRequest, match="does not match the namespace sent on the request"):
