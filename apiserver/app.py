@@ -4,7 +4,7 @@ A new path is added to `routes`, a new filter to `chain`. Before the chain there
 the start of the context in filters/entry.py.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,7 @@ from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
@@ -64,7 +65,13 @@ from aio_apiserver.storage.clock import Clock
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench.bench import Bench
     from aio_apiserver.apiserver.console.assembly import Console
+    from aio_apiserver.apiserver.filters import tracing
+    from aio_apiserver.apiserver.handlers import traced_handlers
+    from aio_apiserver.apiserver.tracing.tracers import Tracer
     from aio_apiserver.apiserver.workers.siblings import Siblings
+else:
+    tracing = Deferred("aio_apiserver.apiserver.filters.tracing")
+    traced_handlers = Deferred("aio_apiserver.apiserver.handlers.traced_handlers")
 
 
 class Parts(Struct, frozen=True, kw_only=True):
@@ -88,6 +95,8 @@ class Parts(Struct, frozen=True, kw_only=True):
     writers: PacedWriters
     compact: Callable[[], Awaitable[int]]
     """Compacts the stores to their present revision, and returns it."""
+    tracer: "Tracer | None" = None
+    """None for a server that neither exports nor logs traces."""
     auditor: Auditor | None = None
     """None without an audit policy."""
     bench: "Bench | None" = None
@@ -113,6 +122,7 @@ def routes(parts: Parts) -> Routes:
         parts.requests,
         parts.backends,
         min_watch_seconds=parts.settings.min_request_timeout,
+        in_spans=traced_handlers.traced if parts.tracer is not None else dict,
     ).handle
     documents = openapi.of(parts.served, parts.gateway.versions, builtin(own.text), parts.clock)
     oidc_documents = oidc.OIDCDocuments(parts.settings, parts.access.issuer)
@@ -156,6 +166,7 @@ def routes(parts: Parts) -> Routes:
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     """The filters, outermost first."""
     settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
+    is_constrained = settings.minor.is_open("ConstrainedImpersonation")
     return [
         request_info.with_request_info,
         *([partial(httplog.with_http_logging, clock=patience)] if httplog.is_wanted(settings) else []),
@@ -163,14 +174,18 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(audit.with_early_refusals, auditor=auditor)] if auditor is not None else []),
         partial(parts.limits.deadlines.with_deadline, on_expired=partial(parts.requests.terminated, code=504)),
         partial(sending.with_sending, draining=parts.draining),
+        *_first_span(parts, "authentication"),
         authenticate,
+        *([partial(tracing.with_request_span, tracer=parts.tracer)] if parts.tracer is not None else []),
+        *_span(parts, "audit"),
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
         partial(connection_limits.with_connection_limits, starts=parts.limits.watch_starts),
+        *_span(parts, "constrainedimpersonation" if is_constrained else "impersonation"),
         partial(
             impersonation.with_impersonation,
             impersonator=Impersonator(
                 parts.access.authorizer,
-                is_constrained=settings.minor.is_open("ConstrainedImpersonation"),
+                is_constrained=is_constrained,
                 fails_nameless=settings.minor.version < (1, 35),
             ),
             metrics=parts.monitoring.access,
@@ -179,6 +194,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([parts.bench.requests.with_recording] if parts.bench is not None else []),
         *([parts.console.with_tracing] if parts.console is not None else []),
         *_flow_control(parts),
+        *_span(parts, "authorization"),
         partial(
             authorization.with_authorization,
             authorizer=parts.access.authorizer,
@@ -214,7 +230,20 @@ def _flow_control(parts: Parts) -> list[Filter]:
         make_ticket=fairness.logged_ticket if httplog.is_wanted(settings) else Ticket,
     )
     timed = partial(httplog.with_execution_time, clock=parts.clock.patience)
-    return [fair, timed] if httplog.is_wanted(settings) else [fair]
+    named = _span(parts, "priorityandfairness")
+    return [*named, fair, timed] if httplog.is_wanted(settings) else [*named, fair]
+
+
+def _first_span(parts: Parts, name: str) -> Sequence[Filter]:
+    """The beginning of the trace of each request, where traces are exported."""
+    tracer = parts.tracer
+    return [] if tracer is None or not tracer.exports else [partial(tracing.with_first_span, name=name, tracer=tracer)]
+
+
+def _span(parts: Parts, name: str) -> Sequence[Filter]:
+    """A span around the next filter and those behind it, where traces are exported."""
+    is_exported = parts.tracer is not None and parts.tracer.exports
+    return [partial(tracing.with_span, name=name)] if is_exported else []
 
 
 def secure(parts: Parts) -> RequestHandler:

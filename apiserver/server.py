@@ -23,7 +23,7 @@ from aio_apiserver.apiserver import app, control_plane, renewal
 from aio_apiserver.apiserver.access.assembly import Access, open_access
 from aio_apiserver.apiserver.aggregation.assembly import open_aggregation
 from aio_apiserver.apiserver.auditing.assembly import open_audit
-from aio_apiserver.apiserver.config import registry_config, storage_config
+from aio_apiserver.apiserver.config import logs, registry_config, storage_config
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints import metrics, version
 from aio_apiserver.apiserver.endpoints.health import StartUp, StorageHealth
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from aio_apiserver.apiserver.console.assembly import Console
     from aio_apiserver.apiserver.metrics import work_queues
     from aio_apiserver.apiserver.simulated_kubelet import opening as kubelet_server
+    from aio_apiserver.apiserver.tracing import assembly as tracing_assembly
+    from aio_apiserver.apiserver.tracing.tracers import Tracer
     from aio_apiserver.apiserver.workers import siblings as worker_siblings
     from aio_apiserver.apiserver.workers.siblings import Siblings
     from aio_apiserver.apiserver.workers.slots import WorkerSlot
@@ -77,6 +79,7 @@ else:
     bench_assembly = Deferred("aio_apiserver.apiserver.bench.assembly")
     console_assembly = Deferred("aio_apiserver.apiserver.console.assembly")
     work_queues = Deferred("aio_apiserver.apiserver.metrics.work_queues")
+    tracing_assembly = Deferred("aio_apiserver.apiserver.tracing.assembly")
     worker_siblings = Deferred("aio_apiserver.apiserver.workers.siblings")
     controller_manager = Deferred("aio_apiserver.controllers.manager")
     names = Deferred("aio_apiserver.controllers.names")
@@ -221,11 +224,22 @@ async def start(
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings.minor)
         config = storage_config.config_of(settings) if slot is None else _shared_storage(settings, slot)
-        storage = await _open_storage(settings, config, clock, beginning=beginning, monitoring=monitoring, stack=stack)
+        tracer = _open_tracer(settings, clock.patience, stack)
+        storage = await _open_storage(
+            settings,
+            config,
+            clock,
+            beginning=beginning,
+            monitoring=monitoring,
+            is_traced=tracer is not None,
+            stack=stack,
+        )
         shared = await open_shared_files(settings, storage.shared_secrets, clock)
         pki = certificates.ensure(settings.pki_dir, contexts.hosts(settings), clock.patience)
         siblings = worker_siblings.Siblings(slot, clock.patience) if slot is not None else None
-        parts = _open_parts(settings, pki, clock, stack, storage=storage, monitoring=monitoring, siblings=siblings)
+        parts = _open_parts(
+            settings, pki, clock, stack, storage=storage, monitoring=monitoring, tracer=tracer, siblings=siblings
+        )
         if siblings is not None:
             await siblings.answer(_responses_to_siblings(parts), stack)
         serving = ServingTLS(settings, pki)
@@ -281,6 +295,7 @@ def _open_parts(
     *,
     storage: StorageFactory,
     monitoring: Monitoring,
+    tracer: "Tracer | None",
     siblings: "Siblings | None",
 ) -> app.Parts:
     """The components behind the ports. Each needs only earlier ones."""
@@ -317,11 +332,20 @@ def _open_parts(
         upkeep=upkeep,
         writers=_open_writers(clock, measures, stack),
         compact=storage.compact,
+        tracer=tracer,
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
         bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
         console=_open_console(settings, pki, access, monitoring, storage, clock, siblings, background=background),
     )
+
+
+def _open_tracer(settings: Settings, clock: Clock, stack: AsyncExitStack) -> "Tracer | None":
+    """Traces that are exported, or logged when they are slow; None for most servers."""
+    verbosity = max(settings.v, logs.ModuleLevels(settings.vmodule).of(logs.TRACE_MODULE))
+    if settings.tracing_config_file is None and verbosity < logs.TRACE_VERBOSITY:
+        return None
+    return tracing_assembly.open_tracing(settings, clock, stack, verbosity=verbosity)
 
 
 def _open_console(
@@ -372,6 +396,7 @@ async def _open_storage(
     *,
     beginning: Snapshot | None,
     monitoring: Monitoring,
+    is_traced: bool,
     stack: AsyncExitStack,
 ) -> StorageFactory:
     """Open the storage and publish its metrics. Raises StorageError, ValueError."""
@@ -383,6 +408,7 @@ async def _open_storage(
         beginning=beginning,
         messages=storage_form.codec_of(types),
         adapt=adapter(settings.minor, types),
+        is_traced=is_traced,
     )
     storage = await stack.enter_async_context(factory)
     monitoring.measures.ask(lambda: storage_metrics.families(storage.statistics))

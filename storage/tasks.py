@@ -6,6 +6,7 @@ Must hold: no task outlives its owner. The failure of a task is logged at once a
 import asyncio
 import logging
 from collections.abc import Coroutine
+from contextvars import Context
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -19,8 +20,8 @@ class Tasks:
         self._failures: list[BaseException] = []
 
     def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
-        """Run `work` until it returns, fails or the owner closes."""
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        """Run `work` until it returns, fails or the owner closes. It is no part of the trace of a request."""
+        task = asyncio.get_running_loop().create_task(work, name=name, context=Context())
         self._running.add(task)
         task.add_done_callback(self._settle)
         return task

@@ -9,14 +9,17 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
 from aiohttp import hdrs, web
+from msgspec.structs import replace
 
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.handlers import reverse_proxy
-from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
+from aio_apiserver.apiserver.outgoing import client_spans
+from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.tls.bundles import NoTrust
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.locations import Location
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.aggregated import RemoteAnswer
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration
@@ -52,7 +55,7 @@ async def pass_on(
         return responses.text(context, UNAVAILABLE, status=503)
     try:
         async with asyncio.timeout(_DISCOVERY_SECONDS if _is_discovery(context) else None):
-            return await reverse_proxy.send(request, context, location, server)
+            return await _sent(request, context, location, server)
     except StatusError as exc:
         return responses.text(context, f"{exc.message}\n", status=503)
     except TimeoutError:
@@ -72,6 +75,17 @@ async def ask(
     except Unreachable as exc:
         return RemoteAnswer(503, f"error trying to reach service: {exc}\n".encode())
     return RemoteAnswer(answer.status, answer.body)
+
+
+async def _sent(
+    request: web.BaseRequest, context: RequestContext, location: Location, server: RelayClient
+) -> web.StreamResponse:
+    """Forward the request as a part of this server's trace."""
+    with client_spans.begun(request.method, f"{location.scheme}://{location.authority}{location.path}") as span:
+        traced = replace(location, headers=(*location.headers, *span.headers.items()))
+        response = await reverse_proxy.send(request, context, traced, server)
+        client_spans.answered(span, response.status)
+        return response
 
 
 def users_headers(user: UserInfo, *, forwards_uid: bool) -> Iterator[tuple[str, str]]:

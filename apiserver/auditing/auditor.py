@@ -1,22 +1,17 @@
 """Auditor: creates the audit trail of each recorded request, and passes its events to the backend."""
 
-import ipaddress
-from collections.abc import Iterator
-
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.auditing.backends import Backend
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.apiserver.wire import request_sources
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Policy
 from aio_apiserver.registry.generic.audit.trail import Event, Trail
 from aio_apiserver.storage.clock import Clock
-
-_LONGEST_USER_AGENT = 1024
-_CUT = "...TRUNCATED"
 
 
 class Auditor:
@@ -51,8 +46,8 @@ class Auditor:
             uri=request.raw_path,
             verb=info.verb,
             user=user,
-            source_ips=list(_source_ips(request)),
-            user_agent=_cut(request.headers.get(hdrs.USER_AGENT, "")),
+            source_ips=list(request_sources.addresses(request)),
+            user_agent=request_sources.user_agent(request),
             received=self.clock.now() - (self.clock.patience.monotonic() - context.received),
             is_long_running=info.is_long_running,
             reference=reference if info.is_resource else None,
@@ -62,36 +57,3 @@ class Auditor:
     async def _tell(self, event: Event) -> bool:
         self.metrics.sent()
         return await self._backend.process([event])
-
-
-def _cut(user_agent: str) -> str:
-    return user_agent[:_LONGEST_USER_AGENT] + _CUT if len(user_agent) > _LONGEST_USER_AGENT else user_agent
-
-
-def _source_ips(request: web.BaseRequest) -> Iterator[str]:
-    """The source addresses of a request: first those in proxy headers, which are not verified, then the connection's
-    own.
-    """
-    last = ""
-    seen: set[str] = set()
-    for part in request.headers.get(hdrs.X_FORWARDED_FOR, "").split(","):
-        if address := _address(part.strip()):
-            seen.add(address)
-            last = address
-            yield address
-    real = _address(request.headers.get("X-Real-Ip", ""))
-    if real and real not in seen:
-        last = real
-        yield real
-    remote = _address(request.remote or "")
-    if remote and remote != last:
-        yield remote
-
-
-def _address(text: str) -> str:
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return ""
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return str(mapped or address)

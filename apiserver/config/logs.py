@@ -25,6 +25,8 @@ from aio_apiserver.registry.base.golang.quoting import quote
 _LETTERS = {logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "F"}
 DEBUG_VERBOSITY = 4
 """The -v from which debug messages are logged."""
+TRACE_MODULE, TRACE_VERBOSITY = "trace", 2
+"""The name for --vmodule, and the verbosity from which slow requests are logged with their steps."""
 Fields = Mapping[str, object]
 
 

@@ -4,7 +4,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Annotated
 
-from aio_apiserver.apiserver.config.flag_fields import FEATURES, LOGS, MISC, FlagGroup, flag
+from aio_apiserver.apiserver.config.flag_fields import FEATURES, LOGS, MISC, TRACES, FlagGroup, flag
 from aio_apiserver.apiserver.config.setting_types import (
     Count,
     Duration,
@@ -30,6 +30,9 @@ class MiscFlags(FlagGroup):
         (),
         "comma-separated list of pattern=N settings for file-filtered logging: the verbosity of modules by their names "
         "(httplog=3, watch*=4)",
+    )
+    tracing_config_file: Path | None = flag(
+        TRACES, None, "File with apiserver tracing configuration. It needs the extra aio-apiserver[tracing]."
     )
     enable_aggregator_routing: bool = flag(
         MISC,

@@ -25,7 +25,7 @@ _WITH_VALUES = """
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
     service-account-signing-endpoint
     show-hidden-metrics-for-version storage-initialization-timeout
-    strict-transport-security-directives tls-curve-preferences tls-sni-cert-key tracing-config-file
+    strict-transport-security-directives tls-curve-preferences tls-sni-cert-key
 """
 
 UNUSED: Mapping[str, FlagType] = {

@@ -43,6 +43,7 @@ _GROUPS = (
     "Auditing",
     "Features",
     "Logs",
+    "Traces",
     "Misc",
     "Global",
 )

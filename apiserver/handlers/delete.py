@@ -10,14 +10,18 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
 from aio_apiserver.registry.generic.rest import Deleted, Deleter
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
     """Delete the object. The response is the object, or a Status about it."""
+    step = tracing.current().step
     chosen = output.negotiated(context, served)
     options = await delete_options.read(request, context, served)
     check_delete(options)
+    step("About to delete object from database")
     deleted = await served.storage.delete(rest_request(context, served), context.info.name, options)
+    step("Object deleted from database")
     status = _status_code(deleted, options)
     if deleted.is_gone and not (served.kind.returns_deleted_object and deleted.is_readable):
         success = _success(served, deleted) if deleted.is_readable else _unseen_success(context, served)

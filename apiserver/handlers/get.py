@@ -10,6 +10,7 @@ from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.rest import Getter
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Getter]) -> web.StreamResponse:
@@ -17,6 +18,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     chosen = output.negotiated(context, served)
     version = _version(context.query) if context.query else None
     found = await served.storage.get(rest_request(context, served), context.info.name, resource_version=version)
+    tracing.current().step("About to write a response")
     return await output.respond_object(request, context, served, found, chosen)
 
 

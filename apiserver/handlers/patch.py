@@ -16,13 +16,16 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import PatchOptions, UpdateOptions, check_patch
 from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:
     """Read the patch and update the object."""
+    step = tracing.current().step
     kind = patch_type(request.headers.get(hdrs.CONTENT_TYPE, ""), served.kind)
     chosen = output.negotiated(context, served)
     body = await bodies.read(request)
+    step("limitedReadBody succeeded", {"len": len(body)})
     options = parameters.patch_options(context.query)
     is_apply = isinstance(kind, Apply)
     check_patch(options, is_apply=is_apply)
@@ -31,6 +34,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     write, name = write_request(request, context, served, size=len(body)), context.info.name
     updated = patching.updated(kind, patch, served, write, name, options=options)
     result = await served.storage.update(write, name, updated, _update_options(options), force_create=is_apply)
+    step("Object stored in database")
     status = 201 if result.is_created else 200
     return await output.respond_object(request, context, served, result.stored, chosen, status=status)
 

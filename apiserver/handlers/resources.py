@@ -11,7 +11,17 @@ from typing import Any
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers import connect, create, delete, delete_collection, get, list, patch, update, watch
+from aio_apiserver.apiserver.handlers import (
+    connect,
+    create,
+    delete,
+    delete_collection,
+    get,
+    list,
+    patch,
+    update,
+    watch,
+)
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
@@ -24,6 +34,8 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.served import Served
 
 Handle = Callable[[web.BaseRequest, RequestContext, Served[Any]], Awaitable[web.StreamResponse]]
+Handlers = Mapping[str, Handle]
+"""The handlers by verb."""
 
 
 _DEPRECATED = "k8s.io/deprecated"
@@ -57,11 +69,12 @@ class ResourceHandlers:
         backends: Backends,
         *,
         min_watch_seconds: float,
+        in_spans: Callable[[Handlers], Handlers] = dict,
     ) -> None:
         self._served = served
         self._connect = partial(connect.handle, backends=backends)
         self._roots = {f"/apis/{group}/" if group else "/api/" for group in served.fixed_groups}
-        self._handlers: Mapping[str, Handle] = {
+        handlers: Handlers = {
             "get": get.handle,
             "list": list.handle,
             "watch": partial(watch.handle, draining=draining, requests=requests, min_seconds=min_watch_seconds),
@@ -71,6 +84,7 @@ class ResourceHandlers:
             "delete": delete.handle,
             "deletecollection": delete_collection.handle,
         }
+        self._handlers = in_spans(handlers)
 
     def handle(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         """Call the handler of the verb."""

@@ -18,7 +18,7 @@ from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
-from aio_apiserver.apiserver.outgoing import dial_words, webhook_words
+from aio_apiserver.apiserver.outgoing import client_spans, dial_words, webhook_words
 from aio_apiserver.apiserver.wire import bodies
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.clock import Clock
@@ -118,19 +118,22 @@ class HTTPSClient:
         raise AssertionError
 
     async def _exchange(self, method: str, request: HTTPSRequest, connection: "_Connection") -> HTTPSAnswer:
-        answering = self._opened().request(
-            method,
-            yarl.URL(request.url, encoded=True),
-            data=request.data,
-            headers=request.headers,
-            ssl=request.trust,
-            allow_redirects=False,
-            trace_request_ctx=connection,
-        )
-        async with answering as response:
-            headers = response.headers
-            media_type, wait = headers.get(hdrs.CONTENT_TYPE, ""), _seconds(headers.get(hdrs.RETRY_AFTER, ""))
-            return HTTPSAnswer(response.status, media_type, wait, request.without_credentials(await _read(response)))
+        with client_spans.begun(method, request.url) as span:
+            answering = self._opened().request(
+                method,
+                yarl.URL(request.url, encoded=True),
+                data=request.data,
+                headers={**request.headers, **span.headers},
+                ssl=request.trust,
+                allow_redirects=False,
+                trace_request_ctx=connection,
+            )
+            async with answering as response:
+                client_spans.answered(span, response.status)
+                headers = response.headers
+                media_type, wait = headers.get(hdrs.CONTENT_TYPE, ""), _seconds(headers.get(hdrs.RETRY_AFTER, ""))
+                body = request.without_credentials(await _read(response))
+                return HTTPSAnswer(response.status, media_type, wait, body)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -22,6 +22,7 @@ from typing import Any, Unpack
 
 from msgspec.structs import replace
 
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.cache_lag import Lag
@@ -148,12 +149,14 @@ class Cacher:
         if _belongs_to_origin(options) or self._may_never_fill(options):
             return await self._freshness.list_at_origin(key, _whole(options))
         await self.wait_until_ready()
+        tracing.current().step("Ready")
         scope = self._scope(key, options)
         present = await self._freshness.present(scope, options.predicate, options.resource_version)
         if present is None:
             return await self._freshness.list_at_origin(key, options)
         objects, revision = present
         fetched = len(objects)
+        tracing.current().step("Listed items from cache", {"count": fetched})
         page = await page_of(objects, revision, key=key, options=options, clock=self._clock)
         self._listed_from += fetched
         return self._counted(page)

@@ -92,7 +92,7 @@ class StorageFactory:
     """Makes storages. An asynchronous context manager: entering opens all parts, leaving closes them.
 
     beginning: the initial content of a store in memory. messages: the codec of kube-apiserver's protobuf.
-    adapt: makes the facts of a resource those of the server's own version.
+    adapt: makes the facts of a resource those of the server's own version. is_traced: whether calls begin spans.
     """
 
     def __init__(
@@ -104,11 +104,13 @@ class StorageFactory:
         beginning: Snapshot | None = None,
         messages: Codec | None = None,
         adapt: Callable[[Resource], Resource] = _unchanged,
+        is_traced: bool = False,
     ) -> None:
         self._config = config
         self._codec = _codec_of(config.media_type, messages)
         self._messages = messages
         self._adapt = adapt
+        self._is_traced = is_traced
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
@@ -294,8 +296,9 @@ class StorageFactory:
             messages=self._messages,
             decodes_lists=not is_cached,
         )
-        origin = MeasuredOrigin(store, resource, self._latencies, self._patience)
-        return Cacher(origin, resource, clock=self._patience) if is_cached else origin
+        make_origin, make_cacher = _traced() if self._is_traced else (MeasuredOrigin, Cacher)
+        origin = make_origin(store, resource, self._latencies, self._patience)
+        return make_cacher(origin, resource, clock=self._patience) if is_cached else origin
 
     @property
     def _transformer_for(self) -> TransformerFor:
@@ -347,6 +350,14 @@ class StorageFactory:
         raised = [failure for failure in failures if failure is not None]
         if raised:
             raise BaseExceptionGroup("storages failed to close", raised)
+
+
+def _traced() -> tuple[type[MeasuredOrigin], type[Cacher]]:
+    """The storages that begin spans."""
+    from aio_apiserver.storage.cacher.traced_cacher import TracedCacher
+    from aio_apiserver.storage.factory.traced_origin import TracedOrigin
+
+    return TracedOrigin, TracedCacher
 
 
 def _codec_of(media_type: str, messages: Codec | None) -> Codec:

@@ -8,7 +8,7 @@ stored form is stale. An exception of the update function reaches the caller unc
 
 from msgspec import Struct
 
-from aio_apiserver.storage import codec, preconditions, versioner
+from aio_apiserver.storage import codec, preconditions, tracing, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
@@ -36,6 +36,7 @@ class ObjectWriter:
         versioner.clear_resource_version(obj)
         shown = codec.to_json(obj)
         value = await self.records.value_of(obj)
+        tracing.current().step("Encode succeeded", {"len": len(value)})
         if self.records.is_translated:
             write = await self.put(key, value, ttl=ttl, expected_mod_revision=0)
             _check_created(key, write)
@@ -50,11 +51,13 @@ class ObjectWriter:
         """The same as `put` for an object that reads back as it is, whose watch event then shares its encoding."""
         raw_key = self.records.key_of(key)
         value = await self.records.sealed(raw_key, plain)
+        tracing.current().step("TransformToStorage succeeded")
         own = self.records.own_write(key, raw_key, obj, shown=shown, plain=plain, value=value)
         if ttl:
             write = await self._put(raw_key, value, ttl, expected_mod_revision)
         else:
             write = await self.kv.put(raw_key, value, expected_mod_revision=expected_mod_revision)
+        tracing.current().step("Txn call completed")
         if not write.succeeded:
             self.records.own.drop(raw_key)
         return own, write
@@ -129,6 +132,7 @@ class Updating(Struct, UntranslatedChange, frozen=True, kw_only=True):
     async def write(self, current: StoredObject | None, decision: _Encoded) -> WriteResult:
         obj, writer = decision.obj, self.writer
         value = await writer.records.value_of(obj)
+        tracing.current().step("Encode succeeded", {"len": len(value)})
         decision.own, write = await writer.put_own(
             self.key, value, obj, decision.shown, ttl=decision.ttl, expected_mod_revision=revision_of(current)
         )

@@ -41,6 +41,7 @@ _OPTIONAL = {
     "kubernetes": "only tests with that client need it",
     "nacl": "only encrypted stores need it",
     "prometheus_client": "only a question for the metrics needs it",
+    "opentelemetry": "only --tracing-config-file needs it",
     "rich": "only a terminal needs it",
     "aio_apiserver.controllers.manager": "only --controllers and --simulate need it",
     "aio_apiserver.registry.machinery.cel.environment": "only objects with expressions need it",

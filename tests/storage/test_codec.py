@@ -130,7 +130,7 @@ def test_deeper_keys_that_are_no_text_are_not_shown() -> None:
 
 
 def test_json_may_end_with_a_line_end_as_kube_apiserver_writes_it() -> None:
-    assert codec.decode(b'{"metadata":{"name":"a"}}\n') == {"metadata": {"name": "a"}}
+    assert codec.decode(b'{"metadata":{"name":"a"}}\n') == {"metadata": {"name": "a", "resourceVersion": ""}}
 
 
 def test_media_types_name_the_codecs() -> None:

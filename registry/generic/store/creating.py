@@ -57,7 +57,7 @@ async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject
 
 
 def _conflict(attempt: CreateAttempt) -> errors.StatusError:
-    """The error for an object with a generateName. kube-apiserver gives it also when the client has named the object."""
+    """The error for an object with a generateName, as in kube-apiserver also when the client has named it."""
     return errors.GenerateNameConflict(attempt.road.kind.resource, name_of(attempt.obj))
 
 

@@ -10,11 +10,13 @@ from aetcd import rpc
 from google.protobuf.message import Message
 from grpc.aio import Metadata
 
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.kv.etcd import versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
 from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
+from aio_apiserver.storage.tracing import SpanKind
 
 RANGE = operator.attrgetter("range")
 TXN = operator.attrgetter("txn")
@@ -50,10 +52,23 @@ class UnaryCall(Generic[A]):
     ) -> A:
         """The response to a request, which may be encoded already. Raises AioRpcError."""
         message = request if isinstance(request, bytes) else request.SerializeToString()
+        if tracing.current().headers:
+            return await self._traced(message, timeout, metadata)
         data = await self._calls.call(
             self._path, message, timeout=timeout, metadata=metadata, is_urgent=self._is_urgent
         )
         return self._parse(data)
+
+    async def _traced(self, message: bytes, seconds: float, metadata: Metadata) -> A:
+        """The response to a part of a trace, which goes on in etcd."""
+        service, _, method = self._path.removeprefix("/").rpartition("/")
+        attributes: tracing.Attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
+        with tracing.spanned(f"{service}/{method}", attributes, threshold=None, kind=SpanKind.CLIENT) as span:
+            fields = Metadata(*metadata, *span.headers.items())
+            data = await self._calls.call(
+                self._path, message, timeout=seconds, metadata=fields, is_urgent=self._is_urgent
+            )
+            return self._parse(data)
 
 
 class Calls:

@@ -5,6 +5,7 @@ reach the client also when the webhook denies the request.
 """
 
 import uuid
+from contextlib import AbstractContextManager
 
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -17,6 +18,8 @@ from aio_apiserver.registry.plugins.admission.webhooks.configurations import Adm
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.registry.plugins.admission.webhooks.responses import WebhookResponse
 from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
+from aio_apiserver.storage import tracing
+from aio_apiserver.storage.tracing import TraceSpan, Untraced
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})
@@ -45,8 +48,10 @@ class Caller:
         uid = str(uuid.uuid4())
         review = reviews.review(version, uid, attributes, own, shown)
         seconds = self._seconds(webhook, attributes)
+        span = self._span(webhook, attributes, uid)
         try:
-            value = await self._call(webhook.client, review, seconds=seconds, plugin=self._plugin)
+            with span:
+                value = await self._call(webhook.client, review, seconds=seconds, plugin=self._plugin)
             answer = responses.read(value, version, uid, self._types, mutates=self._mutates)
         except Unusable as exc:
             raise CallFailed(webhook.name, f"could not get REST client: {exc}", code=500) from exc
@@ -62,6 +67,22 @@ class Caller:
         if not answer.is_allowed:
             raise WebhookDenied(webhook.name, answer.status)
         return answer
+
+    def _span(
+        self, webhook: AdmissionWebhook, attributes: Attributes, uid: str
+    ) -> AbstractContextManager[TraceSpan | Untraced]:
+        resource = attributes.resource
+        return tracing.spanned(
+            f"Call {'mutating' if self._mutates else 'validating'} webhook",
+            {
+                "configuration": webhook.configuration,
+                "webhook": webhook.name,
+                "resource": f"{resource.group}/{attributes.version}, Resource={resource.resource}",
+                "subresource": attributes.subresource,
+                "operation": attributes.operation.value,
+                "UID": uid,
+            },
+        )
 
     def _seconds(self, webhook: AdmissionWebhook, attributes: Attributes) -> float:
         """The timeout of a call: that of the webhook, and not longer than the request's own deadline."""

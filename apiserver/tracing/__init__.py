@@ -1,0 +1,1 @@
+"""tracing: traces of requests: sampled ones go to an OpenTelemetry collector, slow ones to the log with their steps."""

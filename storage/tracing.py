@@ -1,0 +1,191 @@
+"""tracing: spans, the timed operations of one request with their steps, after Kubernetes' component-base/tracing.
+
+The span of the running task is in a context variable, since all layers add to it. A filter begins the first span.
+Without tracing, `current()` is UNTRACED, whose `step` is a C function without effect. So code of every request may add
+steps, while spans begin in wrappers that a traced server has.
+
+Must hold: nothing here fails or waits. A span that has ended takes no more steps and spans, so that background tasks do
+not grow it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum
+from random import Random
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from aio_apiserver.storage.clock import Clock
+
+Attribute = str | int | bool
+Attributes = Mapping[str, Attribute]
+NO_ATTRIBUTES: Attributes = MappingProxyType({})
+LONG_SECONDS = 0.5
+"""The duration from which most operations of kube-apiserver are logged as slow."""
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_MOST_ITEMS = 128
+"""Steps and spans in one span, as the limit on events in OpenTelemetry."""
+_random = Random()  # noqa: S311 - ids are not secrets
+
+
+class SpanKind(Enum):
+    """The kind of a span, with the words of OpenTelemetry."""
+
+    INTERNAL = "internal"
+    SERVER = "server"
+    CLIENT = "client"
+
+
+class SpanStep(Struct, frozen=True):
+    """A step of an operation, and the moment at which it was over."""
+
+    name: str
+    at: float
+    attributes: Attributes
+
+
+class TraceFacts(Struct, frozen=True, kw_only=True):
+    """What the spans of one trace share.
+
+    number: its id of 128 bits; 0 when spans are not exported. state, baggage: the W3C header fields to pass on.
+    offset: the wall clock's distance from the monotonic scale. on_end: called with each span that ends.
+    """
+
+    clock: Clock
+    offset: float
+    on_end: Callable[["TraceSpan"], None]
+    number: int = 0
+    is_sampled: bool = False
+    state: str = ""
+    baggage: str = ""
+
+
+class Untraced:
+    """The span of a task that is not traced."""
+
+    def __init__(self) -> None:
+        self.step: Callable[..., object] = "".format
+        self.headers = _NO_HEADERS
+        self.has_ended = True
+
+
+UNTRACED = Untraced()
+
+
+class TraceSpan:
+    """An operation.
+
+    threshold: the seconds from which it is logged as slow; None for one that is exported alone. parent: the id of the
+    span around it, which may be in another process; 0 for the first. links: spans of other traces that have caused it.
+    """
+
+    def __init__(
+        self,
+        trace: TraceFacts,
+        name: str,
+        attributes: Attributes = NO_ATTRIBUTES,
+        *,
+        kind: SpanKind = SpanKind.INTERNAL,
+        threshold: float | None = None,
+        parent: int = 0,
+        is_topmost: bool = True,
+        links: tuple[tuple[int, int], ...] = (),
+        began: float | None = None,
+    ) -> None:
+        self.trace = trace
+        self.name = name
+        self.attributes = dict(attributes)
+        self.kind = kind
+        self.threshold = threshold
+        self.parent = parent
+        self.is_topmost = is_topmost
+        self.links = links
+        self.number = _random.getrandbits(64) if trace.number else 0
+        self.began = trace.clock.monotonic() if began is None else began
+        self.ended = 0.0
+        self.has_ended = False
+        self.has_failed = False
+        self.items: list[SpanStep | TraceSpan] = []
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.began
+
+    def step(self, name: str, attributes: Attributes = NO_ATTRIBUTES) -> None:
+        """Note that a step is over."""
+        self._keep(SpanStep(name, self.trace.clock.monotonic(), attributes))
+
+    def child(
+        self, name: str, attributes: Attributes, *, threshold: float | None = None, kind: SpanKind = SpanKind.INTERNAL
+    ) -> "TraceSpan":
+        """An operation inside of this one."""
+        made = TraceSpan(
+            self.trace,
+            name,
+            attributes,
+            kind=kind,
+            threshold=threshold,
+            parent=self.number,
+            is_topmost=self.threshold is None,
+        )
+        self._keep(made)
+        return made
+
+    def end(self) -> None:
+        if not self.has_ended:
+            self.ended, self.has_ended = self.trace.clock.monotonic(), True
+            self.trace.on_end(self)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The W3C header fields by which another server continues the trace."""
+        trace = self.trace
+        if not trace.number:
+            return _NO_HEADERS
+        fields = {"traceparent": f"00-{trace.number:032x}-{self.number:016x}-{int(trace.is_sampled):02x}"}
+        more = {"tracestate": trace.state, "baggage": trace.baggage}
+        return {**fields, **{name: value for name, value in more.items() if value}}
+
+    def _keep(self, item: "SpanStep | TraceSpan") -> None:
+        if not self.has_ended and len(self.items) < _MOST_ITEMS:
+            self.items.append(item)
+
+
+_current: ContextVar[TraceSpan | Untraced] = ContextVar("span", default=UNTRACED)
+current = _current.get
+"""The span of the running task. A function of the interpreter, not of Python."""
+
+
+@contextmanager
+def within(span: TraceSpan) -> Iterator[TraceSpan]:
+    """Make a span the current one, and end it with the block."""
+    before = _current.set(span)
+    try:
+        yield span
+    finally:
+        _current.reset(before)
+        span.end()
+
+
+@contextmanager
+def spanned(
+    name: str,
+    attributes: Attributes = NO_ATTRIBUTES,
+    *,
+    threshold: float | None = LONG_SECONDS,
+    kind: SpanKind = SpanKind.INTERNAL,
+) -> Iterator[TraceSpan | Untraced]:
+    """Make a span inside of the current one, if there is one."""
+    around = current()
+    if isinstance(around, Untraced) or around.has_ended:
+        yield UNTRACED
+        return
+    with within(around.child(name, attributes, threshold=threshold, kind=kind)) as span:
+        yield span
+
+
+def new_number() -> int:
+    """The id of a new trace."""
+    return _random.getrandbits(128) or 1
