@@ -7,8 +7,8 @@ _LARGEST_CODE = 600
 
 
 def code_label(code: int) -> str:
-    """A status code as a label. Codes are capped, so that a webhook cannot create any number of series."""
-    return str(min(code, _LARGEST_CODE))
+    """A status code as a label. Codes have bounds, so that a webhook cannot create any number of series."""
+    return str(max(0, min(code, _LARGEST_CODE)))
 
 
 class WebhookMetrics:
