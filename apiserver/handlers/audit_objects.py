@@ -8,21 +8,24 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import empties, objects
 from aio_apiserver.registry.generic.bodies import delete_options
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.machinery.schema import Decoded
 from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.stored_object import Object
 
 
-def sent(context: RequestContext, served: Served[Any], obj: Object) -> None:
+def sent(context: RequestContext, served: Served[Any], given: Decoded) -> None:
     """Record the decoded body, before admission and defaults of the strategy change it."""
     trail = context.trail
     if trail is None:
         return
-    trail.refer(obj["metadata"])
+    trail.refer(given.obj["metadata"])
     if trail.has_request:
-        trail.requested(served.view.printed(objects.clone(obj)))
+        printed = served.view.printed(objects.clone(given.obj))
+        empties.show(printed, given.empties)
+        trail.requested(printed)
 
 
 def sent_options(context: RequestContext, served: Served[Any], options: Object) -> None:

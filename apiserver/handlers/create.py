@@ -26,7 +26,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     step("Conversion done")
     obj = given.obj
-    audit_objects.sent(context, served, obj)
+    audit_objects.sent(context, served, given)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)
     write = write_request(request, context, served, size=len(body.text), empties=given.empties)
     step("About to store object in database")

@@ -30,7 +30,7 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     given = await decoding.decode_object(body, served, field_validation=options.field_validation)
     step("Conversion done")
     obj, name = given.obj, context.info.name
-    audit_objects.sent(context, served, obj)
+    audit_objects.sent(context, served, given)
     write = write_request(request, context, served, size=len(body.text))
     url_names.settle(obj, write, served.kind, name)
     owner_references.drop_duplicates(obj["metadata"], context.warnings.add, is_after_admission=False)

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
+from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.impersonation import Impersonated
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -23,6 +24,8 @@ from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
+
+_LATENCY, _SLOW_SECONDS = "apiserver.latency.k8s.io/total", 0.5
 
 Event = Mapping[str, Any]
 """One event as a JSON object; its bodies are encoded JSON already."""
@@ -120,9 +123,17 @@ class Trail(Struct, kw_only=True):
 
     async def reach(self, stage: Stage) -> bool:
         """Send the event of a stage, unless the policy omits it."""
+        if stage is Stage.RESPONSE_COMPLETE:
+            self._note_latency()
         if stage in self.recording.omitted_stages:
             return True
         return await self.tell(self._event(stage))
+
+    def _note_latency(self) -> None:
+        """Annotate a slow request with its duration. A watch is not slow, but long."""
+        seconds = self.clock.now() - self.received
+        if seconds > _SLOW_SECONDS and self.verb != "watch":
+            self.annotate(_LATENCY, durations.show(seconds))
 
     def _fragment(self, value: Object) -> orjson.Fragment:
         if self.recording.omits_managed_fields:

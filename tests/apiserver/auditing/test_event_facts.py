@@ -61,6 +61,15 @@ async def test_the_object_of_a_request_has_the_empty_members_that_go_prints(reco
     assert (sent["status"], sent["spec"]["containers"][0]["resources"]) == ({}, {})
 
 
+async def test_the_object_of_a_request_has_the_empty_lists_of_the_client(recorded: Recorded) -> None:
+    path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+    slices = {"metadata": {"name": "s"}, "addressType": "IPv4", "endpoints": []}
+
+    sent = (await recorded(path, slices))["requestObject"]
+
+    assert (sent["endpoints"], sent["ports"]) == ([], None)
+
+
 async def test_the_object_of_a_request_has_the_defaults_of_its_type(recorded: Recorded) -> None:
     token = await recorded(f"{DEFAULT}/serviceaccounts/none/token", {"spec": {}})
 

@@ -27,18 +27,25 @@ class Told:
         return True
 
 
-def trail(told: Told, recording: Recording, *, is_long_running: bool = False) -> Trail:
+def trail(
+    told: Told,
+    recording: Recording,
+    *,
+    verb: str = "create",
+    received: float = 1_700_000_000.5,
+    is_long_running: bool = False,
+) -> Trail:
     return Trail(
         recording=recording,
         tell=told,
         clock=ManualClock(),
         audit_id="id",
         uri="/api/v1/namespaces/a/secrets",
-        verb="create",
+        verb=verb,
         user=UserInfo(name="alice", groups=("devs",)),
         source_ips=["::1"],
         user_agent='curl "x"',
-        received=1_700_000_000.5,
+        received=received,
         is_long_running=is_long_running,
         reference={"resource": "secrets", "namespace": "a", "apiVersion": "v1"},
     )
@@ -107,6 +114,25 @@ async def test_only_what_goes_on_for_long_starts() -> None:
     await long.started(200)
 
     assert [event["stage"] for event in told.events] == ["ResponseStarted"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "seconds", "annotations"),
+    [
+        ("create", 0.75, {"apiserver.latency.k8s.io/total": "750ms"}),
+        ("create", 0.25, {}),
+        ("watch", 60.0, {}),
+    ],
+)
+async def test_a_slow_request_is_annotated_with_its_duration(
+    verb: str, seconds: float, annotations: dict[str, str]
+) -> None:
+    told = Told()
+    one = trail(told, Recording(Level.METADATA), verb=verb, received=1_700_000_000.0 - seconds)
+
+    await one.reach(Stage.RESPONSE_COMPLETE)
+
+    assert told.events[0].get("annotations", {}) == annotations
 
 
 async def test_stages_can_be_left_out() -> None:
