@@ -12,6 +12,8 @@ from tests.fuzz.described_requests import DescribedServer
 
 GROWTH_MB = 100
 """The resident memory that may come on top of the highest in the first quarter of a run."""
+MOST_MB = 350
+"""The largest resident memory. One request must not take hundreds of megabytes."""
 _TOLD = 30
 """Failures that are shown."""
 
@@ -34,9 +36,10 @@ async def requests(folder: Path, *, count: int, seed: int) -> str:
     wrong = fuzzed.panics + fuzzed.hangs + fuzzed.unknown + fuzzed.broken
     assert fuzzed.is_good, [str(fuzzed), sizes, *wrong[:_TOLD], ended.err[-5000:]]
     assert "Traceback" not in ended.err
+    assert max(sizes) <= MOST_MB, sizes
     assert sizes[-1] <= max(sizes[: -(-len(sizes) // 4)]) + GROWTH_MB, sizes
     reasons = "".join(f"\n    {times:6} x 500: {why}" for why, times in fuzzed.known.most_common())
-    return f"{fuzzed}; memory {begun} MB, then {min(sizes)}-{max(sizes)} MB, {sizes[-1]} MB in the end{reasons}"
+    return f"{fuzzed}; memory {begun} MB, then {', '.join(map(str, sizes))} MB{reasons}"
 
 
 def _as_admin(folder: Path) -> ssl.SSLContext:
