@@ -104,7 +104,9 @@ class FairnessFilter:
         selectors = context.query.get("fieldSelector")
         closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
         try:
-            return await self._guarded(request, replace(context, on_started=begun))
+            return await self._handler(request, replace(context, on_started=begun))
+        except Exception as failure:  # noqa: BLE001 - it is answered, and logged if it is a defect
+            return errors.answer(request, context, failure)
         finally:
             closed()
             begun()

@@ -4,7 +4,8 @@ A handshake takes a millisecond or two of CPU time. When thousands of clients co
 loop with all of their handshakes would hold it for seconds.
 
 Must hold: other connections wait in the kernel's backlog. A client that does not go on with its handshake soon makes
-room for the next one. `close` ends handshakes that have not finished.
+room for the next one. A client that sends nothing takes no memory for TLS. `close` ends handshakes that have not
+finished.
 """
 
 import asyncio
@@ -73,7 +74,11 @@ class Acceptor:
     async def _connect(self, accepted: socket.socket) -> None:
         tls, seconds, loop = self._tls, self._handshake_seconds, asyncio.get_running_loop()
         slow = loop.call_later(_SLOW_SECONDS, self._slots.release)
+        is_silent = True
         try:
+            if tls is not None:
+                await self._until_readable(accepted)
+            is_silent = False
             await loop.connect_accepted_socket(
                 self._connection_of,
                 accepted,
@@ -85,6 +90,29 @@ class Acceptor:
             logger.debug("a connection has failed: %s", exc)
             accepted.close()
         finally:
+            if is_silent:
+                accepted.close()
             if loop.time() < slow.when():
                 slow.cancel()
                 self._slots.release()
+
+    async def _until_readable(self, accepted: socket.socket) -> None:
+        """Return when the client has sent bytes. TLS takes 35 KB for a client from then on. Raises OSError."""
+        try:
+            accepted.recv(1, socket.MSG_PEEK)
+            return
+        except BlockingIOError:
+            pass
+        loop = asyncio.get_running_loop()
+        readable = loop.create_future()
+        loop.add_reader(accepted, _set, readable)
+        try:
+            async with asyncio.timeout(self._handshake_seconds):
+                await readable
+        finally:
+            loop.remove_reader(accepted)
+
+
+def _set(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

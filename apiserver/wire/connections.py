@@ -88,7 +88,6 @@ class HTTPConnection(web.RequestHandler):
         "_certificate",
         "_certificates",
         "_head_seconds",
-        "_head_timer",
         "_is_refused",
         "_limits",
         "_lost",
@@ -96,6 +95,7 @@ class HTTPConnection(web.RequestHandler):
         "_sockets",
         "_writers",
         "head",
+        "head_timer",
         "is_busy",
         "user",
     )
@@ -113,7 +113,8 @@ class HTTPConnection(web.RequestHandler):
     ) -> None:
         super().__init__(manager, **kwargs)
         self._head_seconds = head_seconds
-        self._head_timer: asyncio.TimerHandle | None = None
+        self.head_timer: asyncio.TimerHandle | None = None
+        """Closes the connection when its first request does not come."""
         usual: Any = self._parser
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
@@ -145,7 +146,7 @@ class HTTPConnection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._sockets.opened()
         super().connection_made(transport)
-        self._head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
+        self.head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
         peer = transport.get_extra_info("peername")
         address = peer[0] if peer else ""
         if self._limits.admit(address):
@@ -186,8 +187,8 @@ class HTTPConnection(web.RequestHandler):
             self._address = None
         if self._paced is not None:
             self._paced.close()
-        if self._head_timer is not None:
-            self._head_timer.cancel()
+        if self.head_timer is not None:
+            self.head_timer.cancel()
         if self._lost is not None:
             self._lost.set()
         super().connection_lost(exc)
@@ -195,7 +196,7 @@ class HTTPConnection(web.RequestHandler):
 
     def _end_without_request(self) -> None:
         """Close the connection when its first request has not come in time."""
-        self._head_timer = None
+        self.head_timer = None
         if not self._request_count:
             self.force_close()
 
@@ -323,6 +324,9 @@ class Connections(web.Server):
         assert isinstance(request, ServedRequest)
         connection: HTTPConnection = request.protocol
         connection.is_busy = True
+        if connection.head_timer is not None:
+            connection.head_timer.cancel()
+            connection.head_timer = None
         try:
             response = framing.refusal(request, request.head) or await self._handler(request)
             if request.content is not framing.NO_BODY and framing.ends_with(request):

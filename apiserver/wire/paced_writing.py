@@ -45,6 +45,8 @@ _MOST_BYTES = 128 * 1024
 
 Frame: TypeAlias = "bytes | bytearray | memoryview[int] | memoryview[bytes]"
 """Bytes that are not changed while they wait."""
+_NO_FRAMES: deque[Frame] = deque(maxlen=0)
+"""The frames of a writer with nothing to write. Most writers of idle watches have no deque of their own."""
 
 
 class PacedWriters:
@@ -199,7 +201,7 @@ class PacedWriter:
         self._writers = writers
         self.transport = transport
         self._is_whole = is_whole
-        self._frames: deque[Frame] = deque()
+        self._frames = _NO_FRAMES
         self._written = 0
         """The bytes of the first frame that have been written."""
         self.waiting = 0
@@ -213,7 +215,8 @@ class PacedWriter:
         self._stalls = 0
         self.on_stalled: Callable[[], None] | None = None
         """Called once, when the connection has taken no bytes for UNREAD_SECONDS."""
-        self._settled = asyncio.Event()
+        self._settled: asyncio.Future[None] | None = None
+        """What `drain` waits for."""
 
     @property
     def is_closed(self) -> bool:
@@ -281,8 +284,8 @@ class PacedWriter:
     async def drain(self) -> None:
         """Return when the kernel has taken what waited."""
         while self._is_busy:
-            self._settled.clear()
-            await self._settled.wait()
+            self._settled = asyncio.get_running_loop().create_future()
+            await self._settled
 
     async def finish(self) -> None:
         """Return when the client has read what waited. Raises ConnectionResetError, and breaks the connection, when it
@@ -302,17 +305,24 @@ class PacedWriter:
         self.waiting = self._written = 0
         self._is_stalled = self._is_busy = False
         self._writers.forget(self)
-        self._settled.set()
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._settled is not None and not self._settled.done():
+            self._settled.set_result(None)
 
     def _go_on(self) -> None:
         if self._frames:
             self._writers.ready(self)
         else:
             self._is_busy = False
-            self._settled.set()
+            self._frames = _NO_FRAMES
+            self._settle()
 
     def _wait(self, frame: Frame) -> None:
         self._is_busy = True
+        if self._frames is _NO_FRAMES:
+            self._frames = deque()
         self._frames.append(frame)
         self.waiting += len(frame)
         self._writers.hold(frame)

@@ -9,7 +9,7 @@ client has read what waited.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from http import HTTPStatus
 from typing import NamedTuple
@@ -66,7 +66,9 @@ class WatchStream:
         self._writer: PacedWriter | None = None
         self._early: list[bytes] = []
         self._is_cut = False
-        self._over = asyncio.Event()
+        self._is_over = False
+        self._over: asyncio.Future[None] | None = None
+        """What `run` waits for."""
 
     backlog_limit = _BACKLOG_LIMIT
 
@@ -83,7 +85,7 @@ class WatchStream:
         frame = batch.frames.get(encode) or batch.encoded(encode)
         self._encode = self._frames.rest
         if not frame:
-            self._over.set()
+            self._end()
             return
         self.delivered(batch, len(frame))
         if self._writer is None:
@@ -94,35 +96,62 @@ class WatchStream:
     def end(self, reason: StorageError | None) -> None:
         if reason is not None:
             self.fail(status_error(reason, StorageCall(GroupResource("", ""), "watch")))
-        self._over.set()
+        self._end()
 
     def fail(self, failure: StatusError) -> None:
         """Send the failure to the client as the last event."""
         self._write(self._frames.failure(failure))
-        self._over.set()
+        self._end()
 
     def cut(self) -> None:
         """Close the connection after the bytes that were written."""
         self._is_cut = True
         if self._writer is not None:
             self._writer.close_behind()
-        self._over.set()
+        self._end()
 
-    async def run(self, seconds: float, draining: Draining) -> web.StreamResponse:
+    def run(self, seconds: float, draining: Draining) -> Awaitable[web.StreamResponse]:
         """Send events until the watch ends, the time is up, the client disconnects or the server drains."""
-        async with AsyncExitStack() as stack:
-            response = await (self._begin_socket(stack) if self._frames.wire.is_socket else self._begin(stack))
-            stack.callback(draining.subscribe(self._over.set))
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._over.wait()
-            except TimeoutError:
-                pass
-            if self._writer is not None:
-                await self._writer.finish()
+        return (self._run_socket if self._frames.wire.is_socket else self._run_http)(seconds, draining)
+
+    async def _run_http(self, seconds: float, draining: Draining) -> web.StreamResponse:
+        response = await self._begin()
+        await self._stream(seconds, draining)
         return response
 
-    async def _begin(self, stack: AsyncExitStack) -> web.StreamResponse:
+    async def _run_socket(self, seconds: float, draining: Draining) -> web.StreamResponse:
+        async with AsyncExitStack() as stack:
+            response = await self._begin_socket(stack)
+            await self._stream(seconds, draining)
+        return response
+
+    async def _stream(self, seconds: float, draining: Draining) -> None:
+        """Wait until the end, and until the client has read what waits then."""
+        writer = self._open()
+        unsubscribe = draining.subscribe(self._end)
+        try:
+            if not self._is_over:
+                await self._until_over(seconds)
+            await writer.finish()
+        finally:
+            unsubscribe()
+            writer.close()
+
+    async def _until_over(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._over = loop.create_future()
+        timer = loop.call_later(seconds, self._end)
+        try:
+            await self._over
+        finally:
+            timer.cancel()
+
+    def _end(self) -> None:
+        self._is_over = True
+        if self._over is not None and not self._over.done():
+            self._over.set_result(None)
+
+    async def _begin(self) -> web.StreamResponse:
         response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
         if self._frames.wire.is_chunked:
             response.enable_chunked_encoding()
@@ -130,7 +159,6 @@ class WatchStream:
             response.force_close()
         await self._context.started(response.status)
         await response.prepare(self._request)
-        self._open(stack)
         return response
 
     async def _begin_socket(self, stack: AsyncExitStack) -> web.StreamResponse:
@@ -143,24 +171,23 @@ class WatchStream:
         reading = Tasks()
         stack.push_async_callback(reading.close)
         reading.spawn(self._read(socket), name="read a watch's socket")
-        self._open(stack)
         return socket
 
     async def _read(self, socket: web.WebSocketResponse) -> None:
         await websockets.wait_until_closed(socket)
-        self._over.set()
+        self._end()
 
-    def _open(self, stack: AsyncExitStack) -> None:
+    def _open(self) -> PacedWriter:
         """The headers were sent: write the events that came earlier."""
         connection = self._request.protocol
         assert isinstance(connection, HTTPConnection)
-        self._writer = connection.paced(is_whole=self._frames.wire.is_socket)
-        stack.callback(self._writer.close)
+        writer = self._writer = connection.paced(is_whole=self._frames.wire.is_socket)
         for frame in self._early:
-            self._writer.write(frame)
+            writer.write(frame)
         self._early.clear()
         if self._is_cut:
-            self._writer.close_behind()
+            writer.close_behind()
+        return writer
 
     def _write(self, frame: bytes) -> None:
         if self._writer is None:
