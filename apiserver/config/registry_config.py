@@ -13,6 +13,9 @@ from aio_apiserver.registry.machinery.schema import builtin
 
 logger = logging.getLogger(__name__)
 
+_SIMULATED_DELETIONS = 16
+"""As many deletions share one commit of the store. One after the other, 10,000 pods take longer than a request may."""
+
 
 def config_of(settings: Settings, gates: Gates) -> Config:
     """The configuration of the registry."""
@@ -27,13 +30,18 @@ def config_of(settings: Settings, gates: Gates) -> Config:
         admission_configuration=admission_config.load(settings.admission_control_config_file),
         event_ttl_seconds=int(settings.event_ttl),
         deletes_unreadable=gates.is_open("AllowUnsafeMalformedObjectDeletion"),
-        delete_collection_workers=settings.delete_collection_workers,
+        delete_collection_workers=_deletion_workers(settings),
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,
         enablement=_enablement(settings),
         simulates=settings.simulate,
         traces_admission=settings.has_console,
     )
+
+
+def _deletion_workers(settings: Settings) -> int:
+    """How many objects of a collection are deleted at a time. Simulated clusters are large, and their pods end soon."""
+    return max(settings.delete_collection_workers, _SIMULATED_DELETIONS if settings.simulate else 1)
 
 
 def _enablement(settings: Settings) -> Enablement:
