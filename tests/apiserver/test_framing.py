@@ -1,6 +1,7 @@
 """Framing: refused methods, transfer encodings and heads, and the Server header."""
 
 import asyncio
+import ssl
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,21 @@ async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> Non
         await listener.close(0.1)
 
     assert answer == b""
+
+
+@pytest.mark.parametrize("head_seconds", [0.01, 60.0])
+async def test_a_client_that_does_not_begin_its_handshake_is_closed(head_seconds: float) -> None:
+    """At its time limit, or when the server stops."""
+    begin, tls = entry.with_context(greet, SystemClock()), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    listener = await Listener.open(begin, LOOPBACK, 0, tls=tls, head_seconds=head_seconds)
+    reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
+    if head_seconds > 1:
+        await listener.close(0.1)
+
+    assert await reader.read() == b""
+
+    writer.close()
+    await listener.close(0.1)
 
 
 async def test_clients_that_do_not_begin_their_handshake_hold_up_no_other(tmp_path: Path) -> None:
