@@ -55,7 +55,7 @@ class SqliteKV:
         self._feed = Feed(state.revision)
         self._writer = Writer(
             workers,
-            Committer(state, faults, before_commit=workers.give_back),
+            Committer(state, faults, before_commit=workers.wait_for_disk),
             faults=faults,
             publish=self._feed.publish,
             tasks=self._tasks,

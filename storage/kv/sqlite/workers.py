@@ -5,8 +5,8 @@ moments (around a poll, a send), too short for a thread to take it. Because it r
 interpreter does not force a switch. Each SQLite call releases the lock and has to get it back. So beside a saturated
 loop a commit takes seconds: measured, 64 writers beside 32 busy connections fall from 12,000 writes/s to 20. Therefore
 the loop waits for a moment when it submits a job, and again every few milliseconds while a job runs. Reads from memory
-finish in that moment. Jobs that wait for the disk go on without the loop. An idle loop releases the lock anyway and
-loses nothing.
+finish in that moment. While a job waits for the disk, the loop goes on, for most of the time that the disk usually
+takes. An idle loop releases the lock anyway and loses nothing.
 
 Must hold: the loop waits no longer than its patience. Each job is settled on the loop, once.
 """
@@ -15,11 +15,17 @@ import asyncio
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from aio_apiserver.storage.kv.sqlite.schema import Connection
+
+_EARLY = 0.75
+"""The part of the usual time on the disk in which the loop does not wait for a job."""
+_NEWEST = 0.1
+"""The weight of the latest job in the usual time."""
 
 T = TypeVar("T")
 
@@ -51,6 +57,10 @@ class Workers:
         self._outstanding = 0
         self._returned = threading.Event()
         self._timer: asyncio.TimerHandle | None = None
+        self._left_at = 0.0
+        """When the present job has begun to wait for the disk; 0 when it does not."""
+        self._disk_seconds = 0.0
+        """How long jobs wait for the disk, smoothed."""
 
     async def run(self, job: Job[T]) -> T:
         """Run a job. Returns its result or raises its exception."""
@@ -71,8 +81,13 @@ class Workers:
             self._timer = self._loop.call_later(self._patience.pause, self._lend)
 
     def give_back(self) -> None:
-        """Called by a job before it waits for the disk: the loop need not wait any longer."""
+        """Called by a job: the loop need not wait any longer."""
         self._returned.set()
+
+    def wait_for_disk(self) -> None:
+        """Called by a job before its last step, which waits for the disk."""
+        self._left_at = monotonic()
+        self.give_back()
 
     async def stop(self) -> None:
         """End the threads after the last job, and close their connections. It may be called twice."""
@@ -94,8 +109,10 @@ class Workers:
     def _lend(self) -> None:
         self._timer = None
         if self._outstanding:
-            self._returned.clear()
-            self._returned.wait(self._patience.later)
+            left_at = self._left_at
+            if not left_at or monotonic() - left_at > _EARLY * self._disk_seconds:
+                self._returned.clear()
+                self._returned.wait(self._patience.later)
             self._timer = self._loop.call_later(self._patience.pause, self._lend)
 
     def _main(self) -> None:
@@ -119,8 +136,16 @@ class Workers:
         return connection
 
     def _return(self, settle: Settle, result: Any, failure: Exception | None) -> None:
+        if self._left_at:
+            self._note_disk(monotonic() - self._left_at)
+            self._left_at = 0.0
         self._loop.call_soon_threadsafe(self._settle, settle, result, failure)
         self.give_back()
+
+    def _note_disk(self, seconds: float) -> None:
+        """One slow step does not count for more than the double of the usual time."""
+        usual = self._disk_seconds
+        self._disk_seconds += _NEWEST * (min(seconds, 2 * usual + self._patience.pause) - usual)
 
     def _settle(self, settle: Settle, result: Any, failure: Exception | None) -> None:
         self._outstanding -= 1
