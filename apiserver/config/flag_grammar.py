@@ -116,7 +116,8 @@ class _Reader:
         flag = self._flags.get(name)
         kind = flag.kind if flag else self._unused.get(name)
         if kind is None:
-            raise UsageError(f"unknown flag: --{given}{did_you_mean(name, [*self._flags, *self._unused])}")
+            known = (*self._flags, *self._unused)
+            raise UsageError(f"unknown flag: --{given}{did_you_mean(name, known, '--')}")
         if not has_value:
             text = "true" if kind is FlagType.BOOL else self._argument_of(f"--{given}")
         self._take(name, text)

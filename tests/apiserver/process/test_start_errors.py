@@ -73,8 +73,8 @@ def test_a_folder_that_cannot_be_made_is_named_with_its_flag(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--etcd-server=http://a", "unknown flag: --etcd-server: did you mean etcd-servers"),
-        ("--secureport=1", "unknown flag: --secureport: did you mean secure-port"),
+        ("--etcd-server=http://a", "unknown flag: --etcd-server: did you mean --etcd-servers"),
+        ("--secureport=1", "unknown flag: --secureport: did you mean --secure-port"),
         ("--colour=blue", "unknown flag: --colour$"),
     ],
 )
