@@ -233,10 +233,14 @@ def test_the_timeline_is_held_and_stepped_by_keys(shown: Any, cluster: Server) -
     shown.keyboard.press("ArrowLeft")
     shown.wait_for_selector(".tl-detail >> text=configmaps default/stepped created")
     assert "apiserver-testing" in shown.inner_text(".tl-detail")
+    then = shown.get_attribute(".tl-detail a >> text=Link to it", "href")
     assert shown.get_attribute("text=Hold", "aria-pressed") == "true"
     shown.keyboard.press("ArrowLeft")
     shown.wait_for_selector(".tl-detail >> text=patch configmaps default/stepped")
     assert obstacles(shown) == []
+    goto(shown, then)
+    shown.wait_for_selector("h1 >> text=stepped then")
+    shown.wait_for_selector(".code .line:has-text('a: \"1\"') .margin[title*='apiserver-testing']", state="attached")
 
 
 def test_access_names_the_rule_that_allows_and_what_is_lacking(shown: Any, cluster: Server) -> None:

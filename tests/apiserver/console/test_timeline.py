@@ -6,10 +6,12 @@ from typing import Any
 import orjson
 import pytest
 
+from aio_apiserver.apiserver import app
 from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.timeline import differences, hidden_values
 from aio_apiserver.apiserver.console.timeline.object_changes import object_change
 from aio_apiserver.apiserver.console.timeline.request_trace import MOST
+from aio_apiserver.apiserver.filters.authentication import with_unsecured_user
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.testing import Refused, Review, Server
@@ -209,6 +211,15 @@ def test_wrong_questions_are_bad_requests(server: Server) -> None:
         for query in ("?positions=x", "?positions=1:2:3", "?revision=-1", "/object?resource=pods&uid=1&revision=1"):
             with pytest.raises(Refused, match="400"):
                 client.request("GET", f"/ui/api/timeline{query}")
+
+
+def test_without_the_console_no_filter_and_no_admission_plugin_records(server: Server) -> None:
+    with Server() as plain:
+        for running, expected in ((plain, 0), (server, 1)):
+            parts = running._live.parts
+            filters = app.chain(parts, with_unsecured_user)
+            assert sum("console" in one.__module__ for one in filters) == expected
+            assert parts.upkeep._given.config.traces_admission == bool(expected)
 
 
 def test_the_record_is_bounded(server: Server) -> None:

@@ -18,6 +18,7 @@ const PAGES = {
   crds: async () => (await import("./schema.js")).definitionsPage(),
   schema: async (parts) => (await import("./schema.js")).schemaPage(parts),
   timeline: async () => (await import("./timeline/timeline_page.js")).timelinePage(),
+  then: async (parts) => (await import("./timeline/then_page.js")).thenPage(parts),
   statistics: async () => (await import("./statistics.js")).statisticsPage(),
   access: async (_parts, parameters) => (await import("./access.js")).accessPage(parameters),
 };

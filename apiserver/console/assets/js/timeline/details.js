@@ -4,7 +4,7 @@ import { clock, duration, placeOf, requestWords } from "./facts.js";
 
 /** @typedef {import("./entries.js").Entry} Entry */
 /** @typedef {import("./facts.js").ObjectChange} ObjectChange */
-/** @typedef {{objectLink?: (change: {group: string, resource: string, namespace: string, name: string}) => string, objectAt?: (change: ObjectChange) => Promise<string>}} Links */
+/** @typedef {{objectLink?: (change: {group: string, resource: string, namespace: string, name: string}) => string, objectAt?: (change: ObjectChange) => Promise<string>, thenLink?: (change: ObjectChange) => string}} Links */
 
 const ABOUT = {
   leader: "another holder of the lease",
@@ -127,6 +127,7 @@ function ofObjectChange(change, links) {
       { class: "tl-links" },
       link && h("a", { class: "button", href: link }, "The object now"),
       objectAt && h("button", { class: "button", type: "button", onclick: show }, "The object then"),
+      links.thenLink && h("a", { class: "button", href: links.thenLink(change) }, "Link to it"),
     ),
     then,
   ];

@@ -2,6 +2,7 @@
 import { ApiError, get, kinds, query, send } from "../api.js";
 import { fill, h, toast } from "../dom.js";
 import { objectLink } from "../shell.js";
+import { thenLink } from "./then_page.js";
 import { Timeline } from "./timeline.js";
 import { textOf } from "../yaml.js";
 
@@ -36,6 +37,7 @@ export async function timelinePage() {
       const kind = kindOf(one);
       return kind ? objectLink(kind, one.namespace, one.name) : "";
     },
+    thenLink,
     objectAt: async (change) => {
       const { before, after } = await get(
         `/ui/api/timeline/object${query({ group: change.group, resource: change.resource, uid: change.uid, revision: change.revision })}`,
