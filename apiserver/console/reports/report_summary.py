@@ -43,9 +43,10 @@ def _lines(data: ReportData, file: str) -> Iterator[str]:
 
 
 def _failure(data: ReportData) -> Iterator[str]:
-    """The last line of the failure, which names what was expected."""
-    if data["texts"] and (lines := data["texts"][0]["text"].strip().splitlines()):
-        yield f"- {_code(lines[-1])}"
+    """What failed, in the first line that pytest marks with E, and the place, in the last line."""
+    lines = data["texts"][0]["text"].strip().splitlines() if data["texts"] else []
+    marked = [line for line in lines if line.startswith("E ")][:1]
+    yield from (f"- {_code(line)}" for line in dict.fromkeys([*marked, *lines[-1:]]))
 
 
 def _difference(path: str, before: str | None, after: str | None) -> str:

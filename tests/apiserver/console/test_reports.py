@@ -159,11 +159,15 @@ def test_objects_that_change_again_and_again_stand_out() -> None:
 def test_a_summary_keeps_values_from_becoming_markup(server: Server, tmp_path: Path) -> None:
     with server.client() as client, pytest.raises(Refused):
         client.request("GET", f"{MAPS}/`|x")
-    server.report(tmp_path / "report.html", title="a `title` | here", texts=[("Failure", "x\nE  assert 1 == 2")])
+    server.report(
+        tmp_path / "report.html",
+        title="a `title` | here",
+        texts=[("Failure", "x\nE  assert 1 == 2\nE  more\n\na.py:3: E")],
+    )
 
     text = report_summary(contents(tmp_path / "report.html"), "report.html")
     assert text.startswith("### `a 'title' ¦ here`\n")
-    assert "- `E assert 1 == 2`" in text
+    assert "- `E assert 1 == 2`\n- `a.py:3: E`\n" in text
     assert "'¦x" in text
 
 
