@@ -348,6 +348,13 @@ class PastChange(Struct, frozen=True):
     current: StoredObject | None
 
 
+NewestRevisions = tuple[int, Sequence[int]]
+"""The revision of the store, and those that objects have at it, in the order of their keys; 0 for no object.
+
+The second part is empty where objects were not compared.
+"""
+
+
 class Origin(Storage, Protocol):
     """A Storage that reads from the store itself; a Cacher wraps it.
 
@@ -359,8 +366,11 @@ class Origin(Storage, Protocol):
         """Whether a bookmark guarantees that no older event will follow."""
         ...
 
-    async def current_revision(self) -> int:
-        """The revision of the store, linearizable."""
+    async def newest(self, keys: Sequence[str]) -> NewestRevisions:
+        """The revision of the store, linearizable, and those of at most MOST_COMPARED objects.
+
+        Where the engine knows its revision, objects are not compared.
+        """
         ...
 
     async def request_progress(self) -> None:

@@ -132,7 +132,10 @@ class Cacher:
         return self._cache.window.newest(revision, most)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        if self._is_for_origin(resource_version) or not await self._freshness.suffices(resource_version):
+        freshness = self._freshness
+        if self._is_for_origin(resource_version) or not await (
+            freshness.has_newest(key) if resource_version is None else freshness.suffices(resource_version)
+        ):
             return self._noted(await self._origin.get(key, resource_version=resource_version))
         stored = self._cache.state.get(key)
         if stored is None:
@@ -260,14 +263,10 @@ class Cacher:
     def _is_for_origin(self, resource_version: int | None) -> bool:
         """Whether a get goes to the origin at once.
 
-        It does so before the cache is filled. It also does where a check of the store's revision would cost as much as
-        the object, and the cache could rarely prove that it is new enough. A conversion webhook is called for each
-        object that must be new, because its answer may have changed.
+        It does so before the cache is filled. A conversion webhook is called for each object that must be new, because
+        its answer may have changed.
         """
-        if not self._start():
-            return True
-        is_translated = self._resource.translation is not None
-        return resource_version is None and (is_translated or not self._origin.has_reliable_progress)
+        return not self._start() or (resource_version is None and self._resource.translation is not None)
 
     def _scope(self, key: str, options: ListOptions | WatchOptions) -> str:
         return scopes.narrowed(

@@ -4,6 +4,11 @@ A read without a resource version gets the store's revision, and waits until the
 share one such request. A read of version N waits for N. Every read waits for the revisions that this process has
 written, or read past the cache. The cache's watch delivers those even where its progress is not reliable.
 
+The newest state of one object needs no wait when the cache has the object at the revision that it has in the store.
+Then the cache may be behind with other objects:
+
+    store at 9, object at 4    cache at 7, object at 4: answers    cache at 7, object at 3: waits for the event of 4
+
 Must hold: True means that the cache has everything that the read demands. The origin answers where the cache cannot
 know that, or does not get there in time. The cache cannot know it without reliable progress or without its watch.
 """
@@ -50,6 +55,7 @@ class Freshness:
         self._lag = lag
         self._clock = clock
         self._consistent = 0
+        self._compared = 0
         self._waited = 0
         self._fallbacks = 0
 
@@ -58,6 +64,20 @@ class Freshness:
         FutureRevision.
         """
         return self._is_newest() if resource_version is None else self._has_come_to(resource_version)
+
+    async def has_newest(self, key: str) -> bool:
+        """Whether the cache has the newest state of an object; False sends the read to the origin."""
+        self._consistent += 1
+        revision, own = await self._check.newest(key)
+        if revision <= self._cache.mark.revision:
+            return True
+        if own is None:
+            return await self._is_at(revision)
+        cached = self._cache.get(key)
+        if own == (cached.revision if cached is not None else 0):
+            self._compared += 1
+            return True
+        return await (self._is_delivered(own) if own else self._is_at(revision))
 
     def saw(self, revision: int) -> None:
         """Note a revision that a client has seen in an answer from the origin."""
@@ -86,6 +106,7 @@ class Freshness:
     def statistics(self) -> Mapping[str, int]:
         return {
             "consistent_reads": self._consistent,
+            "compared_reads": self._compared,
             "waited_reads": self._waited,
             "fallbacks": self._fallbacks,
             **self._check.statistics(),
@@ -94,7 +115,10 @@ class Freshness:
 
     async def _is_newest(self) -> bool:
         self._consistent += 1
-        revision = await self._check.newest()
+        revision, _ = await self._check.newest()
+        return await self._is_at(revision)
+
+    async def _is_at(self, revision: int) -> bool:
         if revision <= self._cache.mark.revision:
             return True
         if self._can_arrive:
@@ -107,11 +131,12 @@ class Freshness:
     async def _has_come_to(self, resource_version: int) -> bool:
         if resource_version > self._cache.revision:
             return await self._has_reached(resource_version)
-        return self._lag.seen <= self._cache.revision or await self._has_caught_up()
+        return self._lag.seen <= self._cache.revision or await self._is_delivered(self._lag.seen)
 
-    async def _has_caught_up(self) -> bool:
+    async def _is_delivered(self, revision: int) -> bool:
+        """Whether the event of this revision arrives in time."""
         self._waited += 1
-        expected = self._cache.mark.expect(self._lag.seen)
+        expected = self._cache.mark.expect(revision)
         if self._reflector.is_following and await within(PATIENCE_SECONDS, expected, self._clock):
             return True
         expected.cancel()

@@ -1,5 +1,7 @@
 """RevisionCheck: gets the store's newest revision, with few requests for all readers that wait at the same time.
 
+A reader of one object names its key. It learns the revision of the object, too, where the store compares objects.
+
 A reader that comes while a request is under way joins the next one. The present answer may be older than a write whose
 end this reader has seen. The next request starts at the end of the turn of the event loop, beside the first one. So the
 server has readers to serve while the store answers others. Later readers join a third request, which starts when one of
@@ -16,50 +18,62 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 
+from msgspec import Struct
+
 from aio_apiserver.storage.errors import Closed, StorageError
-from aio_apiserver.storage.interface import Origin
+from aio_apiserver.storage.interface import NewestRevisions, Origin
+from aio_apiserver.storage.kv.interface import MOST_COMPARED
 from aio_apiserver.storage.tasks import Tasks
 
 _MOST = 2
 """The requests that are under way at the same time."""
+
+Checked = tuple[int, int | None]
+"""The store's revision, and the object's at it: 0 when there is none, None when it was not compared."""
+
+
+class _Reader(Struct):
+    key: str
+    answer: asyncio.Future[Checked]
 
 
 class RevisionCheck:
     """Requests the revision from the origin."""
 
     def __init__(self, origin: Origin, tasks: Tasks) -> None:
-        self._current_revision = origin.current_revision
+        self._newest = origin.newest
         self._tasks = tasks
         self._under_way = 0
-        self._waiting: list[asyncio.Future[int]] = []
+        self._waiting: list[_Reader] = []
         """The readers that wait for the next request."""
         self._checks = 0
         self._shared = 0
 
-    async def newest(self) -> int:
-        """The store's revision, not older than this call. Raises what the store raises."""
+    async def newest(self, key: str = "") -> Checked:
+        """The revisions of the store and of an object, not older than this call. Raises what the store raises."""
         if self._under_way:
-            return await self._next()
+            return await self._next(key)
         self._under_way = 1
         self._checks += 1
         try:
-            return await self._current_revision()
+            revision, own = await self._newest((key,) if key else ())
         finally:
             self._under_way -= 1
             if self._waiting:
                 self._begin()
+        return revision, own[0] if own else None
 
     def statistics(self) -> Mapping[str, int]:
         return {"revision_checks": self._checks, "shared_checks": self._shared}
 
-    async def _next(self) -> int:
+    async def _next(self, key: str) -> Checked:
         """Join the next request, which begins at the end of this turn of the event loop, or when one has ended."""
         if self._waiting:
             self._shared += 1
         elif self._under_way < _MOST:  # else the end of a request begins it
             asyncio.get_running_loop().call_soon(self._begin)
-        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append(answer)
+        answer: asyncio.Future[Checked] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Reader(key, answer))
         return await answer
 
     def _begin(self) -> None:
@@ -70,28 +84,33 @@ class RevisionCheck:
             answering = self._tasks.spawn(self._answer(asking), name="check revision")
             answering.add_done_callback(partial(self._end, asking))
 
-    async def _answer(self, asking: list[asyncio.Future[int]]) -> None:
-        """Request the revision for some readers."""
+    async def _answer(self, asking: list[_Reader]) -> None:
+        """Request the revisions for some readers."""
+        keys = list({reader.key: None for reader in asking if reader.key})[:MOST_COMPARED]
         try:
-            _settle(asking, await self._current_revision())
+            _settle(asking, keys, await self._newest(keys))
         except StorageError as exc:
-            _settle(asking, exc)
+            _fail(asking, exc)
 
-    def _end(self, asking: list[asyncio.Future[int]], answering: asyncio.Task[None]) -> None:
+    def _end(self, asking: list[_Reader], answering: asyncio.Task[None]) -> None:
         """A request has ended; it was cancelled when the cache is closed."""
         self._under_way -= 1
-        _settle(asking, Closed("the cache is closed"))
+        _fail(asking, Closed("the cache is closed"))
         if answering.cancelled():
-            _settle(self._waiting, Closed("the cache is closed"))
+            _fail(self._waiting, Closed("the cache is closed"))
         elif self._waiting:
             self._begin()
 
 
-def _settle(waiting: list[asyncio.Future[int]], outcome: int | StorageError) -> None:
-    for answer in waiting:
-        if answer.done():
-            continue
-        if isinstance(outcome, StorageError):
-            answer.set_exception(outcome)
-        else:
-            answer.set_result(outcome)
+def _settle(readers: list[_Reader], keys: list[str], newest: NewestRevisions) -> None:
+    revision, own = newest
+    by_key = dict(zip(keys, own, strict=False))
+    for reader in readers:
+        if not reader.answer.done():
+            reader.answer.set_result((revision, by_key.get(reader.key)))
+
+
+def _fail(readers: list[_Reader], reason: StorageError) -> None:
+    for reader in readers:
+        if not reader.answer.done():
+            reader.answer.set_exception(reason)

@@ -72,7 +72,7 @@ class MeasuredOrigin:
 
     def __init__(self, origin: Origin, resource: Resource, latencies: Latencies, clock: Clock) -> None:
         self._origin = origin
-        self.current_revision = origin.current_revision
+        self.newest = origin.newest
         self._resource = resource
         self._latencies = latencies
         self._clock = clock

@@ -16,7 +16,7 @@ Must hold on every engine:
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -26,6 +26,9 @@ MAX_VALUE_BYTES = 1_572_864 - 4_096
 etcd's --max-request-bytes default (1.5 MiB) limits a whole request, in which a compare-and-set names its key three
 times. 4 KiB leave room for keys of up to 1,300 bytes, twice the length of the longest Kubernetes keys.
 """
+
+MOST_COMPARED = 32
+"""The keys that one call of `newest` may name: far fewer than the 128 of etcd's --max-txn-ops."""
 
 
 class Record(Struct, frozen=True, array_like=True):
@@ -80,6 +83,13 @@ class GetResult(Struct, frozen=True, array_like=True):
 
     record: Record | None
     revision: int
+
+
+class Newest(Struct, frozen=True, array_like=True):
+    """The store's revision, and the mod_revisions of keys at it, in their order; 0 for a key that does not exist."""
+
+    revision: int
+    mod_revisions: Sequence[int]
 
 
 class RangeResult(Struct, frozen=True, array_like=True):
@@ -194,6 +204,15 @@ class KV(Protocol):
 
     async def close(self) -> None:
         """End watches (they raise Closed), timers and connections. It may be called twice."""
+        ...
+
+
+@runtime_checkable
+class ComparesKeys(Protocol):
+    """An engine that has to ask for its revision, and may as well ask for those of keys. Embedded engines know it."""
+
+    async def newest(self, keys: Sequence[bytes]) -> Newest:
+        """The store's revision and those of at most MOST_COMPARED keys, linearizable as `current_revision`."""
         ...
 
 

@@ -19,6 +19,7 @@ from aio_apiserver.storage.hydration import hydrate
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
+    NewestRevisions,
     PastChange,
     Preconditions,
     Resource,
@@ -29,7 +30,7 @@ from aio_apiserver.storage.interface import (
     WatchSink,
     accept,
 )
-from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.interface import KV, ComparesKeys
 from aio_apiserver.storage.store import past_changes
 from aio_apiserver.storage.store.changes import Changes, KeyChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
@@ -63,6 +64,7 @@ class KVStore:
         clock = clock or SystemClock()
         self._decoding = clock if decodes_lists else None
         self._kv = kv
+        self._comparing = kv if isinstance(kv, ComparesKeys) else None
         self._records = Records(
             resource, prefix, codec=codec, transformer=transformer, encodings=encodings, messages=messages
         )
@@ -73,7 +75,6 @@ class KVStore:
             WatchSource(kv=kv, records=self._records, listing=self._listing, clock=clock, slow_budget=slow_budget)
         )
         self._requests: Counter[str] = Counter()
-        self.current_revision = kv.current_revision
 
     has_reliable_progress = property(attrgetter("_kv.has_reliable_progress"))
 
@@ -147,6 +148,12 @@ class KVStore:
     async def count(self) -> int:
         start, end = self._records.range_of("", recursive=True)
         return (await self._kv.range(start, end, count_only=True)).count
+
+    async def newest(self, keys: Sequence[str]) -> NewestRevisions:
+        if self._comparing is None:
+            return await self._kv.current_revision(), ()
+        newest = await self._comparing.newest([self._records.key_of(key) for key in keys])
+        return newest.revision, newest.mod_revisions
 
     async def request_progress(self) -> None:
         await self._kv.request_progress()

@@ -20,6 +20,7 @@ from aio_apiserver.storage.tracing import SpanKind
 
 RANGE = operator.attrgetter("range")
 TXN = operator.attrgetter("txn")
+READING_TXN = operator.attrgetter("reading_txn")
 COMPACT = operator.attrgetter("compact")
 GRANT_LEASE = operator.attrgetter("grant_lease")
 REVOKE_LEASE = operator.attrgetter("revoke_lease")
@@ -29,7 +30,10 @@ STATUS = operator.attrgetter("status")
 
 A = TypeVar("A", bound=Message)
 
+_TXN = "/etcdserverpb.KV/Txn"
+_MEMBERS = "/etcdserverpb.Cluster/MemberList"
 _WATCH = "/etcdserverpb.Watch/Watch"
+_LOCAL_LIST = rpc.MemberListRequest(linearizable=False).SerializeToString()
 
 
 class UnaryCall(Generic[A]):
@@ -83,6 +87,7 @@ class Calls:
         "hash_kv",
         "lease_time",
         "range",
+        "reading_txn",
         "revoke_lease",
         "status",
         "txn",
@@ -90,7 +95,8 @@ class Calls:
 
     def __init__(self, calls: GrpcCalls) -> None:
         self.range = UnaryCall(calls, "/etcdserverpb.KV/Range", rpc.RangeResponse, is_urgent=True)
-        self.txn = UnaryCall(calls, "/etcdserverpb.KV/Txn", rpc.TxnResponse)
+        self.txn = UnaryCall(calls, _TXN, rpc.TxnResponse)
+        self.reading_txn = UnaryCall(calls, _TXN, rpc.TxnResponse, is_urgent=True)
         self.compact = UnaryCall(calls, "/etcdserverpb.KV/Compact", rpc.CompactionResponse)
         self.grant_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseGrant", rpc.LeaseGrantResponse)
         self.revoke_lease = UnaryCall(calls, "/etcdserverpb.Lease/LeaseRevoke", rpc.LeaseRevokeResponse)
@@ -128,6 +134,18 @@ class Endpoint:
     async def open_watch_stream(self, metadata: Metadata) -> GrpcStream:
         """A new stream of watches; it takes rpc.WatchRequest and gives rpc.WatchResponse. Raises AioRpcError."""
         return await self._dialer.open_stream(_WATCH, metadata)
+
+    async def read_with_members(
+        self,
+        read: bytes,
+        *,
+        timeout: float,  # noqa: ASYNC109
+        metadata: Metadata,
+    ) -> tuple[rpc.TxnResponse, rpc.MemberListResponse]:
+        """The response to a TxnRequest, and the members that this member knows meanwhile. Raises AioRpcError."""
+        calls = (_TXN, read), (_MEMBERS, _LOCAL_LIST)
+        found, members = await self._calls.call_together(calls, timeout=timeout, metadata=metadata)
+        return rpc.TxnResponse.FromString(found), rpc.MemberListResponse.FromString(members)
 
     async def close(self) -> None:
         await self._calls.close()

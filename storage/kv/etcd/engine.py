@@ -28,13 +28,22 @@ from aio_apiserver.storage.kv.etcd import messages
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig
 from aio_apiserver.storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, LEASE_TIME, RANGE, REVOKE_LEASE, STATUS, TXN
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
+from aio_apiserver.storage.kv.etcd.newest_reads import NewestReads
 from aio_apiserver.storage.kv.etcd.ranges import read_range
 from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.unknown_outcomes import UnknownOutcomes
 from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
-from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.kv.interface import (
+    MAX_VALUE_BYTES,
+    EventBatch,
+    GetResult,
+    Health,
+    Newest,
+    RangeResult,
+    WriteResult,
+)
 
 _HEALTH_SECONDS = 2.0
 _FULL = "alarm:NOSPACE"
@@ -54,6 +63,9 @@ class EtcdKV:
         self._requests = Requests(self._endpoints, token, clock, deadline=config.deadline)
         self._stream = EtcdWatchStream(self._endpoints, token, self._seen, clock)
         self._unknown_outcomes = UnknownOutcomes(self._requests, self._stream, self._seen)
+        self._newest = NewestReads(
+            self._endpoints, self._requests, token, clock, probe_key=config.probe_key, deadline=config.deadline
+        )
         self._is_closed = False
 
     @property
@@ -151,10 +163,12 @@ class EtcdKV:
         self._stream.request_progress()
 
     async def current_revision(self) -> int:
-        response = await self._requests.repeat(RANGE, self._probe)
-        revision: int = response.header.revision
-        self._seen.note(revision)
-        return revision
+        return (await self.newest(())).revision
+
+    async def newest(self, keys: Sequence[bytes]) -> Newest:
+        newest = await self._newest.newest(keys)
+        self._seen.note(newest.revision)
+        return newest
 
     async def compact(self, revision: int) -> None:
         try:
@@ -173,8 +187,12 @@ class EtcdKV:
         return Health(healthy=all(_FULL in alarm for alarm in alarms), reason="; ".join(alarms))
 
     def statistics(self) -> Mapping[str, Any]:
-        """The members that are up and down, and the watch stream, for metrics and status pages."""
-        return {"endpoints": self._endpoints.statistics(), "watches": self._stream.statistics()}
+        """The members that are up and down, the watch stream, and the reads, for metrics and status pages."""
+        return {
+            "endpoints": self._endpoints.statistics(),
+            "watches": self._stream.statistics(),
+            "newest": self._newest.statistics(),
+        }
 
     async def close(self) -> None:
         self._is_closed = True

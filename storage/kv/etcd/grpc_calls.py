@@ -6,6 +6,7 @@ Must hold: a call has its response or AioRpcError when its timeout has passed. A
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 
 from grpc import StatusCode
@@ -75,6 +76,25 @@ class GrpcCalls:
         finally:
             expiry.cancel()
 
+    async def call_together(
+        self,
+        calls: Sequence[tuple[str, bytes]],
+        *,
+        timeout: float,  # noqa: ASYNC109
+        metadata: Metadata,
+    ) -> Sequence[bytes]:
+        """The responses to several requests, each with its method. All are sent at once. Raises AioRpcError."""
+        connection = (self._connection if self.is_connected else None) or await self._connected(timeout)
+        answers = [_Answer(connection, self._block(method, metadata), request) for method, request in calls]
+        connection.flush()
+        expiries = [asyncio.get_running_loop().call_later(timeout, answer.expire) for answer in answers]
+        try:
+            return [await answer.message for answer in answers]
+        finally:
+            for answer, expiry in zip(answers, expiries, strict=True):
+                expiry.cancel()
+                answer.give_up()
+
     async def close(self) -> None:
         """Fail the calls under way, and all later ones."""
         self._is_closed = True
@@ -134,6 +154,8 @@ class _Answer:
 
     def give_up(self) -> None:
         self._connection.cancel(self._number)
+        if not self.message.cancel() and not self.message.cancelled():
+            self.message.exception()  # asyncio reports none that was not read
 
     def take_headers(self, headers: Headers) -> None:
         self._headers = {**self._headers, **headers} if self._headers else headers

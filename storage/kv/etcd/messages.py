@@ -4,6 +4,8 @@ Pure, and on the hot path of every read, write and watch: each function does one
 encoded here, since seven message objects of the protobuf library for each write take five times as long.
 """
 
+from collections.abc import Iterable
+
 from aetcd import rpc
 
 from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
@@ -15,7 +17,7 @@ _DELETE = EventType.DELETE
 _COMPARE, _SUCCESS, _FAILURE = b"\x0a", b"\x12", b"\x1a"
 _REQUEST_RANGE, _REQUEST_PUT, _REQUEST_DELETE = b"\x0a", b"\x12", b"\x1a"
 _KEY, _PUT_VALUE, _PUT_LEASE = b"\x0a", b"\x12", b"\x18"
-_KEYS_ONLY, _WITH_PREVIOUS = b"\x40\x01", b"\x18\x01"
+_SERIALIZABLE, _KEYS_ONLY, _WITH_PREVIOUS = b"\x38\x01", b"\x40\x01", b"\x18\x01"
 _MOD_EQUALS, _COMPARED_KEY, _COMPARED_REVISION = b"\x10\x02", b"\x1a", b"\x30"
 _ONE_BYTE = 0x80
 """The first number that takes two bytes."""
@@ -29,6 +31,18 @@ def get(key: bytes, revision: int) -> rpc.RangeRequest:
 def record_in(response: rpc.RangeResponse) -> Record | None:
     """The record that `get` found."""
     return record_of(response.kvs[0]) if response.kvs else None
+
+
+def mod_revisions(keys: Iterable[bytes], *, serializable: bool = False) -> bytes:
+    """A TxnRequest: read the revisions of keys, and the store's."""
+    flags = _SERIALIZABLE + _KEYS_ONLY if serializable else _KEYS_ONLY
+    return b"".join(_field(_SUCCESS, _field(_REQUEST_RANGE, _field(_KEY, key) + flags)) for key in keys)
+
+
+def mod_revision_in(response: rpc.ResponseOp) -> int:
+    """The revision of one key of `mod_revisions`; 0 when the key does not exist."""
+    found = response.response_range.kvs
+    return found[0].mod_revision if found else 0
 
 
 def put_if(key: bytes, value: bytes, *, expected_mod_revision: int, lease: int) -> bytes:

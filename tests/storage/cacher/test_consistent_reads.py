@@ -10,6 +10,7 @@ from aio_apiserver.storage.cacher.freshness import PATIENCE_SECONDS
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound, Unavailable
 from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch
+from aio_apiserver.storage.kv.interface import MOST_COMPARED
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
@@ -38,7 +39,7 @@ async def test_a_get_of_a_cache_that_is_in_step_reads_nothing_from_the_store(cac
 
     assert first is second
     assert first.json == created.json
-    assert (origin.requests["get"], origin.requests["current_revision"]) == (0, 2)
+    assert (origin.requests["get"], origin.requests["newest"]) == (0, 2)
 
 
 async def test_decoded_objects_of_a_cache_in_step_are_at_hand(cacher: Cacher) -> None:
@@ -129,12 +130,12 @@ async def test_those_who_ask_in_one_turn_share_a_question_beside_the_first(cache
     await origin.check_door.wait_for_somebody()
     others = [asyncio.ensure_future(cacher.get("default/a")) for _ in range(10)]
     await some_turns()
-    asked = origin.requests["current_revision"]
+    asked = origin.requests["newest"]
     origin.check_door.open()
     await in_time(asyncio.gather(first, *others))
 
     assert asked == 2
-    assert origin.requests["current_revision"] == 2
+    assert origin.requests["newest"] == 2
     assert reads(cacher)["shared_checks"] == 9
 
 
@@ -154,12 +155,12 @@ async def test_those_who_ask_while_two_questions_are_under_way_share_the_next(ca
 
     first_two = await _readers_one_by_one(cacher, 2)
     others = await _readers_one_by_one(cacher, 10)
-    asked = origin.requests["current_revision"]
+    asked = origin.requests["newest"]
     origin.check_door.open()
     await in_time(asyncio.gather(*first_two, *others))
 
     assert asked == 2
-    assert origin.requests["current_revision"] == 3
+    assert origin.requests["newest"] == 3
     assert reads(cacher)["shared_checks"] == 9
 
 
@@ -250,10 +251,60 @@ async def test_a_read_does_not_wait_for_a_cache_that_has_lost_the_store(cacher: 
     assert not cacher.statistics()["reflector"]["following"]
 
 
+async def test_a_get_does_not_wait_for_events_of_other_objects(cacher: Cacher, origin: Troubled) -> None:
+    created, other = await create(cacher, "a"), await create(cacher, "b", color="red")
+    await cacher.get_list("", ListOptions())
+    origin.hold_events()
+    await set_spec(cacher, other, color="blue")
+    await create(cacher, "c")
+
+    found = await in_time(cacher.get("default/a"))
+    with pytest.raises(KeyNotFound):
+        await in_time(cacher.get("default/d"))
+
+    assert found.json == created.json
+    assert reads(cacher)["compared_reads"] == 2
+    assert (reads(cacher)["waited_reads"], origin.requests["get"]) == (0, 0)
+
+
+async def test_a_get_waits_for_the_deletion_of_its_object(cacher: Cacher, origin: Troubled) -> None:
+    await create(cacher, "a")
+    await cacher.get_list("", ListOptions())
+    origin.hold_events()
+    await cacher.delete("default/a")
+
+    reading = asyncio.ensure_future(cacher.get("default/a"))
+    await some_turns()
+    was_waiting = not reading.done()
+    origin.release_events()
+
+    assert was_waiting
+    with pytest.raises(KeyNotFound):
+        await in_time(reading)
+
+
+async def test_readers_of_many_objects_are_compared_in_one_request(cacher: Cacher, origin: Troubled) -> None:
+    names = [f"n{number}" for number in range(2 * MOST_COMPARED)]
+    for name in names:
+        await create(cacher, name)
+    await cacher.get_list("", ListOptions())
+    origin.check_door.shut()
+
+    first = asyncio.ensure_future(cacher.get("default/n0"))
+    await origin.check_door.wait_for_somebody()
+    others = [asyncio.ensure_future(cacher.get(f"default/{name}")) for name in names]
+    await some_turns()
+    origin.check_door.open()
+    found = await in_time(asyncio.gather(first, *others))
+
+    assert [one.key for one in found] == [f"default/{name}" for name in ["n0", *names]]
+    assert origin.requests["newest"] == 3  # the list's, the first reader's, and that of all others
+
+
 async def test_without_reliable_progress_a_cache_that_may_lag_is_not_asked(
     cacher: Cacher, memory_kv: MemoryKV, origin: Troubled
 ) -> None:
-    origin.has_reliable_progress = False
+    origin.has_reliable_progress = origin.compares_objects = False
     created = await create(cacher, "a")
     await cacher.get_list("", ListOptions())
     await memory_kv.put(b"/registry/others/a", b"{}", expected_mod_revision=0)
@@ -270,6 +321,20 @@ async def test_without_reliable_progress_a_cache_that_may_lag_is_not_asked(
     assert newer.json == created.json
     assert cacher.statistics()["revision"] == created.revision
     assert origin.requests["request_progress"] == 0
+
+
+async def test_without_reliable_progress_a_get_compares_its_object(
+    cacher: Cacher, memory_kv: MemoryKV, origin: Troubled
+) -> None:
+    origin.has_reliable_progress = False
+    created = await create(cacher, "a")
+    await cacher.get_list("", ListOptions())
+    await memory_kv.put(b"/registry/others/a", b"{}", expected_mod_revision=0)
+
+    found = await in_time(cacher.get("default/a"))
+
+    assert found.json == created.json
+    assert (origin.requests["get"], origin.requests["request_progress"]) == (0, 0)
 
 
 async def test_without_reliable_progress_a_cache_that_is_in_step_answers_lists(
@@ -457,6 +522,7 @@ async def test_statistics_tell_where_reads_went(cacher: Cacher, origin: Troubled
 
     assert reads(cacher) == {
         "consistent_reads": 2,
+        "compared_reads": 0,
         "waited_reads": 0,
         "fallbacks": 0,
         "revision_checks": 2,

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import Compacted, StorageError, Unavailable
+from aio_apiserver.storage.errors import Compacted, KeyNotFound, StorageError, Unavailable
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
+    NewestRevisions,
     PastChange,
     Preconditions,
     TryUpdate,
@@ -66,6 +67,7 @@ class Troubled:
         self.failure: StorageError | None = None
         self.failing_lists: list[StorageError] = []
         self.has_reliable_progress = True
+        self.compares_objects = True
         self.answers_progress = True
         self.check_door = Door()
         self.list_door = Door()
@@ -153,11 +155,13 @@ class Troubled:
         self._meet("count")
         return await self.store.count()
 
-    async def current_revision(self) -> int:
-        self._meet("current_revision")
-        revision = await self.store.current_revision()
+    async def newest(self, keys: Sequence[str]) -> NewestRevisions:
+        self._meet("newest")
+        newest = await self.store.newest(keys)
+        if self.compares_objects:
+            newest = newest[0], [await self._revision_of(key) for key in keys]
         await self.check_door.pass_through()
-        return revision
+        return newest
 
     async def request_progress(self) -> None:
         self._meet("request_progress")
@@ -176,6 +180,12 @@ class Troubled:
 
     async def close(self) -> None:
         await self.store.close()
+
+    async def _revision_of(self, key: str) -> int:
+        try:
+            return (await self.store.get(key)).revision
+        except KeyNotFound:
+            return 0
 
     def _meet(self, request: str) -> None:
         self.requests[request] += 1

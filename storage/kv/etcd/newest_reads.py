@@ -1,0 +1,103 @@
+"""NewestReads: the newest revision of the store and of some keys in etcd, for reads that a cache then answers.
+
+A linearizable read waits until the member has applied its log up to the present. Beside writes, that takes as long as a
+write. The sole member of a cluster has applied each write before it was acknowledged, so its present state will do. Two
+calls are sent at once, and in any order they show that:
+
+    a serializable read ──┐ the same member, in the same term: since the last linearizable read, it has not restarted
+    a list of members ────┘ it is the sole member, at a moment after the reader has asked
+
+Must hold: the answer is not older than any write that was acknowledged before the call. In doubt, a linearizable read
+answers. So it does for a configuration with several endpoints.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from aetcd import rpc
+
+from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.kv.etcd import failures, messages
+from aio_apiserver.storage.kv.etcd.endpoint import READING_TXN
+from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
+from aio_apiserver.storage.kv.etcd.requests import Requests
+from aio_apiserver.storage.kv.etcd.token import Token
+from aio_apiserver.storage.kv.interface import Newest
+
+_PART = 0.3
+"""The part of the deadline in which the sole member may answer both calls; the linearizable read has the rest."""
+_AGAIN_SECONDS = 10.0
+"""The least time between two attempts to use the sole member: a cluster may have more, or have restarted."""
+
+Standing = tuple[int, int]
+"""A member and a term. A member that restarts has a leader in a later term alone, and refuses reads until then."""
+
+
+class NewestReads:
+    """The reads of one engine. A serializable read of `probe_key` shows the revision when no key is named."""
+
+    def __init__(
+        self, endpoints: Endpoints, requests: Requests, token: Token, clock: Clock, *, probe_key: bytes, deadline: float
+    ) -> None:
+        self._endpoints = endpoints
+        self._requests = requests
+        self._token = token
+        self._clock = clock
+        self._probe_key = probe_key
+        self._deadline = deadline
+        self._sole: Standing | None = None
+        """The member and term of a linearizable read. Whether the member is alone, each answer shows."""
+        self._asks_after = float("-inf") if len(endpoints) == 1 else float("inf")
+        self._counts = Counter(linearizable=0, serializable=0)
+
+    async def newest(self, keys: Sequence[bytes]) -> Newest:
+        """The revisions of the store and of the keys."""
+        named = keys or (self._probe_key,)
+        until = self._clock.monotonic() + self._deadline
+        response = await self._of_sole_member(named, self._sole) if self._sole is not None else None
+        if response is None:
+            response = await self._linearizable(named, until)
+        revisions = map(messages.mod_revision_in, response.responses) if keys else ()
+        return Newest(response.header.revision, list(revisions))
+
+    def statistics(self) -> Mapping[str, int]:
+        return self._counts
+
+    async def _linearizable(self, keys: Sequence[bytes], until: float) -> rpc.TxnResponse:
+        self._counts["linearizable"] += 1
+        seconds = until - self._clock.monotonic()
+        response: rpc.TxnResponse = await self._requests.repeat(
+            READING_TXN, messages.mod_revisions(keys), seconds=seconds
+        )
+        now = self._clock.monotonic()
+        if now >= self._asks_after:
+            self._asks_after = now + _AGAIN_SECONDS
+            self._sole = _standing(response.header)
+        return response
+
+    async def _of_sole_member(self, keys: Sequence[bytes], sole: Standing) -> rpc.TxnResponse | None:
+        """The state of the sole member; None when it may not be the newest."""
+        endpoint = self._endpoints.pick()
+        if endpoint is None:
+            return None
+        request = messages.mod_revisions(keys, serializable=True)
+        timeout, metadata = self._deadline * _PART, self._token.metadata
+        try:
+            response, members = await endpoint.read_with_members(request, timeout=timeout, metadata=metadata)
+        except failures.GRPC_EXCEPTIONS:
+            self._sole = None
+            return None
+        if _standing(response.header) != sole or not _is_sole(response.header.member_id, members):
+            self._sole = None
+            return None
+        self._counts["serializable"] += 1
+        return response
+
+
+def _standing(header: rpc.ResponseHeader) -> Standing:
+    return header.member_id, header.raft_term
+
+
+def _is_sole(member: int, response: rpc.MemberListResponse) -> bool:
+    """Whether the member is the sole one of its cluster, by its own list."""
+    return response.header.member_id == member and [one.ID for one in response.members] == [member]
