@@ -24,6 +24,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "registry.managed_fields": managed_fields.managed_fields,
     "server.start": server.start,
     "server.requests": server.requests,
+    "server.renewals": server.renewals,
     "server.formats": server.formats,
     "server.pages": server.pages,
     "server.watch": server.watch,

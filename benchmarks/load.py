@@ -25,13 +25,21 @@ _NOT_YET = frozenset((b"404", b"429"))
 _PAUSE = 0.02
 
 
-def request(method: str, path: str, body: bytes = b"", *, accept: str = "*/*", encoding: str = "") -> bytes:
+def request(
+    method: str,
+    path: str,
+    body: bytes = b"",
+    *,
+    accept: str = "*/*",
+    encoding: str = "",
+    content_type: str = "application/json",
+) -> bytes:
     """The bytes of a request."""
     lines = (
         f"{method} {path} HTTP/1.1",
         "Host: localhost",
         f"Authorization: Bearer {TOKEN}",
-        "Content-Type: application/json",
+        f"Content-Type: {content_type}",
         f"Accept: {accept}",
         *([f"Accept-Encoding: {encoding}"] if encoding else []),
         f"Content-Length: {len(body)}",

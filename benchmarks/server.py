@@ -1,6 +1,7 @@
 """Server: the figures of the server beside a bare application on the same stack."""
 
 import compileall
+import itertools
 import statistics
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager
@@ -39,6 +40,7 @@ _LIST_SECONDS = 2.0
 _ROUNDS, _FEW = 7, 3
 _AT_ONCE, _LISTS_AT_ONCE = 32, 4
 _PAGE = 500
+_LEASES = 1_000
 
 
 async def start() -> Sequence[Figure]:
@@ -123,6 +125,27 @@ async def requests() -> Sequence[Figure]:
                 "server: resident memory after these", pair.server.resident_megabytes(), MEGABYTES, target=at_most(500)
             ),
         ]
+
+
+async def renewals() -> Sequence[Figure]:
+    """Renewals of leases, as all kubelets send them."""
+    leases = [f"/apis/coordination.k8s.io/v1/namespaces/default/leases/node-{number}" for number in range(_LEASES)]
+    numbers = itertools.count()
+
+    def renewal() -> bytes:
+        number = next(numbers)
+        body = b'{"spec":{"renewTime":"2026-01-01T00:00:00.%06dZ"}}' % (number % 1_000_000)
+        return load.request("PATCH", leases[number % _LEASES], body, content_type="application/merge-patch+json")
+
+    with ExitStack() as stack:
+        server = stack.enter_context(processes.server(stack.enter_context(engines.directory())))
+        creations = [
+            load.request("POST", path.rpartition("/")[0], orjson.dumps({"metadata": {"name": path.rpartition("/")[2]}}))
+            for path in leases
+        ]
+        await load.send_all(server, creations, at_once=_AT_ONCE)
+        renewed = await load.sample(server, renewal, at_once=_AT_ONCE, seconds=_LIST_SECONDS)
+    return [Figure("server: renewal of a lease, CPU time", 1e6 * renewed.cpu, MICROSECONDS)]
 
 
 async def formats() -> Sequence[Figure]:
