@@ -41,10 +41,6 @@ class Index:
             self._sorted_by_value[value] = sorted(self._keys_by_value[value])
         return self._sorted_by_value[value]
 
-    def count(self, value: str) -> int:
-        """How many objects had this value when the index last read them."""
-        return len(self._keys_by_value.get(value, ()))
-
     def look_at(self, count: int, objects: Mapping[str, StoredObject]) -> None:
         """Read up to `count` of the changed objects. Raises Corrupt."""
         changed = self.changed
