@@ -30,8 +30,8 @@ logger = logging.getLogger(__name__)
 
 PAGE = 1_000
 """The objects in the first page of a list. The size of the next pages depends on the size of these objects."""
-_MOST = 20_000
-_PAGE_BYTES = 8 * 1024 * 1024
+_MOST = 50_000
+_PAGE_BYTES = 32 * 1024 * 1024
 """The size of a page after the first one. Stores count the rest of the range for each page, so that small pages would
 take quadratic time; large ones would hold all their values twice.
 """
