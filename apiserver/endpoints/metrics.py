@@ -1,9 +1,10 @@
 """Metrics: /metrics and /metrics/slis, for Prometheus.
 
 Must hold: as in kube-apiserver, the format does not depend on the Accept header, every method is answered, and DELETE
-resets the metrics. prometheus_client is imported at the first request. Each of several workers answers for all.
+resets the metrics. Each of several workers answers for all. The first request imports prometheus_client in a thread.
 """
 
+import asyncio
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -79,7 +80,13 @@ def responses_to_others(monitoring: Monitoring) -> Mapping[str, Respond]:
 
 
 def _handler(page: _Page, ask_others: AskOthers | None) -> Handler:
+    is_loaded = not page.is_main
+
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        nonlocal is_loaded
+        if not is_loaded:
+            await asyncio.to_thread(getattr, process, "text")  # the import would hold the event loop
+            is_loaded = True
         if request.method == hdrs.METH_DELETE:
             _reset(page.families())
             if ask_others is not None:
