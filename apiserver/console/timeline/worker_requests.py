@@ -42,7 +42,7 @@ class WorkerRequests:
         parts = [own]
         if self._ask_others is not None:
             question = f"{_QUESTION}\t{'-' if positions is None else positions}"
-            parts += map(orjson.loads, await self._ask_others(question))
+            parts += filter(None, map(_answered, await self._ask_others(question)))
         reached = {**_parsed(positions or ""), **{part["process"]: part["position"] for part in parts}}
         requests = sorted((one for part in parts for one in part["requests"]), key=lambda one: one["at"])
         return ReadRequests(requests[-MOST:], _text(reached))
@@ -61,6 +61,15 @@ class WorkerRequests:
         since = position if positions == "-" else _parsed(positions).get(process, 0)
         requests = [{**one, "process": process} for one in self._trace.after(since)]
         return {"process": process, "position": position, "requests": requests}
+
+
+def _answered(answer: bytes) -> dict[str, Any] | None:
+    """What another worker has answered; None when the worker has ended in the middle."""
+    try:
+        part: dict[str, Any] = orjson.loads(answer)
+    except ValueError:
+        return None
+    return part
 
 
 def checked(positions: str) -> str:

@@ -1,5 +1,6 @@
 """The timeline: what it records, what it leaves out, who may read it."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +11,11 @@ from aio_apiserver.apiserver import app
 from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.timeline import differences, hidden_values
 from aio_apiserver.apiserver.console.timeline.object_changes import object_change
-from aio_apiserver.apiserver.console.timeline.request_trace import MOST
+from aio_apiserver.apiserver.console.timeline.request_trace import MOST, RequestTrace
+from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
 from aio_apiserver.apiserver.filters.authentication import with_unsecured_user
 from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.testing import Refused, Review, Server
 from tests.apiserver.testing.test_snapshots import version_of, watching
@@ -220,6 +223,17 @@ def test_without_the_console_no_filter_and_no_admission_plugin_records(server: S
             filters = app.chain(parts, with_unsecured_user)
             assert sum("console" in one.__module__ for one in filters) == expected
             assert parts.upkeep._given.config.traces_admission == bool(expected)
+
+
+async def test_the_answer_of_a_worker_that_ends_in_the_middle_is_left_out() -> None:
+    async def ask_others(question: str) -> list[bytes]:
+        assert question == "timeline\t7:1"
+        return [b'{"process":7,"posi', b'{"process":8,"position":3,"requests":[{"at":1.0}]}']
+
+    read = await WorkerRequests(RequestTrace(ManualClock(), "X-Console"), ask_others).after("7:1")
+
+    assert [one["at"] for one in read.requests] == [1.0]
+    assert read.positions == f"7:1,{os.getpid()}:0,8:3"
 
 
 def test_the_record_is_bounded(server: Server) -> None:
