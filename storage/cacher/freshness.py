@@ -24,9 +24,9 @@ from aio_apiserver.storage.cacher.revision_check import RevisionCheck
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import FutureRevision
-from aio_apiserver.storage.hydration import hydrate
 from aio_apiserver.storage.interface import ListOptions, ListResult, Origin
 from aio_apiserver.storage.selection import SelectionPredicate
+from aio_apiserver.storage.store.hydration import hydrate
 from aio_apiserver.storage.stored_object import StoredObject
 
 PATIENCE_SECONDS = 3.0

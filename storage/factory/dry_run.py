@@ -10,7 +10,7 @@ exception: it accepts a resourceVersion on create, because clients try copies of
 from collections.abc import Awaitable
 from typing import Unpack
 
-from aio_apiserver.storage import codec, preconditions, versioner
+from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound
 from aio_apiserver.storage.interface import (
     DeleteCall,
@@ -22,6 +22,7 @@ from aio_apiserver.storage.interface import (
     WatchSink,
     accept,
 )
+from aio_apiserver.storage.store import preconditions
 from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
 
 _READER = ObjectReader(codec.decode, lambda _obj: {})

@@ -15,7 +15,6 @@ from typing import Any
 from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
-from aio_apiserver.storage.hydration import hydrate
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
@@ -33,6 +32,7 @@ from aio_apiserver.storage.interface import (
 from aio_apiserver.storage.kv.interface import KV, ComparesKeys
 from aio_apiserver.storage.store import past_changes
 from aio_apiserver.storage.store.changes import Changes, KeyChange
+from aio_apiserver.storage.store.hydration import hydrate
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.listing import Listing
 from aio_apiserver.storage.store.records import Records

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from aio_apiserver.storage import codec, preconditions, versioner
+from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import Record, WriteResult
+from aio_apiserver.storage.store import preconditions
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.writes import ObjectWriter, existing, fetch, revision_of

@@ -8,10 +8,11 @@ stored form is stale. An exception of the update function reaches the caller unc
 
 from msgspec import Struct
 
-from aio_apiserver.storage import codec, preconditions, tracing, versioner
+from aio_apiserver.storage import codec, tracing, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
+from aio_apiserver.storage.store import preconditions
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.own_writes import OwnWrite
