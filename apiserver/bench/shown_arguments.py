@@ -14,15 +14,15 @@ _C = TypeVar("_C", bound=type)
 def shows_arguments(owner: _C) -> _C:
     """Put the fields of `**arguments: Unpack[Fields]` into the signatures of a class's methods."""
     for function in vars(owner).values():
-        if inspect.isfunction(function):
+        if inspect.isfunction(function) and function.__code__.co_flags & inspect.CO_VARKEYWORDS:
             _show(function)
     return owner
 
 
 def _show(function: Callable[..., Any]) -> None:
     signature = inspect.signature(function)
-    last = next(reversed([*signature.parameters.values()]), None)
-    if last is not None and last.kind is Parameter.VAR_KEYWORD and get_args(last.annotation):
+    last = [*signature.parameters.values()][-1]
+    if get_args(last.annotation):
         named = [one for one in signature.parameters.values() if one is not last]
         function.__dict__["__signature__"] = signature.replace(parameters=[*named, *_fields(last.annotation)])
 

@@ -28,24 +28,14 @@ from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
 from aio_apiserver.registry.plugins.admission import default_toleration_seconds, pod_security
-from aio_apiserver.registry.plugins.admission.always import AlwaysAdmit, AlwaysDeny
-from aio_apiserver.registry.plugins.admission.always_pull_images import AlwaysPullImages
 from aio_apiserver.registry.plugins.admission.certificate_approval import CertificateApproval
 from aio_apiserver.registry.plugins.admission.certificate_signing import CertificateSigning
 from aio_apiserver.registry.plugins.admission.certificate_subject_restriction import CertificateSubjectRestriction
 from aio_apiserver.registry.plugins.admission.default_ingress_class import DefaultIngressClass
 from aio_apiserver.registry.plugins.admission.default_storage_class import DefaultStorageClass
-from aio_apiserver.registry.plugins.admission.deny_service_external_ips import DenyServiceExternalIPs
-from aio_apiserver.registry.plugins.admission.extended_resource_toleration import ExtendedResourceToleration
-from aio_apiserver.registry.plugins.admission.limit_pod_hard_anti_affinity_topology import (
-    LimitPodHardAntiAffinityTopology,
-)
 from aio_apiserver.registry.plugins.admission.limit_ranger import LimitRanger
-from aio_apiserver.registry.plugins.admission.namespace_auto_provision import NamespaceAutoProvision
-from aio_apiserver.registry.plugins.admission.namespace_exists import NamespaceExists
 from aio_apiserver.registry.plugins.admission.namespace_lifecycle import NamespaceLifecycle
 from aio_apiserver.registry.plugins.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
-from aio_apiserver.registry.plugins.admission.node_restriction import NodeRestriction
 from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods
 from aio_apiserver.registry.plugins.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from aio_apiserver.registry.plugins.admission.pod_resize_validator import PodResizeValidator
@@ -63,8 +53,16 @@ from aio_apiserver.storage.interface import Reader
 if TYPE_CHECKING:
     from aio_apiserver.registry.generic.admission import traced_calls
     from aio_apiserver.registry.plugins.admission import (
+        always,
+        always_pull_images,
+        deny_service_external_ips,
         event_rate_limit,
+        extended_resource_toleration,
         image_policy_webhook,
+        limit_pod_hard_anti_affinity_topology,
+        namespace_auto_provision,
+        namespace_exists,
+        node_restriction,
         owner_references_permission_enforcement,
         pod_node_selector,
         pod_toleration_restriction,
@@ -73,8 +71,18 @@ if TYPE_CHECKING:
     )
 else:
     traced_calls = Deferred("aio_apiserver.registry.generic.admission.traced_calls")
+    always = Deferred("aio_apiserver.registry.plugins.admission.always")
+    always_pull_images = Deferred("aio_apiserver.registry.plugins.admission.always_pull_images")
+    deny_service_external_ips = Deferred("aio_apiserver.registry.plugins.admission.deny_service_external_ips")
     event_rate_limit = Deferred("aio_apiserver.registry.plugins.admission.event_rate_limit")
+    extended_resource_toleration = Deferred("aio_apiserver.registry.plugins.admission.extended_resource_toleration")
     image_policy_webhook = Deferred("aio_apiserver.registry.plugins.admission.image_policy_webhook")
+    limit_pod_hard_anti_affinity_topology = Deferred(
+        "aio_apiserver.registry.plugins.admission.limit_pod_hard_anti_affinity_topology"
+    )
+    namespace_auto_provision = Deferred("aio_apiserver.registry.plugins.admission.namespace_auto_provision")
+    namespace_exists = Deferred("aio_apiserver.registry.plugins.admission.namespace_exists")
+    node_restriction = Deferred("aio_apiserver.registry.plugins.admission.node_restriction")
     owner_references_permission_enforcement = Deferred(
         "aio_apiserver.registry.plugins.admission.owner_references_permission_enforcement"
     )
@@ -111,16 +119,24 @@ class Row(Struct, frozen=True):
 
 
 PLUGINS: tuple[Row, ...] = (
-    Row("AlwaysAdmit", lambda _given: AlwaysAdmit(), is_default=False),
-    Row("NamespaceAutoProvision", NamespaceAutoProvision, is_default=False),
+    Row("AlwaysAdmit", lambda _given: always.AlwaysAdmit(), is_default=False),
+    Row(
+        "NamespaceAutoProvision", lambda given: namespace_auto_provision.NamespaceAutoProvision(given), is_default=False
+    ),
     Row("NamespaceLifecycle", lambda given: NamespaceLifecycle(given.storage_for(resource_of(NAMESPACES)))),
-    Row("NamespaceExists", lambda given: NamespaceExists(_storage(given, NAMESPACES)), is_default=False),
-    Row("LimitPodHardAntiAffinityTopology", lambda _given: LimitPodHardAntiAffinityTopology(), is_default=False),
+    Row(
+        "NamespaceExists", lambda given: namespace_exists.NamespaceExists(_storage(given, NAMESPACES)), is_default=False
+    ),
+    Row(
+        "LimitPodHardAntiAffinityTopology",
+        lambda _given: limit_pod_hard_anti_affinity_topology.LimitPodHardAntiAffinityTopology(),
+        is_default=False,
+    ),
     Row("LimitRanger", lambda given: LimitRanger(_storage(given, LIMITRANGES))),
     Row("ServiceAccount", lambda given: ServiceAccount(_storage(given, SERVICEACCOUNTS), given.clock)),
-    Row("NodeRestriction", NodeRestriction, is_default=False),
+    Row("NodeRestriction", lambda given: node_restriction.NodeRestriction(given), is_default=False),
     Row("TaintNodesByCondition", lambda _given: TaintNodesByCondition()),
-    Row("AlwaysPullImages", lambda _given: AlwaysPullImages(), is_default=False),
+    Row("AlwaysPullImages", lambda _given: always_pull_images.AlwaysPullImages(), is_default=False),
     Row("ImagePolicyWebhook", lambda given: image_policy_webhook.make(given), is_default=False),
     Row("PodSecurity", pod_security.make),
     Row("PodNodeSelector", lambda given: pod_node_selector.make(given), is_default=False),
@@ -128,7 +144,11 @@ PLUGINS: tuple[Row, ...] = (
     Row("DefaultTolerationSeconds", default_toleration_seconds.make),
     Row("PodTolerationRestriction", lambda given: pod_toleration_restriction.make(given), is_default=False),
     Row("EventRateLimit", lambda given: event_rate_limit.make(given), is_default=False),
-    Row("ExtendedResourceToleration", lambda _given: ExtendedResourceToleration(), is_default=False),
+    Row(
+        "ExtendedResourceToleration",
+        lambda _given: extended_resource_toleration.ExtendedResourceToleration(),
+        is_default=False,
+    ),
     Row("DefaultStorageClass", lambda given: DefaultStorageClass(given.storage_for(resource_of(STORAGECLASSES)))),
     Row("StorageObjectInUseProtection", lambda _given: StorageObjectInUseProtection()),
     Row("PodGroupProtection", during=Lifetime(since=(1, 36))),
@@ -147,7 +167,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("ClusterTrustBundleAttest"),
     Row("CertificateSubjectRestriction", lambda _given: CertificateSubjectRestriction()),
     Row("DefaultIngressClass", lambda given: DefaultIngressClass(given.storage_for(resource_of(INGRESSCLASSES)))),
-    Row("DenyServiceExternalIPs", lambda _given: DenyServiceExternalIPs(), is_default=False),
+    Row("DenyServiceExternalIPs", lambda _given: deny_service_external_ips.DenyServiceExternalIPs(), is_default=False),
     Row(
         "PodTopologyLabels",
         lambda given: PodTopologyLabels(_storage(given, NODES)),
@@ -171,7 +191,7 @@ PLUGINS: tuple[Row, ...] = (
     Row("ValidatingAdmissionPolicy", policies.validating),
     Row("ValidatingAdmissionWebhook", ValidatingAdmissionWebhook),
     Row("ResourceQuota", lambda given: resource_quota.make(given)),
-    Row("AlwaysDeny", lambda _given: AlwaysDeny(), is_default=False),
+    Row("AlwaysDeny", lambda _given: always.AlwaysDeny(), is_default=False),
 )
 
 NAMES = tuple(row.name for row in PLUGINS)

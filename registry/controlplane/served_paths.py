@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.rest import RESTStorage
 from aio_apiserver.registry.generic.served import Served, served_of
 from aio_apiserver.registry.groups.apiextensions import versions
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
-from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.clock import Clock
 

@@ -22,7 +22,7 @@ from aio_apiserver.registry.groups.apiextensions.cleanup import Cleanup
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
-from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.groups.apiextensions.status_decisions import Decide
 from aio_apiserver.storage.errors import KeyNotFound, StorageError

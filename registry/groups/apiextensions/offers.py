@@ -1,4 +1,4 @@
-"""Offers: the REST storage that a definition makes the server serve, for each version and path.
+"""Offers: makes the Offer of a CustomResourceDefinition: its REST storage, for each version and path.
 
 Each version has its own Store, whose hub objects are in that version. Rules and defaults see objects in the version of
 the client. All Stores share the values in the storage version.
@@ -25,6 +25,7 @@ from aio_apiserver.registry.groups.apiextensions import columns, error_rows, for
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
+from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleMetrics, RuleRecorder
 from aio_apiserver.registry.groups.apiextensions.scale import CustomScaleREST
 from aio_apiserver.registry.groups.apiextensions.strategy import CustomStatusStrategy, CustomStrategy
@@ -38,21 +39,6 @@ from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.stored_object import Object
 
 _TERMINATING = "create not allowed while custom resource definition is terminating"
-
-
-class Offer(Struct, frozen=True):
-    """`versions` are the served versions, the preferred one first. Discovery shows an offer when its definition is
-    established.
-    """
-
-    definition: Definition
-    versions: Mapping[str, Mapping[str, RESTStorage]]
-    stores: Mapping[str, Store]
-    """The Stores by version, including the storage version."""
-
-    @property
-    def is_told(self) -> bool:
-        return self.definition.is_established
 
 
 class _NothingNew(Struct, frozen=True):

@@ -6,18 +6,25 @@ running requests. Every opened storage is closed.
 
 import logging
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook
-from aio_apiserver.registry.groups.apiextensions import offers, versioned_storage
+from aio_apiserver.registry.groups.apiextensions import versioned_storage
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, SchemaSource
-from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.tasks import Tasks
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.groups.apiextensions import offers
+else:
+    offers = Deferred("aio_apiserver.registry.groups.apiextensions.offers")
 
 logger = logging.getLogger(__name__)
 

@@ -10,20 +10,29 @@ import json
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP, DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.custom_types import structural_nodes
 from aio_apiserver.registry.machinery.schema import depth, field_paths, strict
 from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded
 from aio_apiserver.registry.machinery.schema.model import Schema, SchemaNode
-from aio_apiserver.registry.machinery.schema.structural import defaulting, embedded, lists, pruning, rules
 from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
 from aio_apiserver.registry.machinery.schema.validation import combinations
 from aio_apiserver.registry.machinery.schema.validation.values import Plans
+
+if TYPE_CHECKING:
+    from aio_apiserver.registry.machinery.schema.structural import defaulting, embedded, lists, pruning, rules
+else:
+    defaulting = Deferred("aio_apiserver.registry.machinery.schema.structural.defaulting")
+    embedded = Deferred("aio_apiserver.registry.machinery.schema.structural.embedded")
+    lists = Deferred("aio_apiserver.registry.machinery.schema.structural.lists")
+    pruning = Deferred("aio_apiserver.registry.machinery.schema.structural.pruning")
+    rules = Deferred("aio_apiserver.registry.machinery.schema.structural.rules")
 
 _MANY = 500
 _INT64 = range(-(2**63), 2**63)

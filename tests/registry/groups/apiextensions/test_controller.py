@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
-from aio_apiserver.registry.groups.apiextensions.offers import Offer
+from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.storage.clock import Clock, ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
