@@ -26,14 +26,24 @@ def ordinal(pod: Object) -> int:
     return int(match[2]) if match else -1
 
 
+def parent(pod: str) -> str:
+    """The name of the set that a pod's name belongs to; empty without one."""
+    match = _NUMBERED.fullmatch(pod)
+    return match[1] if match else ""
+
+
 def is_member(owner: Object, pod: Object) -> bool:
     """Whether the name of a pod belongs to a set."""
-    match = _NUMBERED.fullmatch(pod["metadata"]["name"])
-    return match is not None and match[1] == owner["metadata"]["name"]
+    return bool(parent(pod["metadata"]["name"]) == owner["metadata"]["name"])
 
 
 def first(owner: Object) -> int:
     return int(objects.get(owner, "spec.ordinals.start", 0))
+
+
+def ordinals(owner: Object) -> range:
+    """The ordinals of the wanted pods."""
+    return range(first(owner), first(owner) + replicas(owner))
 
 
 def is_parallel(owner: Object) -> bool:
@@ -50,7 +60,8 @@ def claims(owner: Object, number: int) -> dict[str, Object]:
     for template in owner["spec"].get("volumeClaimTemplates") or ():
         name = template["metadata"]["name"]
         labels = {**(template["metadata"].get("labels") or {}), **(owner["spec"]["selector"].get("matchLabels") or {})}
-        metadata = {"name": f"{name}-{owner['metadata']['name']}-{number}", "labels": labels}
+        namespace, claim = owner["metadata"]["namespace"], f"{name}-{owner['metadata']['name']}-{number}"
+        metadata = {"name": claim, "namespace": namespace, "labels": labels}
         if annotations := template["metadata"].get("annotations"):
             metadata["annotations"] = dict(annotations)
         made[name] = {"metadata": metadata, "spec": template["spec"]}
@@ -98,11 +109,16 @@ class StatefulSetSituation(Struct, frozen=True):
 
     @property
     def numbers(self) -> range:
-        return range(first(self.owner), first(self.owner) + replicas(self.owner))
+        return ordinals(self.owner)
 
     @property
     def by_number(self) -> Mapping[int, Object]:
         return {ordinal(pod): pod for pod in self.pods}
+
+    @property
+    def condemned(self) -> Sequence[Object]:
+        """The pods to scale away, the last one first."""
+        return sorted((pod for pod in self.pods if ordinal(pod) not in self.numbers), key=ordinal, reverse=True)
 
     @property
     def partition(self) -> int:
@@ -125,7 +141,7 @@ class StatefulSetSituation(Struct, frozen=True):
                 continue
             if ordered:
                 return plan
-        condemned = sorted((pod for pod in self.pods if ordinal(pod) not in self.numbers), key=ordinal, reverse=True)
+        condemned = self.condemned
         if condemned and ordered:
             if not pods.is_ending(condemned[0]):
                 plan.delete.append(condemned[0])
@@ -134,6 +150,18 @@ class StatefulSetSituation(Struct, frozen=True):
         if not plan.make and not plan.delete:
             plan.delete += self._outdated()
         return plan
+
+    def reached(self) -> list[Object]:
+        """The pods whose claims are looked after now. With OrderedReady, none after one that is not available."""
+        there, ordered, found = self.by_number, not is_parallel(self.owner), list[Object]()
+        for number in self.numbers:
+            pod = there.get(number)
+            is_available = self.is_available(pod)
+            if pod is not None and (is_available or pods.phase(pod) == "Pending" or not ordered):
+                found.append(pod)
+            if ordered and not is_available:
+                return found
+        return [*found, *self.condemned]
 
     def _revision_for(self, number: int) -> str:
         """The revision for a missing pod: the current one below the partition and before the update has reached it."""
