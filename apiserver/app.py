@@ -96,7 +96,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     compact: Callable[[], Awaitable[int]]
     """Compacts the stores to their present revision, and returns it."""
     tracer: "Tracer | None" = None
-    """None for a server that neither exports nor logs traces."""
+    """None for a server that neither exports nor logs traces, and records no audit events."""
     auditor: Auditor | None = None
     """None without an audit policy."""
     bench: "Bench | None" = None
@@ -166,6 +166,7 @@ def routes(parts: Parts) -> Routes:
 def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
     """The filters, outermost first."""
     settings, auditor, patience = parts.settings, parts.auditor, parts.clock.patience
+    authorizer = parts.access.authorizer
     is_constrained = settings.minor.is_open("ConstrainedImpersonation")
     return [
         request_info.with_request_info,
@@ -184,7 +185,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         partial(
             impersonation.with_impersonation,
             impersonator=Impersonator(
-                parts.access.authorizer,
+                authorizer,
                 is_constrained=is_constrained,
                 fails_nameless=settings.minor.version < (1, 35),
             ),
@@ -197,7 +198,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *_span(parts, "authorization"),
         partial(
             authorization.with_authorization,
-            authorizer=parts.access.authorizer,
+            authorizer=authorizer if parts.tracer is None else tracing.TimedAuthorizer(authorizer),
             metrics=parts.monitoring.access,
             clock=patience,
         ),
@@ -235,9 +236,11 @@ def _flow_control(parts: Parts) -> list[Filter]:
 
 
 def _first_span(parts: Parts, name: str) -> Sequence[Filter]:
-    """The beginning of the trace of each request, where traces are exported."""
+    """The beginning of the trace of each request, where traces are exported or audit events tell its durations."""
     tracer = parts.tracer
-    return [] if tracer is None or not tracer.exports else [partial(tracing.with_first_span, name=name, tracer=tracer)]
+    if tracer is None or not (tracer.exports or parts.auditor is not None):
+        return []
+    return [partial(tracing.with_first_span, name=name, tracer=tracer)]
 
 
 def _span(parts: Parts, name: str) -> Sequence[Filter]:

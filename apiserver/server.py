@@ -341,9 +341,10 @@ def _open_parts(
 
 
 def _open_tracer(settings: Settings, clock: Clock, stack: AsyncExitStack) -> "Tracer | None":
-    """Traces that are exported, or logged when they are slow; None for most servers."""
+    """Traces that are exported, logged when they are slow, or told in audit events; None for most servers."""
     verbosity = max(settings.v, logs.ModuleLevels(settings.vmodule).of(logs.TRACE_MODULE))
-    if settings.tracing_config_file is None and verbosity < logs.TRACE_VERBOSITY:
+    is_logged, is_audited = verbosity >= logs.TRACE_VERBOSITY, settings.audit_policy_file is not None
+    if settings.tracing_config_file is None and not is_logged and not is_audited:
         return None
     return tracing_assembly.open_tracing(settings, clock, stack, verbosity=verbosity)
 

@@ -2,7 +2,8 @@
 
 The span of the running task is in a context variable, since all layers add to it. A filter begins the first span.
 Without tracing, `current()` is UNTRACED, whose `step` is a C function without effect. So code of every request may add
-steps, while spans begin in wrappers that a traced server has.
+steps, while spans begin in wrappers that a traced server has. The trace of a request also adds up its seconds in each
+layer, for audit events.
 
 Must hold: nothing here fails or waits. A span that has ended takes no more steps and spans, so that background tasks do
 not grow it.
@@ -15,7 +16,7 @@ from enum import Enum
 from random import Random
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from aio_apiserver.storage.clock import Clock
 
@@ -25,6 +26,7 @@ NO_ATTRIBUTES: Attributes = MappingProxyType({})
 LONG_SECONDS = 0.5
 """The duration from which most operations of kube-apiserver are logged as slow."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_NO_LAYERS: Mapping["TraceLayer", float] = MappingProxyType({})
 _MOST_ITEMS = 128
 """Steps and spans in one span, as the limit on events in OpenTelemetry."""
 _random = Random()  # noqa: S311 - ids are not secrets
@@ -36,6 +38,30 @@ class SpanKind(Enum):
     INTERNAL = "internal"
     SERVER = "server"
     CLIENT = "client"
+
+
+class TraceLayer(Enum):
+    """A layer of a request whose duration belongs into audit events, with its name there."""
+
+    AUTHENTICATION = "authentication"
+    AUTHORIZATION = "authorization"
+    QUEUE = "apf-queue-wait"
+    MUTATING = "mutating-webhook"
+    VALIDATING = "validating-webhook"
+    STORE = "etcd"
+
+
+class LayerSeconds:
+    """The seconds of one request in each layer. Validating webhooks run at the same time: the longest call counts."""
+
+    __slots__ = ("by_layer",)
+
+    def __init__(self) -> None:
+        self.by_layer: dict[TraceLayer, float] = {}
+
+    def add(self, layer: TraceLayer, seconds: float) -> None:
+        known = self.by_layer.get(layer, 0.0)
+        self.by_layer[layer] = max(known, seconds) if layer is TraceLayer.VALIDATING else known + seconds
 
 
 class SpanStep(Struct, frozen=True):
@@ -60,6 +86,7 @@ class TraceFacts(Struct, frozen=True, kw_only=True):
     is_sampled: bool = False
     state: str = ""
     baggage: str = ""
+    layers: LayerSeconds = field(default_factory=LayerSeconds)
 
 
 class Untraced:
@@ -67,7 +94,9 @@ class Untraced:
 
     def __init__(self) -> None:
         self.step: Callable[..., object] = "".format
+        self.took: Callable[[TraceLayer, float], object] = "".format
         self.headers = _NO_HEADERS
+        self.layers = _NO_LAYERS
         self.has_ended = True
 
 
@@ -79,6 +108,7 @@ class TraceSpan:
 
     threshold: the seconds from which it is logged as slow; None for one that is exported alone. parent: the id of the
     span around it, which may be in another process; 0 for the first. links: spans of other traces that have caused it.
+    layer: the layer to which its seconds are added at its end.
     """
 
     def __init__(
@@ -93,6 +123,7 @@ class TraceSpan:
         is_topmost: bool = True,
         links: tuple[tuple[int, int], ...] = (),
         began: float | None = None,
+        layer: TraceLayer | None = None,
     ) -> None:
         self.trace = trace
         self.name = name
@@ -102,6 +133,7 @@ class TraceSpan:
         self.parent = parent
         self.is_topmost = is_topmost
         self.links = links
+        self.layer = layer
         self.number = _random.getrandbits(64) if trace.number else 0
         self.began = trace.clock.monotonic() if began is None else began
         self.ended = 0.0
@@ -118,7 +150,13 @@ class TraceSpan:
         self._keep(SpanStep(name, self.trace.clock.monotonic(), attributes))
 
     def child(
-        self, name: str, attributes: Attributes, *, threshold: float | None = None, kind: SpanKind = SpanKind.INTERNAL
+        self,
+        name: str,
+        attributes: Attributes,
+        *,
+        threshold: float | None = None,
+        kind: SpanKind = SpanKind.INTERNAL,
+        layer: TraceLayer | None = None,
     ) -> "TraceSpan":
         """An operation inside of this one."""
         made = TraceSpan(
@@ -129,6 +167,7 @@ class TraceSpan:
             threshold=threshold,
             parent=self.number,
             is_topmost=self.threshold is None,
+            layer=layer,
         )
         self._keep(made)
         return made
@@ -136,7 +175,18 @@ class TraceSpan:
     def end(self) -> None:
         if not self.has_ended:
             self.ended, self.has_ended = self.trace.clock.monotonic(), True
+            if self.layer is not None:
+                self.took(self.layer, self.seconds)
             self.trace.on_end(self)
+
+    def took(self, layer: TraceLayer, seconds: float) -> None:
+        """Add to the seconds of the request in a layer."""
+        self.trace.layers.add(layer, seconds)
+
+    @property
+    def layers(self) -> Mapping[TraceLayer, float]:
+        """The seconds of the request in each layer, so far."""
+        return self.trace.layers.by_layer
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -176,14 +226,30 @@ def spanned(
     *,
     threshold: float | None = LONG_SECONDS,
     kind: SpanKind = SpanKind.INTERNAL,
+    layer: TraceLayer | None = None,
 ) -> Iterator[TraceSpan | Untraced]:
     """Make a span inside of the current one, if there is one."""
     around = current()
     if isinstance(around, Untraced) or around.has_ended:
         yield UNTRACED
         return
-    with within(around.child(name, attributes, threshold=threshold, kind=kind)) as span:
+    with within(around.child(name, attributes, threshold=threshold, kind=kind, layer=layer)) as span:
         yield span
+
+
+@contextmanager
+def timed(layer: TraceLayer) -> Iterator[None]:
+    """Add the block's seconds to a layer of the current request, without a span."""
+    around = current()
+    if isinstance(around, Untraced) or around.has_ended:
+        yield
+        return
+    clock = around.trace.clock
+    began = clock.monotonic()
+    try:
+        yield
+    finally:
+        around.took(layer, clock.monotonic() - began)
 
 
 def new_number() -> int:

@@ -23,7 +23,9 @@ from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tracing import TraceLayer
 
 OnRefused = Callable[[RequestContext], None]
 MakeTicket = Callable[[Lane, Work, float, RequestContext], Ticket]
@@ -135,7 +137,9 @@ class FairnessFilter:
         try:
             return await self._fairness.wait(ticket, context.received + min(seconds, _LONGEST_WAIT))
         finally:
-            waiting.change(-1, self._clock.monotonic())
+            now = self._clock.monotonic()
+            waiting.change(-1, now)
+            tracing.current().took(TraceLayer.QUEUE, now - ticket.arrived)
 
 
 def _once(act: Callable[[], None]) -> Callable[[], None]:

@@ -2,7 +2,7 @@
 
 The span `authentication` is the first. The span of the request follows it, when the user is known. Privileged users
 continue their own trace, since its header decides whether spans are kept. Then each filter has a span around those
-behind it. A server without traces has none of these filters.
+behind it. A server with neither traces nor audit events has none of these filters.
 """
 
 from aiohttp import web
@@ -12,9 +12,10 @@ from aio_apiserver.apiserver.tracing.tracers import Tracer
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision
 from aio_apiserver.registry.generic.access.users import MASTERS
 from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import SpanKind, TraceSpan
+from aio_apiserver.storage.tracing import SpanKind, TraceLayer, TraceSpan
 
 _PRIVILEGED = frozenset({MASTERS, "system:monitoring"})
 _SERVER_ERRORS = 500
@@ -45,7 +46,10 @@ def with_request_span(handler: Handler, *, tracer: Tracer) -> Handler:
     """Begin the span of the request."""
 
     async def traced(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        around = tracing.current()
         with tracing.within(_span_of(request, context, tracer)) as span:
+            if isinstance(around, TraceSpan):
+                span.took(TraceLayer.AUTHENTICATION, span.trace.clock.monotonic() - around.began)
             try:
                 response = await handler(request, context)
             except StatusError as failure:
@@ -57,6 +61,18 @@ def with_request_span(handler: Handler, *, tracer: Tracer) -> Handler:
             return response
 
     return traced
+
+
+class TimedAuthorizer:
+    """An authorizer whose decisions count as the time of their request in authorization."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+        self.rules_for = authorizer.rules_for
+
+    async def authorize(self, attributes: Attributes) -> Decision:
+        with tracing.timed(TraceLayer.AUTHORIZATION):
+            return await self._authorizer.authorize(attributes)
 
 
 def _span_of(request: web.BaseRequest, context: RequestContext, tracer: Tracer) -> TraceSpan:

@@ -1,4 +1,5 @@
-"""assembly: the tracer of a server, from its flags: it exports traces, or logs slow ones, or does both."""
+"""assembly: the tracer of a server, from its flags: it exports traces, logs slow ones, or measures
+for audit events."""
 
 import importlib.util
 import platform

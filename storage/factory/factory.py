@@ -284,8 +284,9 @@ class StorageFactory:
         named = (resource.group, resource.resource)
         backend = self._backend(servers_overrides.servers_of(self._config.overrides, *named))
         is_cached = self._config.watch_cache and resource.is_cached and named not in self._config.uncached
+        make_origin, make_cacher, see = _traced() if self._is_traced else _untraced()
         store = KVStore(
-            backend.kv,
+            see(backend.kv),
             resource,
             prefix=key_prefix(self._config.prefix, resource.place or resource.resource),
             codec=codec.chosen(self._codec, resource.type_meta, is_json=resource.is_json),
@@ -296,7 +297,6 @@ class StorageFactory:
             messages=self._messages,
             decodes_lists=not is_cached,
         )
-        make_origin, make_cacher = _traced() if self._is_traced else (MeasuredOrigin, Cacher)
         origin = make_origin(store, resource, self._latencies, self._patience)
         return make_cacher(origin, resource, clock=self._patience) if is_cached else origin
 
@@ -352,12 +352,25 @@ class StorageFactory:
             raise BaseExceptionGroup("storages failed to close", raised)
 
 
-def _traced() -> tuple[type[MeasuredOrigin], type[Cacher]]:
+_Classes = tuple[type[MeasuredOrigin], type[Cacher], Callable[[KV], KV]]
+"""Those of an origin and a cacher, and how a store sees its kv engine."""
+
+
+def _untraced() -> _Classes:
+    return MeasuredOrigin, Cacher, _itself
+
+
+def _itself(kv: KV) -> KV:
+    return kv
+
+
+def _traced() -> _Classes:
     """The storages that begin spans."""
     from aio_apiserver.storage.cacher.traced_cacher import TracedCacher
+    from aio_apiserver.storage.factory.traced_kv import TracedKV
     from aio_apiserver.storage.factory.traced_origin import TracedOrigin
 
-    return TracedOrigin, TracedCacher
+    return TracedOrigin, TracedCacher, TracedKV
 
 
 def _codec_of(media_type: str, messages: Codec | None) -> Codec:

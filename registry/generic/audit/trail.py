@@ -20,12 +20,13 @@ from aio_apiserver.registry.generic.access.impersonation import Impersonated
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.audit.levels import Level, Stage
 from aio_apiserver.registry.generic.audit.policy import Recording
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 
-_LATENCY, _SLOW_SECONDS = "apiserver.latency.k8s.io/total", 0.5
+_LATENCY, _TOTAL, _SLOW_SECONDS = "apiserver.latency.k8s.io/", "total", 0.5
 
 Event = Mapping[str, Any]
 """One event as a JSON object; its bodies are encoded JSON already."""
@@ -130,10 +131,12 @@ class Trail(Struct, kw_only=True):
         return await self.tell(self._event(stage))
 
     def _note_latency(self) -> None:
-        """Annotate a slow request with its duration. A watch is not slow, but long."""
+        """Annotate a slow request with its durations. A watch is not slow, but long."""
         seconds = self.clock.now() - self.received
         if seconds > _SLOW_SECONDS and self.verb != "watch":
-            self.annotate(_LATENCY, durations.show(seconds))
+            took = {layer.value: part for layer, part in tracing.current().layers.items() if part}
+            for name, part in {**took, _TOTAL: seconds}.items():
+                self.annotate(f"{_LATENCY}{name}", durations.show(part))
 
     def _fragment(self, value: Object) -> orjson.Fragment:
         if self.recording.omits_managed_fields:

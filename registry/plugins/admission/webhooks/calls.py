@@ -19,7 +19,7 @@ from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFaile
 from aio_apiserver.registry.plugins.admission.webhooks.responses import WebhookResponse
 from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
 from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import TraceSpan, Untraced
+from aio_apiserver.storage.tracing import TraceLayer, TraceSpan, Untraced
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})
@@ -82,6 +82,7 @@ class Caller:
                 "operation": attributes.operation.value,
                 "UID": uid,
             },
+            layer=TraceLayer.MUTATING if self._mutates else TraceLayer.VALIDATING,
         )
 
     def _seconds(self, webhook: AdmissionWebhook, attributes: Attributes) -> float:
