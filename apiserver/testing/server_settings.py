@@ -159,6 +159,7 @@ class ServerSettings(TypedDict, total=False):
     logging_format: str
     v: int
     vmodule: str | Sequence[str]
+    tracing_config_file: Path | str
     enable_aggregator_routing: bool
     aggregator_reject_forwarding_redirect: bool
     allow_privileged: bool

@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from aetcd import rpc
 
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.errors import NoSpace
 from aio_apiserver.storage.kv.etcd import failures, messages
-from aio_apiserver.storage.kv.etcd.endpoint import READING_TXN
+from aio_apiserver.storage.kv.etcd.endpoint import RANGE, READING_TXN
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.requests import Requests
 from aio_apiserver.storage.kv.etcd.token import Token
@@ -51,14 +52,24 @@ class NewestReads:
         self._counts = Counter(linearizable=0, serializable=0)
 
     async def newest(self, keys: Sequence[bytes]) -> Newest:
-        """The revisions of the store and of the keys."""
+        """The revisions of the store and of the keys; of the store alone when etcd has no space left."""
         named = keys or (self._probe_key,)
         until = self._clock.monotonic() + self._deadline
-        response = await self._of_sole_member(named, self._sole) if self._sole is not None else None
-        if response is None:
-            response = await self._linearizable(named, until)
+        try:
+            response = await self._of_sole_member(named, self._sole) if self._sole is not None else None
+            if response is None:
+                response = await self._linearizable(named, until)
+        except NoSpace:  # etcd 3.5 refuses all transactions when its space is used up, also those that read
+            return Newest(await self._revision(until), ())
         revisions = map(messages.mod_revision_in, response.responses) if keys else ()
         return Newest(response.header.revision, list(revisions))
+
+    async def _revision(self, until: float) -> int:
+        """The revision of the store alone, by a linearizable range."""
+        probe = rpc.RangeRequest(key=self._probe_key, count_only=True)
+        response = await self._requests.repeat(RANGE, probe, seconds=until - self._clock.monotonic())
+        revision: int = response.header.revision
+        return revision
 
     def statistics(self) -> Mapping[str, int]:
         return self._counts
@@ -84,7 +95,8 @@ class NewestReads:
         timeout, metadata = self._deadline * _PART, self._token.metadata
         try:
             response, members = await endpoint.read_with_members(request, timeout=timeout, metadata=metadata)
-        except failures.GRPC_EXCEPTIONS:
+        except failures.GRPC_EXCEPTIONS as error:
+            failures.of_exception(error)  # raises the cancellation of this task
             self._sole = None
             return None
         if _standing(response.header) != sole or not _is_sole(response.header.member_id, members):

@@ -30,6 +30,7 @@ def test_help_is_grouped_as_kube_apiservers() -> None:
         "Auditing flags:",
         "Features flags:",
         "Logs flags:",
+        "Traces flags:",
         "Misc flags:",
         "Global flags:",
     ]

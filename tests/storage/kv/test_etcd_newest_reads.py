@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import grpc.aio
 import pytest
 from aetcd import rpc
 
-from aio_apiserver.storage.errors import DeadlineExceeded
+from aio_apiserver.storage.errors import DeadlineExceeded, NoSpace
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from tests.storage.kv.etcd_server import Cluster, Member
 from tests.storage.kv.steps import create, update
@@ -69,6 +70,34 @@ async def test_reads_of_the_only_member_see_each_write_before_them(kv: EtcdKV, o
         assert list(newest[0].mod_revisions) == [record.mod_revision]
 
     assert reads(kv)[1] > 150
+
+
+async def test_a_full_etcd_tells_its_revision(etcd_binary: Path) -> None:
+    with Member(binary=etcd_binary, flags=["--quota-backend-bytes=4000000"]) as full:
+        kv = EtcdKV(EtcdConfig(endpoints=[full.endpoint]))
+        record = await create(kv, KEY)
+        with suppress(NoSpace):
+            while True:
+                record = await update(kv, record, b"x" * 900_000)
+
+        newest, found = await kv.newest([KEY]), await kv.get(KEY)
+        await kv.close()
+
+    assert found.record is not None
+    assert newest.revision == found.revision
+    assert list(newest.mod_revisions) in ([], [found.record.mod_revision])
+
+
+async def test_a_cancelled_read_of_the_only_member_ends(kv: EtcdKV) -> None:
+    await kv.newest(())
+    reading = asyncio.create_task(kv.newest(()))
+    await asyncio.sleep(0)
+
+    reading.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert reads(kv) == (1, 0)
 
 
 async def test_a_member_that_gets_a_companion_is_read_linearizably(kv: EtcdKV, member: Member) -> None:

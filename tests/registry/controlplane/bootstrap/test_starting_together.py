@@ -32,9 +32,11 @@ async def replicas(etcd: Member, prefix: str, *, count: int) -> AsyncIterator[Se
     config = StorageConfig(etcd=EtcdConfig(endpoints=[etcd.endpoint]), prefix=prefix)
     async with AsyncExitStack() as stack:
         factories = [await stack.enter_async_context(StorageFactory(config)) for _ in range(count)]
-        servers = [Begun(factory) for factory in factories]
-        for server in servers:
-            stack.push_async_callback(server.upkeep.close)
+        servers = []
+        for factory in factories:
+            servers.append(Begun(factory))
+            stack.push_async_callback(servers[-1].upkeep.close)
+            await asyncio.sleep(0)  # one assembly in each turn of the loop, as in one process each
         yield servers
 
 
