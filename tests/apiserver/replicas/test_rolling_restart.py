@@ -36,7 +36,7 @@ class Balancer:
     def __init__(self, servers: Sequence[Server]) -> None:
         self.servers = list(servers)
         self.ready = list(servers)
-        self._contexts: dict[int, ssl.SSLContext] = {}
+        self._contexts = {id(server): as_admin(server) for server in servers}
 
     async def probe(self) -> None:
         while True:
