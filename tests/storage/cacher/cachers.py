@@ -1,5 +1,6 @@
-"""Cachers of WIDGETS for tests."""
+"""Cachers of WIDGETS for tests, and what tests of them share."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,3 +18,15 @@ async def cacher_on(origin: Origin, clock: Clock | None = None) -> AsyncIterator
         yield cacher
     finally:
         await cacher.close()
+
+
+async def some_turns() -> None:
+    """More turns of the event loop than a cache takes without waiting for time."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def reads(cacher: Cacher) -> dict[str, int]:
+    """Where the reads of a cacher went."""
+    statistics: dict[str, int] = cacher.statistics()["reads"]
+    return statistics

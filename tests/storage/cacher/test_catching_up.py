@@ -12,6 +12,7 @@ from aio_apiserver.storage.cacher.window import FRESH_SECONDS, SMALLEST
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType, WatchOptions
 from aio_apiserver.storage.yielding import MAX_STEPS
+from tests.storage.cacher.cachers import some_turns
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import broken, put, stored
 from tests.storage.steps import labelled
@@ -22,12 +23,6 @@ async def parts() -> AsyncIterator[Parts]:
     parts = Parts()
     yield parts
     await parts.close()
-
-
-async def some_turns() -> None:
-    """More turns of the event loop than any code here takes without waiting for time."""
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 async def pass_time(parts: Parts, seconds: float) -> None:

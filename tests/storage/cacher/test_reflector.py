@@ -11,13 +11,9 @@ from aio_apiserver.storage.errors import Closed, Corrupt, Initializing, Revision
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
+from tests.storage.cacher.cachers import some_turns
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, keys, labelled, set_spec, while_time_goes_by
-
-
-async def some_turns() -> None:
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 async def wait_until_following(cacher: Cacher, clock: ManualClock) -> None:

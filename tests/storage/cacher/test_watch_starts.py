@@ -11,15 +11,11 @@ from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.yielding import MAX_STEPS
+from tests.storage.cacher.cachers import some_turns
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, labelled, set_spec, shapes, with_field
 
 ADDED, BOOKMARK = WatchEventType.ADDED, WatchEventType.BOOKMARK
-
-
-async def some_turns() -> None:
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 async def test_a_watch_without_a_version_begins_with_the_newest_state(cacher: Cacher, origin: Troubled) -> None:

@@ -1,7 +1,7 @@
 """NewestReads: the sole member of a cluster answers from its own state, as long as it is alone."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,19 +15,6 @@ from tests.storage.kv.etcd_server import Cluster, Member
 from tests.storage.kv.steps import create, update
 
 KEY = b"/registry/a"
-
-
-@pytest.fixture
-def member(etcd_binary: Path) -> Iterator[Member]:
-    with Member(binary=etcd_binary) as member:
-        yield member
-
-
-@pytest.fixture
-async def kv(member: Member) -> AsyncIterator[EtcdKV]:
-    engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint]))
-    yield engine
-    await engine.close()
 
 
 @pytest.fixture

@@ -1,30 +1,13 @@
 """The etcd engine's one watch stream: fragments, callers that sleep, progress, and many watches through a restart."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
-import pytest
-
-from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, versions
+from aio_apiserver.storage.kv.etcd import EtcdKV, versions
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventType, prefix_end
 from tests.storage.kv.etcd_cluster import status_of, until
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_batch, next_events, take, update
-
-
-@pytest.fixture
-def member(etcd_binary: Path) -> Iterator[Member]:
-    with Member(binary=etcd_binary) as member:
-        yield member
-
-
-@pytest.fixture
-async def kv(member: Member) -> AsyncIterator[EtcdKV]:
-    engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint]))
-    yield engine
-    await engine.close()
 
 
 class TestFragments:
