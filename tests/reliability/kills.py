@@ -47,7 +47,7 @@ class Claim:
     content: Content = None
     in_doubt: list[Content] = field(default_factory=list)
     was_checked: bool = False
-    """Whether a check after the end of all processes has seen none of the writes in doubt."""
+    """Whether all processes have ended since, and a check then found the acknowledged content."""
     story: list[str] = field(default_factory=list)
     """What happened, for a message about a violation."""
 

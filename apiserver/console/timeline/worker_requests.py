@@ -37,7 +37,7 @@ class WorkerRequests:
         return (await self.after(None)).positions
 
     async def after(self, positions: str | None) -> ReadRequests:
-        """The requests after the positions; none of them for None."""
+        """The requests after the positions. For None, an empty list with the present positions."""
         own = self._read("-" if positions is None else positions)
         parts = [own]
         if self._ask_others is not None:
