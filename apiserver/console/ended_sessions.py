@@ -3,7 +3,8 @@
 They are in the storage, which all workers and replicas share. An ended session is a key that expires when its cookie
 would have expired.
 
-Must hold: there are at most 10,000 keys. When there are more sign-outs, all sessions that began until then are ended.
+Must hold: there are at most 10,000 such keys. Beyond them, a sign-out ends all sessions with its token that began until
+then, by one key for each token. The sessions of other tokens go on.
 """
 
 import contextlib
@@ -26,27 +27,26 @@ PLACE = Resource(
 MOST = 10_000
 SECONDS = 12 * 3600
 """The lifetime of a session."""
-_ALL = "all"
 _BEFORE = "before"
 
 
 class EndedSessions:
-    """The ended sessions of one cluster. A session is known by its cookie and the time when it began."""
+    """The ended sessions of one cluster. A session is known by its token, its cookie and the time when it began."""
 
     def __init__(self, storage: Storage, most: int = MOST) -> None:
         self._storage = storage
         self._most = most
 
-    async def end(self, cookie: str, now: int) -> None:
+    async def end(self, token: str, cookie: str, now: int) -> None:
         """End a session for all servers. Raises StatusError."""
-        await interpreted(self._put(cookie, now), _call("update"))
+        await interpreted(self._put(token, cookie, now), _call("update"))
 
-    async def has(self, cookie: str, began: int) -> bool:
+    async def has(self, token: str, cookie: str, began: int) -> bool:
         """Whether a session was ended. Raises StatusError."""
         if await interpreted(self._read(_key(cookie)), _call("get")) is not None:
             return True
-        of_all = await interpreted(self._read(_ALL), _call("get"))
-        return of_all is not None and began <= int(of_all["data"][_BEFORE])
+        of_token = await interpreted(self._read(_of_token(token)), _call("get"))
+        return of_token is not None and began <= int(of_token["data"][_BEFORE])
 
     async def _read(self, key: str) -> Object | None:
         try:
@@ -54,22 +54,26 @@ class EndedSessions:
         except KeyNotFound:
             return None
 
-    async def _put(self, cookie: str, now: int) -> None:
+    async def _put(self, token: str, cookie: str, now: int) -> None:
         if await self._storage.count() >= self._most:
-            await self._end_all(now)
+            await self._end_all(_of_token(token), now)
         else:
             with contextlib.suppress(KeyExists):
                 await self._storage.create(_key(cookie), {"metadata": {"name": _key(cookie)}}, ttl=SECONDS)
 
-    async def _end_all(self, now: int) -> None:
+    async def _end_all(self, key: str, now: int) -> None:
         async def put(_current: StoredObject | None) -> Update:
-            return Update({"metadata": {"name": _ALL}, "data": {_BEFORE: str(now)}}, ttl=SECONDS)
+            return Update({"metadata": {"name": key}, "data": {_BEFORE: str(now)}}, ttl=SECONDS)
 
-        await self._storage.guaranteed_update(_ALL, put, ignore_not_found=True)
+        await self._storage.guaranteed_update(key, put, ignore_not_found=True)
 
 
 def _key(cookie: str) -> str:
     return hashlib.sha256(cookie.encode()).hexdigest()[:40]
+
+
+def _of_token(token: str) -> str:
+    return f"all-{_key(token)}"
 
 
 def _call(verb: str) -> StorageCall:

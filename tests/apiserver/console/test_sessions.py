@@ -128,15 +128,24 @@ async def test_a_copied_cookie_ends_at_sign_out_and_other_sessions_go_on(server:
     assert (await send(server, PODS, **MARK, Cookie=other)).status == 200
 
 
-async def test_too_many_sign_outs_end_all_sessions_so_far() -> None:
+@pytest.mark.parametrize("other", ["{}=", "{}.", ".{}", "{}AAAA"])
+async def test_another_text_of_a_cookie_is_no_session(server: Server, other: str) -> None:
+    name, value = (await signed_in(server, server.pki.admin_token)).split("=", 1)
+
+    assert (await send(server, PODS, **MARK, Cookie=f"{name}={other.format(value)}")).status != 200
+    assert (await send(server, PODS, **MARK, Cookie=f"{name}={value}")).status == 200
+
+
+async def test_too_many_sign_outs_end_all_sessions_with_their_token() -> None:
     async with StorageFactory(StorageConfig()) as factory:
         storage = factory.storage_for(ended_sessions.PLACE)
         ended = EndedSessions(storage, most=2)
         for number, cookie in enumerate(("a", "b", "c", "d")):
-            await ended.end(cookie, now=100 + number)
+            await ended.end("token", cookie, now=100 + number)
 
         asked = [("a", 200), ("c", 102), ("other", 103), ("other", 104)]
-        assert [await ended.has(*one) for one in asked] == [True, True, True, False]
+        assert [await ended.has("token", *one) for one in asked] == [True, True, True, False]
+        assert not await ended.has("token of another user", "other", 103)
         assert await storage.count() == 3
 
 
