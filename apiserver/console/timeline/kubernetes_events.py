@@ -59,7 +59,8 @@ class KubernetesEvents:
         if self._following is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._following.wait_until_current(), _SECONDS)
-        return sorted((one for one in self._known.values() if one.revision > revision), key=lambda one: one.revision)
+        newer = (one for one in self._known.values() if one.revision > revision)
+        return sorted(newer, key=lambda one: one.revision)[-MOST:]
 
     def _follow(self) -> None:
         storage = self._storage.opened("", "events", "")
@@ -93,10 +94,10 @@ def kubernetes_event(event: Mapping[str, Any], revision: int, now: float) -> Kub
         at=now if 0 <= now - at < _SECONDS else at,
         uid=metadata.get("uid", ""),
         type=event.get("type") or "Normal",
-        reason=event.get("reason") or "",
+        reason=(event.get("reason") or "")[:_LONGEST],
         message=(event.get("message") or "")[:_LONGEST],
         count=series.get("count") or event.get("count") or 1,
-        source=event.get("reportingComponent") or source.get("component") or "",
+        source=(event.get("reportingComponent") or source.get("component") or "")[:_LONGEST],
         kind=about.get("kind", ""),
         namespace=about.get("namespace", ""),
         name=about.get("name", ""),

@@ -76,8 +76,8 @@ class RequestTrace:
             number=self._position + 1,
             at=self._clock.now() - (self._clock.monotonic() - context.received),
             info=info,
-            name=info.name,
-            path="" if info.resource else context.path,
+            name=info.name[:_LONGEST],
+            path="" if info.resource else context.path[:_LONGEST],
             user=context.user.name,
             client="console" if self._mark in request.headers else request.headers.get(hdrs.USER_AGENT, "")[:200],
         )
@@ -91,7 +91,7 @@ class RequestTrace:
         text = str(failed.get("message", "")) or message
         one.message = one.masked(text[:_LONGEST])
         one.name = one.name or (trail.reference or {}).get("name", "")
-        one.notes = dict(trail.annotations)
+        one.notes = {name: text[:_LONGEST] for name, text in trail.annotations.items()}
         self._note(one)
 
     def _take_step(self, one: TracedRequest, step: RequestStep) -> None:
