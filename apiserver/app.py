@@ -61,6 +61,7 @@ from aio_apiserver.registry.groups.apiextensions.controller import DefinitionCon
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench.bench import Bench
@@ -93,6 +94,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     definitions: DefinitionController
     upkeep: Upkeep
     writers: PacedWriters
+    turns: WriteTurns
     compact: Callable[[], Awaitable[int]]
     """Compacts the stores to their present revision, and returns it."""
     tracer: "Tracer | None" = None
@@ -180,6 +182,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([partial(tracing.with_request_span, tracer=parts.tracer)] if parts.tracer is not None else []),
         *_span(parts, "audit"),
         *([partial(audit.with_audit, auditor=auditor)] if auditor is not None else []),
+        *([partial(sending.with_long_sending, draining=parts.draining)] if auditor is not None else []),
         partial(connection_limits.with_connection_limits, starts=parts.limits.watch_starts),
         *_span(parts, "constrainedimpersonation" if is_constrained else "impersonation"),
         partial(
@@ -267,4 +270,4 @@ def insecure(parts: Parts) -> RequestHandler:
 
 def _assembled(parts: Parts, authenticate: Filter) -> RequestHandler:
     handler = compose(chain(parts, authenticate), routes(parts).dispatch)
-    return entry.with_context(handler, parts.clock.patience)
+    return entry.with_context(handler, parts.clock.patience, parts.turns)

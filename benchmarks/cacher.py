@@ -37,7 +37,7 @@ from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import reader_of
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.transformer import IDENTITY
+from aio_apiserver.storage.transformers.transformer import IDENTITY
 
 
 def _fields(obj: Object) -> dict[str, str]:

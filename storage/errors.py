@@ -85,6 +85,10 @@ class InvalidOptions(StorageError):
     """List or watch options that contradict each other."""
 
 
+class StoreNotEmpty(InvalidOptions):
+    """A copy must not write into a store that has objects."""
+
+
 class RevisionSet(InvalidOptions):
     """An object to create already has a resourceVersion."""
 

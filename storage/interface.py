@@ -373,6 +373,10 @@ class Origin(Storage, Protocol):
         """
         ...
 
+    def known_revision(self) -> int | None:
+        """The revision of the store at once, linearizable; None where the engine has to ask for it."""
+        ...
+
     async def request_progress(self) -> None:
         """Ask for a bookmark on the open watches soon."""
         ...

@@ -31,7 +31,7 @@ class Tasks:
         while running := [task for task in self._running if task is not asyncio.current_task()]:
             for task in running:  # they may spawn others on their way out
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.wait(running)  # it yields also when all have just ended
         failures, self._failures = self._failures, []
         if failures:
             raise BaseExceptionGroup("background tasks failed", failures)

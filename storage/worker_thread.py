@@ -65,7 +65,7 @@ async def run(work: Callable[[], T], user: str) -> T:
     loop = asyncio.get_running_loop()
     worker = _workers.get(loop)
     if worker is None:
-        worker = _workers[loop] = WorkerThread()
+        worker = _workers[loop] = WorkerThread(loop.time)
     return await worker.run(work, user)
 
 
@@ -92,9 +92,12 @@ class _Piece:
 
 
 class WorkerThread:
-    """The worker thread of one event loop: a process may run several servers."""
+    """The worker thread of one event loop: a process may run several servers. `now`: seconds of a clock, by which users
+    have equal shares.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._seconds = now
         self._waiting: dict[str, deque[_Piece]] = {}
         """Waiting pieces by user."""
         self._is_taken = False
@@ -146,13 +149,13 @@ class WorkerThread:
     def _start(self, user: str, piece: _Piece) -> None:
         loop = asyncio.get_running_loop()
         self._is_taken = True
-        self._now, began = self._begin_of(user), loop.time()
+        self._now, began = self._begin_of(user), self._seconds()
         was_collecting = _make_way()
         running = loop.run_in_executor(None, piece.work)
 
         def done(ended: "asyncio.Future[Any]") -> None:
             _end_making_way(was_collecting)
-            self._note_end(user, loop.time() - began)
+            self._note_end(user, self._seconds() - began)
             _hand_over(ended, piece.outcome)
             loop.call_soon(loop.call_soon, self._start_next)  # behind the next piece of the same request
 

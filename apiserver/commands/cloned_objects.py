@@ -13,7 +13,7 @@ from msgspec import Struct
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, UnknownKind
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.kv.interface import Record
-from aio_apiserver.storage.transformer import TransformerFor
+from aio_apiserver.storage.transformers.transformer import TransformerFor
 
 LEFT_OUT = "left out"
 _FIRST = 2

@@ -22,7 +22,7 @@ from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Record
-from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, TransformerFor, identity_for
+from aio_apiserver.storage.transformers.transformer import ENCRYPTED_PREFIX, TransformerFor, identity_for
 
 _OWN = "_"
 _RANGES = "ranges"

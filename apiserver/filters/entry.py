@@ -1,32 +1,32 @@
 """Entry: the outermost step of a request. It makes the RequestContext, with the Audit-ID of the client or a new one.
 
-Writes wait here for their turn (write_turns.py). Must hold: every log line and response of a request can name its audit
-id.
+Writes wait here for their turn (storage/kv/write_turns.py). Must hold: every log line and response of a request can
+name its audit id.
 """
 
 import asyncio
 import itertools
-import random
 from collections.abc import Awaitable, Callable
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.filters.write_turns import WriteTurns
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 _READS = frozenset({hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS})
 _LAST = (1 << 48) - 1
-_random = random.Random()  # noqa: S311 - ids are not secrets
-_PROCESS = "{:08x}-{:04x}-4{:03x}-a{:03x}".format(*map(_random.getrandbits, (32, 16, 12, 12)))
-_count = itertools.count(_random.getrandbits(48))
+_PROCESS = "{:08x}-{:04x}-4{:03x}-a{:03x}".format(*map(chance.getrandbits, (32, 16, 12, 12)))
+_count = itertools.count(chance.getrandbits(48))
 
 
-def with_context(handler: Handler, clock: Clock) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+def with_context(
+    handler: Handler, clock: Clock, turns: WriteTurns
+) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
     """The filter chain in the form that aiohttp's server calls."""
-    turns = WriteTurns()
 
     def begin(request: web.BaseRequest) -> Awaitable[web.StreamResponse]:
         assert isinstance(request, ServedRequest)

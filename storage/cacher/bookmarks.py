@@ -8,11 +8,11 @@ events and all events up to there have been delivered. Without watchers that all
 """
 
 import logging
-import random
 from collections.abc import Mapping
 
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.fanout import Fanout
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Origin
@@ -89,7 +89,7 @@ class Bookmarks:
 
     def _next_due(self, watcher: CacheWatcher) -> float:
         now = self._clock.monotonic()
-        period = PERIOD_SECONDS * random.uniform(1 - JITTER, 1)  # noqa: S311 - jitter, not a secret
+        period = PERIOD_SECONDS * chance.uniform(1 - JITTER, 1)
         return min(now + period, watcher.last_due) if now < watcher.last_due else now + period
 
     async def _ask_for_progress(self) -> None:

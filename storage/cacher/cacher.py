@@ -83,6 +83,9 @@ class Cacher:
             on_bookmark=self._progress.answered,
             on_closed=self._end,
         )
+        self._is_translated = resource.translation is not None
+        self._answers_alone = not self._is_translated
+        """Whether a get of the newest object needs no question when the cache has all that the store has."""
         self._name = f"{resource.resource}.{resource.group}".rstrip(".")
         self._lag = Lag(self._cache.mark, clock, self._name)
         self._freshness = Freshness(
@@ -132,10 +135,8 @@ class Cacher:
         return self._cache.window.newest(revision, most)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        freshness = self._freshness
-        if self._is_for_origin(resource_version) or not await (
-            freshness.has_newest(key) if resource_version is None else freshness.suffices(resource_version)
-        ):
+        has_all = resource_version is None and self._answers_alone and self._freshness.has_all()
+        if not (has_all or await self._suffices(key, resource_version)):
             return self._noted(await self._origin.get(key, resource_version=resource_version))
         stored = self._cache.state.get(key)
         if stored is None:
@@ -225,12 +226,13 @@ class Cacher:
     def _end(self, reason: StorageError | None) -> None:
         """End the watches, and fail the requests that wait for a revision: no more events come."""
         self._has_ended = True
+        self._answers_alone = False
         self._fanout.end_all(reason)
         self._cache.mark.fail(Closed("the cache is closed"))
 
     async def _continued(self, key: str, options: ListOptions) -> ListResult | None:
         """The page for a continue token, if the cache still knows the state at its revision. Raises InvalidContinue."""
-        if not options.continue_token or not self._gate.is_open or self._resource.translation is not None:
+        if not options.continue_token or not self._gate.is_open or self._is_translated:
             return None
         page = await continued(self._cache, self._origin, key, options, self._clock)
         return None if page is None else self._counted(page)
@@ -258,15 +260,18 @@ class Cacher:
         error about objects that cannot be read.
         """
         is_page = options.limit > 0 and options.predicate.is_everything
-        return (self._resource.translation is not None or (is_page and self._gate.is_corrupt)) and not self._start()
+        return (self._is_translated or (is_page and self._gate.is_corrupt)) and not self._start()
 
-    def _is_for_origin(self, resource_version: int | None) -> bool:
-        """Whether a get goes to the origin at once.
+    async def _suffices(self, key: str, resource_version: int | None) -> bool:
+        """Whether the cache can answer a get. The origin answers before the cache is filled.
 
-        It does so before the cache is filled. A conversion webhook is called for each object that must be new, because
-        its answer may have changed.
+        A conversion webhook is called for each object that must be new, because its answer may have changed.
         """
-        return not self._start() or (resource_version is None and self._resource.translation is not None)
+        if not self._start() or (resource_version is None and self._is_translated):
+            return False
+        if resource_version is None:
+            return await self._freshness.has_newest(key)
+        return await self._freshness.suffices(resource_version)
 
     def _scope(self, key: str, options: ListOptions | WatchOptions) -> str:
         return scopes.narrowed(

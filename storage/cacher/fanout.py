@@ -3,8 +3,8 @@
 Changes that come within one turn of the event loop go out together. Each change is matched once for each group. Each
 group gets one WatchBatch, and its members share the batch and its encoded bytes. So do groups that see the same events
 in one turn. A long queue goes out in several
-turns. After a turn whose deliveries take long, the fan-out pauses for the time of that turn. Meanwhile writers run, and
-their changes go out together.
+turns. After a turn whose deliveries take long, the fan-out pauses for as long, if a change is expected meanwhile at the
+present rate. Changes of the pause go out together. At a lower rate, each change goes out at once.
 
 Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518; the
 next one sends the rest. A watcher that read the state at 900 waits until `position` is 900 before it joins a group. A
@@ -16,6 +16,7 @@ revisions, never within one. A sink that fails or is slow does not delay the oth
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -55,6 +56,8 @@ class Fanout:
         self._newest = 0
         self._is_scheduled = False
         """Whether a turn, or the pause after a turn, is scheduled."""
+        self._begun_at = -math.inf
+        """When the last turn began."""
         self._deliveries = 0
         self._batches = 0
         self._failed_sinks = 0
@@ -218,16 +221,21 @@ class Fanout:
         asyncio.get_running_loop().call_soon(self._take_turn)
 
     def _take_turn(self) -> None:
-        begun = self._clock.monotonic()
+        begun, changes = self._clock.monotonic(), len(self._queue)
+        period, self._begun_at = begun - self._begun_at, begun
         self.flush()
         if self._clock.monotonic() - begun < _SHORTEST_REST:  # the rest of the event loop's turn is other work
             asyncio.get_running_loop().call_soon(self._go_on)
         else:
-            asyncio.get_running_loop().call_soon(self._end_turn, begun)  # sinks write at the end of a turn
+            asyncio.get_running_loop().call_soon(self._end_turn, changes, period)  # sinks write at the end of a turn
 
-    def _end_turn(self, begun: float) -> None:
-        seconds = self._clock.monotonic() - begun
-        self._tasks.spawn(self._rest(min(seconds, _LONGEST_REST)), name="rest behind a turn")
+    def _end_turn(self, changes: int, period: float) -> None:
+        """Rest for the time of the turn. changes: those that came in the period before the turn, which set the rate."""
+        seconds = min(self._clock.monotonic() - self._begun_at, _LONGEST_REST)
+        if changes * seconds < period:
+            self._go_on()
+        else:
+            self._tasks.spawn(self._rest(seconds), name="rest behind a turn")
 
     async def _rest(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

@@ -48,6 +48,7 @@ class Freshness:
         clock: Clock,
     ) -> None:
         self._origin = origin
+        self._known_revision = origin.known_revision
         self._cache = cache
         self._reflector = reflector
         self._check = check
@@ -64,6 +65,14 @@ class Freshness:
         FutureRevision.
         """
         return self._is_newest() if resource_version is None else self._has_come_to(resource_version)
+
+    def has_all(self) -> bool:
+        """Whether the cache has all that the store has, as far as the engine knows its revision without asking."""
+        revision, present = self._known_revision(), self._cache.mark.revision
+        if revision is None or not revision <= present > 0:
+            return False
+        self._consistent += 1
+        return True
 
     async def has_newest(self, key: str) -> bool:
         """Whether the cache has the newest state of an object; False sends the read to the origin."""

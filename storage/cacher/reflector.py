@@ -16,11 +16,11 @@ after a pause. Such a list comes from a restored store, or from a member that la
 
 import asyncio
 import logging
-import random
 from collections.abc import Callable, Mapping, Sequence
 
 from aio_apiserver.storage.cacher.readiness import Gate
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, Compacted, RevisionExpired, StorageError, Unavailable
 from aio_apiserver.storage.interface import ListOptions, Origin, WatchBatch, WatchEventType, WatchOptions
@@ -29,7 +29,9 @@ from aio_apiserver.storage.stored_object import StoredObject
 logger = logging.getLogger(__name__)
 
 PAGE = 1_000
-"""The objects in the first page of a list. The size of the next pages depends on the size of these objects."""
+"""The objects in the first page of a list. The size of the next pages depends on the size of these objects. It at most
+doubles from page to page, since larger objects may follow.
+"""
 _MOST = 50_000
 _PAGE_BYTES = 32 * 1024 * 1024
 """The size of a page after the first one. Stores count the rest of the range for each page, so that small pages would
@@ -81,7 +83,7 @@ class Reflector:
             except Exception as exc:  # a fault of the origin must not leave a cache that is silently out of date
                 logger.exception("reflector failed")
                 self._gate.report(StorageError(f"{type(exc).__name__}: {exc}"))
-            await self._clock.sleep(self._pause * random.uniform(0.8, 1.2))  # noqa: S311 - jitter, not a secret
+            await self._clock.sleep(self._pause * chance.uniform(0.8, 1.2))
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def statistics(self) -> Mapping[str, int | bool]:
@@ -137,7 +139,7 @@ class Reflector:
             token = page.continue_token
             if not token:
                 return objects, page.revision
-            limit = _next_limit(page.items)
+            limit = _next_limit(page.items, limit)
 
     def _take(self, batch: WatchBatch) -> None:
         self._pause = SHORTEST_PAUSE
@@ -156,11 +158,11 @@ class Reflector:
         logger.warning("cache: watch on the store lost, reconnecting: %s", reason)
 
 
-def _next_limit(seen: Sequence[StoredObject]) -> int:
-    """The objects to request next, by the size of the last ones."""
+def _next_limit(seen: Sequence[StoredObject], limit: int) -> int:
+    """The objects to request next, by the size of the last ones and the limit of their page."""
     sample = seen[-PAGE:]
     usual = 1 + sum(stored.size for stored in sample) // max(len(sample), 1)
-    return min(max(_PAGE_BYTES // usual, 1), _MOST)
+    return min(max(_PAGE_BYTES // usual, 1), 2 * limit, _MOST)
 
 
 class _Session:

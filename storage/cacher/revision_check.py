@@ -20,10 +20,12 @@ from functools import partial
 
 from msgspec import Struct
 
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.errors import Closed, StorageError
 from aio_apiserver.storage.interface import NewestRevisions, Origin
 from aio_apiserver.storage.kv.interface import MOST_COMPARED
 from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.tracing import TraceLayer
 
 _MOST = 2
 """The requests that are under way at the same time."""
@@ -74,7 +76,8 @@ class RevisionCheck:
             asyncio.get_running_loop().call_soon(self._begin)
         answer: asyncio.Future[Checked] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Reader(key, answer))
-        return await answer
+        with tracing.timed(TraceLayer.STORE):  # the request is made in a task, outside of the reader's trace
+            return await answer
 
     def _begin(self) -> None:
         if self._waiting and self._under_way < _MOST:
@@ -95,10 +98,14 @@ class RevisionCheck:
     def _end(self, asking: list[_Reader], answering: asyncio.Task[None]) -> None:
         """A request has ended; it was cancelled when the cache is closed."""
         self._under_way -= 1
-        _fail(asking, Closed("the cache is closed"))
         if answering.cancelled():
-            _fail(self._waiting, Closed("the cache is closed"))
-        elif self._waiting:
+            waiting, self._waiting = self._waiting, []
+            _fail(asking + waiting, Closed("the cache is closed"))
+            return
+        failure = answering.exception()
+        if failure is not None:
+            _fail(asking, failure)
+        if self._waiting:
             self._begin()
 
 
@@ -110,7 +117,7 @@ def _settle(readers: list[_Reader], keys: list[str], newest: NewestRevisions) ->
             reader.answer.set_result((revision, by_key.get(reader.key)))
 
 
-def _fail(readers: list[_Reader], reason: StorageError) -> None:
+def _fail(readers: list[_Reader], reason: BaseException) -> None:
     for reader in readers:
         if not reader.answer.done():
             reader.answer.set_exception(reason)

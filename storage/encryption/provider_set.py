@@ -17,7 +17,7 @@ from aio_apiserver.storage.encryption.config import (
     ResourceConfiguration,
     ResourcePattern,
 )
-from aio_apiserver.storage.transformer import (
+from aio_apiserver.storage.transformers.transformer import (
     IDENTITY,
     Cipher,
     Counts,

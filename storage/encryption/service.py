@@ -18,7 +18,7 @@ from aio_apiserver.storage.encryption.config import EncryptionConfiguration, Inv
 from aio_apiserver.storage.encryption.provider_set import ProviderSet
 from aio_apiserver.storage.kv.interface import Health
 from aio_apiserver.storage.tasks import Tasks
-from aio_apiserver.storage.transformer import Counts, Plain, Transformer
+from aio_apiserver.storage.transformers.transformer import Counts, Plain, Transformer
 
 logger = logging.getLogger(__name__)
 

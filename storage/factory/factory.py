@@ -34,12 +34,13 @@ from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.kv.interface import KV, Health
 from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.kv.write_turns import WriteTurns
 from aio_apiserver.storage.store import compactor, lease_manager
 from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Encodings
-from aio_apiserver.storage.transformer import TransformerFor, identity_for
+from aio_apiserver.storage.transformers.transformer import TransformerFor, identity_for
 
 if TYPE_CHECKING:
     from aio_apiserver.storage.encryption.service import Encryption
@@ -114,6 +115,8 @@ class StorageFactory:
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
+        self.turns = WriteTurns()
+        """The turns of the writes of this process, to all stores."""
         self._beginning = beginning
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
@@ -332,7 +335,7 @@ class StorageFactory:
     async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
         config, clock = self._config, self._clock
         if servers:
-            kv: KV = open_etcd(config, servers, clock.patience)
+            kv: KV = open_etcd(config, servers, clock.patience, self.turns)
             opening.push_async_callback(kv.close)
         else:
             kv = await _open_embedded(config, clock, self._beginning, opening)
@@ -421,10 +424,10 @@ async def _open_own(data_dir: Path | None, clock: Clock, beginning: Snapshot | N
     return MemoryKV(clock=clock, beginning=beginning)
 
 
-def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> "EtcdKV":
+def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock, turns: WriteTurns | None = None) -> "EtcdKV":
     """The kv engine of these etcd servers. None of them has to answer yet."""
     from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 
     credentials = config.etcd or EtcdConfig(endpoints=servers)
     probe_key = f"{config.prefix.rstrip('/')}/health".encode()
-    return EtcdKV(replace(credentials, endpoints=servers, probe_key=probe_key), clock=clock)
+    return EtcdKV(replace(credentials, endpoints=servers, probe_key=probe_key), clock=clock, turns=turns)

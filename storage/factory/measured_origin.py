@@ -73,6 +73,7 @@ class MeasuredOrigin:
     def __init__(self, origin: Origin, resource: Resource, latencies: Latencies, clock: Clock) -> None:
         self._origin = origin
         self.newest = origin.newest
+        self.known_revision = origin.known_revision
         self._resource = resource
         self._latencies = latencies
         self._clock = clock

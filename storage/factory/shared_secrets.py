@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
 from aio_apiserver.storage.kv.interface import KV, Record
-from aio_apiserver.storage.transformer import Transformer
+from aio_apiserver.storage.transformers.transformer import Transformer
 
 _PLACE = "_aio-apiserver.io/shared"
 

@@ -26,6 +26,7 @@ class TracedKV:
         self.put = _timed(kv.put)
         self.delete = _timed(kv.delete)
         self.current_revision = _timed(kv.current_revision)
+        self.known_revision = kv.known_revision
         if isinstance(kv, ComparesKeys):
             self.newest = _timed(kv.newest)
         self.statistics = kv.statistics

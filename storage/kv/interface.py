@@ -104,13 +104,13 @@ class RangeResult(Struct, frozen=True, array_like=True):
 class WriteResult(Struct, frozen=True, array_like=True):
     """The outcome of a compare-and-set.
 
-    succeeded: `revision` is the write's own; `record` is the new record of a put, the removed one of a delete.
-    Otherwise nothing was written; `record` is the present one (None when the key does not exist).
+    succeeded: `revision` is the write's own, and there is no `record`, which etcd would have to read for it. Otherwise
+    nothing was written; `record` is the present one (None when the key does not exist).
     """
 
     succeeded: bool
     revision: int
-    record: Record | None
+    record: Record | None = None
 
 
 class Health(Struct, frozen=True, array_like=True):
@@ -189,6 +189,10 @@ class KV(Protocol):
 
     async def current_revision(self) -> int:
         """The store's revision, linearizable: not older than any write that returned before this call."""
+        ...
+
+    def known_revision(self) -> int | None:
+        """The same at once; None where the engine has to ask for it."""
         ...
 
     async def compact(self, revision: int) -> None:

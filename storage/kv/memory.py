@@ -95,7 +95,7 @@ class MemoryKV:
         event = self._history.put(key, value, lease=lease)
         self._attach(event)
         self._publish((event,))
-        return WriteResult(True, event.record.mod_revision, event.record)
+        return WriteResult(True, event.record.mod_revision)
 
     async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
         self._check_open()
@@ -103,7 +103,7 @@ class MemoryKV:
         if current is None or current.mod_revision != expected_mod_revision:
             return WriteResult(False, self._history.revision, current)
         self._delete((key,))
-        return WriteResult(True, self._history.revision, current)
+        return WriteResult(True, self._history.revision)
 
     async def grant_lease(self, ttl: int) -> int:
         self._check_open()
@@ -139,6 +139,9 @@ class MemoryKV:
         self._feed.promise_progress()
 
     async def current_revision(self) -> int:
+        return self.known_revision()
+
+    def known_revision(self) -> int:
         self._check_open()
         return self._history.revision
 

@@ -11,11 +11,11 @@ Must hold:
 - A write with an unknown outcome is not repeated.
 """
 
-import random
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import TooManyConflicts
 from aio_apiserver.storage.kv.interface import Record, WriteResult
@@ -175,7 +175,10 @@ class Changes:
         if fresh.revision != known.revision:
             return fresh.stored, await change.decide(fresh.stored)
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None  # this frame is in its traceback: a cycle would keep the objects of the change
         is_confirmed = fresh.stored is None or change.is_confirmed(fresh.stored)
         return fresh.stored, None if is_confirmed else await change.decide(fresh.stored)
 
@@ -193,4 +196,4 @@ def _newest(known: _KnownState | None, latest: StoredObject | None) -> _KnownSta
 
 def _pause(attempt: int) -> float:
     """Seconds to wait for other processes; grows with the attempts, with random spread."""
-    return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))  # noqa: S311 - not a secret
+    return chance.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt))

@@ -51,11 +51,12 @@ class HistoryCompactor:
         """Compact to the revision of the last attempt, unless another server has compacted since."""
         last_seen = self._seen
         put = await self._kv.put(KEY, b"%d" % last_seen, expected_mod_revision=self._turn)
-        self._turn = put.record.mod_revision if put.record is not None else 0
         self._seen = put.revision
         if not put.succeeded:
+            self._turn = put.record.mod_revision if put.record is not None else 0
             self._counts["lost"] += 1
             return
+        self._turn = put.revision
         self._counts["won"] += 1
         if last_seen:
             await self._compact_to(last_seen)

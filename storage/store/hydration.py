@@ -6,9 +6,11 @@ item. The error names at most 100 objects, as in kube-apiserver.
 
 from collections.abc import Iterable
 
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt, CorruptObjects
 from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.tracing import TraceLayer
 from aio_apiserver.storage.yielding import in_turns
 
 _MOST = 100
@@ -38,10 +40,15 @@ async def hydrate(objects: Iterable[StoredObject], clock: Clock) -> None:
     """Decode the objects that are not decoded yet, in several turns. Raises CorruptObjects."""
     unread = [stored for stored in objects if stored.unread is not None]
     if unread:
-        corruption = Corruption()
-        async for stored in in_turns(unread, clock):
-            try:
-                stored.hydrate()
-            except Corrupt as exc:
-                corruption.add(exc)
-        corruption.check()
+        with tracing.timed(TraceLayer.DECODING):
+            await _decode(unread, clock)
+
+
+async def _decode(unread: Iterable[StoredObject], clock: Clock) -> None:
+    corruption = Corruption()
+    async for stored in in_turns(unread, clock):
+        try:
+            stored.hydrate()
+        except Corrupt as exc:
+            corruption.add(exc)
+    corruption.check()

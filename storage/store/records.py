@@ -19,7 +19,7 @@ from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
 from aio_apiserver.storage.store.own_writes import OwnWrite, OwnWrites
 from aio_apiserver.storage.stored_object import Encodings, Object, ObjectReader, StoredObject
-from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, Plain, Transformer
+from aio_apiserver.storage.transformers.transformer import ENCRYPTED_PREFIX, Plain, Transformer
 from aio_apiserver.storage.worker_thread import LONG, STORE
 
 

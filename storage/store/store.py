@@ -40,7 +40,7 @@ from aio_apiserver.storage.store.translated_writes import TranslatedDeleting, Tr
 from aio_apiserver.storage.store.watches import SLOW_BUDGET, StoreWatches, WatchSource
 from aio_apiserver.storage.store.writes import Deleting, ObjectWriter, Updating
 from aio_apiserver.storage.stored_object import Encodings, Object, StoredObject
-from aio_apiserver.storage.transformer import Transformer
+from aio_apiserver.storage.transformers.transformer import Transformer
 
 
 class KVStore:
@@ -64,6 +64,7 @@ class KVStore:
         clock = clock or SystemClock()
         self._decoding = clock if decodes_lists else None
         self._kv = kv
+        self.known_revision = kv.known_revision
         self._comparing = kv if isinstance(kv, ComparesKeys) else None
         self._records = Records(
             resource, prefix, codec=codec, transformer=transformer, encodings=encodings, messages=messages

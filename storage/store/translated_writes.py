@@ -19,7 +19,7 @@ from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.writes import ObjectWriter, existing, fetch, revision_of
 from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.transformer import Plain
+from aio_apiserver.storage.transformers.transformer import Plain
 
 
 class StoredState:

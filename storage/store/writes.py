@@ -18,7 +18,7 @@ from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.own_writes import OwnWrite
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.transformer import Plain
+from aio_apiserver.storage.transformers.transformer import Plain
 
 
 class ObjectWriter:

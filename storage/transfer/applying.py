@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from aio_apiserver.storage.errors import InvalidOptions, StorageError
+from aio_apiserver.storage.errors import StorageError, StoreNotEmpty
 from aio_apiserver.storage.factory import unfinished_copy
 from aio_apiserver.storage.factory.unfinished_copy import PLACE
 from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
@@ -73,12 +73,12 @@ class KeyDifference(Struct, frozen=True):
 async def apply(copied: Copied, store: KV, *, replace: bool, advance: Callable[[], None]) -> Applied:
     """Make the store equal. `advance` is called for each key.
 
-    Raises InvalidOptions for a store with other keys unless `replace`, StoreChanged, and other StorageErrors.
+    Raises StoreNotEmpty for a store with other keys unless `replace`, StoreChanged, and other StorageErrors.
     """
     marker = unfinished_copy.marker(copied.prefix)
     is_resumed = (await store.get(marker)).record is not None
     if not (replace or is_resumed or await _is_empty(store, copied.prefix)):
-        raise InvalidOptions("the store has objects already: name another one, or replace them with --replace")
+        raise StoreNotEmpty("the store has objects already: name another one")
     await _put(store, marker, b"This store is being written by a restore or a migration.", present=None)
     await _pass(store, copied.prefix, copied.revision)
     done = Applied()

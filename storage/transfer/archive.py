@@ -7,6 +7,7 @@ Must hold: an archive gets its name when it is whole and on the disk. A reader h
 returns the first record. The file is readable by its owner alone, because it holds Secrets.
 """
 
+import errno
 import gzip
 import hashlib
 import os
@@ -106,6 +107,7 @@ class Archive(Struct, frozen=True):
 
 async def write(contents: Contents, path: Path, *, base: int, now: float, advance: Callable[[], None]) -> int:
     """Write an archive; returns the number of keys. `advance` is called for each. Raises StorageError, OSError."""
+    _check_file(path)
     partial = path.with_name(f"{path.name}.partial")
     try:
         with _private(partial) as file:
@@ -118,6 +120,12 @@ async def write(contents: Contents, path: Path, *, base: int, now: float, advanc
     finally:
         partial.unlink(missing_ok=True)
     return keys
+
+
+def _check_file(path: Path) -> None:
+    """Raises IsADirectoryError."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
 
 
 async def _write_frames(

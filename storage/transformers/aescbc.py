@@ -9,7 +9,7 @@ import os
 from cryptography.hazmat.primitives import ciphers, padding
 from cryptography.hazmat.primitives.ciphers import algorithms, modes
 
-from aio_apiserver.storage import transformer
+from aio_apiserver.storage.transformers import transformer
 
 _BLOCK = 16
 

@@ -9,7 +9,7 @@ import os
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import aead
 
-from aio_apiserver.storage import transformer
+from aio_apiserver.storage.transformers import transformer
 
 _NONCE = 12
 

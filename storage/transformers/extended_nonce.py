@@ -9,8 +9,7 @@ import os
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf import hkdf
 
-from aio_apiserver.storage import transformer
-from aio_apiserver.storage.transformers import aesgcm
+from aio_apiserver.storage.transformers import aesgcm, transformer
 
 SEED = 32
 _INFO = 32

@@ -6,7 +6,7 @@ The context is not used; kube-apiserver does not authenticate it either.
 import nacl.exceptions
 import nacl.secret
 
-from aio_apiserver.storage import transformer
+from aio_apiserver.storage.transformers import transformer
 
 _OVERHEAD = nacl.secret.SecretBox.NONCE_SIZE + nacl.secret.SecretBox.MACBYTES
 

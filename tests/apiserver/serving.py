@@ -16,7 +16,9 @@ from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
 from aio_apiserver.apiserver.wire.listeners import Listener
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 LOOPBACK = "127.0.0.1"
 
@@ -51,10 +53,12 @@ async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def listening(handler: Handler, *filters: Filter, clock: Clock | None = None) -> AsyncIterator[Listener]:
+async def listening(
+    handler: Handler, *filters: Filter, clock: Clock | None = None, writers: PacedWriters | None = None
+) -> AsyncIterator[Listener]:
     """A handler behind some filters, on a port without TLS."""
-    begin = entry.with_context(compose(filters, handler), clock or SystemClock())
-    listener = await Listener.open(begin, LOOPBACK, 0, tls=None)
+    begin = entry.with_context(compose(filters, handler), clock or SystemClock(), WriteTurns())
+    listener = await Listener.open(begin, LOOPBACK, 0, tls=None, writers=writers)
     try:
         yield listener
     finally:

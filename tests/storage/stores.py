@@ -10,7 +10,7 @@ from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.transformer import IDENTITY, Transformer
+from aio_apiserver.storage.transformers.transformer import IDENTITY, Transformer
 from tests.storage.steps import WIDGETS
 
 PREFIX = "/registry/example.com/widgets/"
@@ -63,6 +63,9 @@ class Interfered:
 
     def statistics(self) -> Mapping[str, Any]:
         return self._kv.statistics()
+
+    def known_revision(self) -> int | None:
+        return self._kv.known_revision()
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
         self.gets += 1

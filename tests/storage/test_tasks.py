@@ -35,6 +35,20 @@ async def test_closing_ends_what_runs_and_waits_for_its_clean_up() -> None:
     assert task.cancelled()
 
 
+async def test_closing_ends_beside_a_task_that_ends_in_the_same_turn() -> None:
+    tasks = Tasks()
+    has_ended = asyncio.get_running_loop().create_future()
+
+    async def work() -> None:
+        has_ended.set_result(None)  # its waiter runs before the task counts as settled
+
+    task = tasks.spawn(work(), name="work")
+    await has_ended
+    await tasks.close()
+
+    assert task.done()
+
+
 async def test_a_task_has_the_name_it_was_given() -> None:
     tasks = Tasks()
 

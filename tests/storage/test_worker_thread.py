@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage.clock import ManualClock
 
 
 class _Gate:
@@ -85,20 +86,24 @@ async def test_a_request_that_has_begun_comes_before_others_of_its_user() -> Non
 
 
 async def test_the_next_piece_of_a_short_request_comes_before_the_long_ones_of_others() -> None:
-    gate, order = _Gate(), list[str]()
-    held = await gate.hold()
+    clock, order = ManualClock(), list[str]()
+    worker = worker_thread.WorkerThread(clock.monotonic)
+
+    def work(name: str, seconds: float) -> None:
+        order.append(name)
+        clock.advance(seconds)
 
     async def short() -> None:
         for number in range(3):
-            await worker_thread.run(partial(order.append, f"short {number}"), "short")
+            await worker.run(partial(work, f"short {number}", 0.001), "short")
 
-    asked = asyncio.ensure_future(short())
-    long = asyncio.ensure_future(worker_thread.run(partial(order.append, "long"), "first"))
-    await asyncio.sleep(0)
-    gate.may_end.set()
-    await asyncio.gather(held, asked, long)
+    async def long() -> None:
+        for number in range(2):
+            await worker.run(partial(work, f"long {number}", 1.0), "long")
 
-    assert order == ["short 0", "short 1", "short 2", "long"]
+    await asyncio.gather(long(), short())
+
+    assert order == ["long 0", "short 0", "short 1", "short 2", "long 1"]
 
 
 async def test_work_of_a_request_that_has_ended_never_begins() -> None:

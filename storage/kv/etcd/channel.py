@@ -10,7 +10,10 @@ authorities.
 import asyncio
 import os
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
+from pathlib import Path
 
 from grpc.aio import Metadata
 
@@ -39,18 +42,32 @@ class Credentials:
             self._context = self._make()
         except OSError as exc:
             if self._context is None:
-                raise InvalidOptions(f"etcd's TLS files: {exc}") from exc
+                raise InvalidOptions(f"{exc.filename}: {exc.strerror}") from exc
         return self._context
 
     def _make(self) -> ssl.SSLContext:
         tls = self._tls
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.load_verify_locations(tls.authority or str(resources.files("grpc") / "_cython/_credentials/roots.pem"))
+        roots = tls.authority or Path(str(resources.files("grpc") / "_cython/_credentials/roots.pem"))
+        with _naming(roots):
+            context.load_verify_locations(roots)
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as gRPC does: an authority need not be a root
         if tls.certificate is not None:
-            context.load_cert_chain(tls.certificate, tls.key)
+            with _naming(*filter(None, (tls.certificate, tls.key))):
+                context.load_cert_chain(tls.certificate, tls.key)
         context.set_alpn_protocols(["h2"])
         return context
+
+
+@contextmanager
+def _naming(*files: Path) -> Iterator[None]:
+    """Name the TLS files of etcd in the OSError of the block."""
+    try:
+        yield
+    except OSError as exc:
+        absent = [file for file in files if not file.exists()] or files
+        why = exc.strerror or str(exc)
+        raise OSError(exc.errno, f"no certificates for etcd: {why}", " and ".join(map(str, absent))) from exc
 
 
 class MemberDialer:

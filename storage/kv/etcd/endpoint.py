@@ -4,6 +4,8 @@ Knows no other member.
 """
 
 import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from aetcd import rpc
@@ -16,6 +18,7 @@ from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
 from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
+from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
 from aio_apiserver.storage.tracing import SpanKind
 
 RANGE = operator.attrgetter("range")
@@ -64,15 +67,20 @@ class UnaryCall(Generic[A]):
         return self._parse(data)
 
     async def _traced(self, message: bytes, seconds: float, metadata: Metadata) -> A:
-        """The response to a part of a trace, which goes on in etcd."""
-        service, _, method = self._path.removeprefix("/").rpartition("/")
-        attributes: tracing.Attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
-        with tracing.spanned(f"{service}/{method}", attributes, threshold=None, kind=SpanKind.CLIENT) as span:
-            fields = Metadata(*metadata, *span.headers.items())
+        with _spanned(self._path, metadata) as fields:
             data = await self._calls.call(
                 self._path, message, timeout=seconds, metadata=fields, is_urgent=self._is_urgent
             )
             return self._parse(data)
+
+
+@contextmanager
+def _spanned(path: str, metadata: Metadata) -> Iterator[Metadata]:
+    """Make the call of a method a span of the present trace. Yields the metadata with which etcd continues it."""
+    service, _, method = path.removeprefix("/").rpartition("/")
+    attributes: tracing.Attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
+    with tracing.spanned(f"{service}/{method}", attributes, threshold=None, kind=SpanKind.CLIENT) as span:
+        yield Metadata(*metadata, *span.headers.items())
 
 
 class Calls:
@@ -135,6 +143,11 @@ class Endpoint:
         """A new stream of watches; it takes rpc.WatchRequest and gives rpc.WatchResponse. Raises AioRpcError."""
         return await self._dialer.open_stream(_WATCH, metadata)
 
+    @property
+    def connection(self) -> Http2Connection | None:
+        """The connection of the next call; None when the next call opens one."""
+        return self._calls.connection
+
     async def read_with_members(
         self,
         read: bytes,
@@ -142,9 +155,19 @@ class Endpoint:
         timeout: float,  # noqa: ASYNC109
         metadata: Metadata,
     ) -> tuple[rpc.TxnResponse, rpc.MemberListResponse]:
-        """The response to a TxnRequest, and the members that this member knows meanwhile. Raises AioRpcError."""
+        """The response to a TxnRequest, and the members that this member knows meanwhile, on the present connection.
+        Raises AioRpcError, also when there is no connection.
+        """
+        if tracing.current().headers:
+            with _spanned(_TXN, metadata) as fields:
+                return await self._read_with_members(read, timeout, fields)
+        return await self._read_with_members(read, timeout, metadata)
+
+    async def _read_with_members(
+        self, read: bytes, seconds: float, metadata: Metadata
+    ) -> tuple[rpc.TxnResponse, rpc.MemberListResponse]:
         calls = (_TXN, read), (_MEMBERS, _LOCAL_LIST)
-        found, members = await self._calls.call_together(calls, timeout=timeout, metadata=metadata)
+        found, members = await self._calls.call_together(calls, timeout=seconds, metadata=metadata)
         return rpc.TxnResponse.FromString(found), rpc.MemberListResponse.FromString(members)
 
     async def close(self) -> None:

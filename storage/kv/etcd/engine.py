@@ -44,6 +44,7 @@ from aio_apiserver.storage.kv.interface import (
     RangeResult,
     WriteResult,
 )
+from aio_apiserver.storage.kv.write_turns import Turn, WriteTurns
 
 _HEALTH_SECONDS = 2.0
 _FULL = "alarm:NOSPACE"
@@ -51,10 +52,14 @@ _FULL = "alarm:NOSPACE"
 
 
 class EtcdKV:
-    """The keys of the etcd cluster in `config`. Needs a running event loop; no member has to answer yet."""
+    """The keys of the etcd cluster in `config`. Needs a running event loop; no member has to answer yet.
 
-    def __init__(self, config: EtcdConfig, *, clock: Clock | None = None) -> None:
-        clock = clock or SystemClock()
+    turns: those of the server's writes, which also wait here while reads ask etcd.
+    """
+
+    def __init__(self, config: EtcdConfig, *, clock: Clock | None = None, turns: WriteTurns | None = None) -> None:
+        self._clock = clock = clock or SystemClock()
+        self._turns = turns = turns or WriteTurns()
         token = Token(config.login, has_alternatives=len(config.endpoints) > 1)
         self._config = config
         self._probe = rpc.RangeRequest(key=config.probe_key, count_only=True)
@@ -64,7 +69,13 @@ class EtcdKV:
         self._stream = EtcdWatchStream(self._endpoints, token, self._seen, clock)
         self._unknown_outcomes = UnknownOutcomes(self._requests, self._stream, self._seen)
         self._newest = NewestReads(
-            self._endpoints, self._requests, token, clock, probe_key=config.probe_key, deadline=config.deadline
+            self._endpoints,
+            self._requests,
+            token,
+            clock,
+            turns=turns,
+            probe_key=config.probe_key,
+            deadline=config.deadline,
         )
         self._is_closed = False
 
@@ -107,8 +118,10 @@ class EtcdKV:
             return await self._unknown_outcomes.resolve(write, doubt)
         finally:
             self._unknown_outcomes.end(write)
-        self._seen.note(response.header.revision)
-        return messages.put_result(response, key, value, lease)
+        turn = self._confirmed(response)
+        if turn is not None:
+            await turn
+        return messages.write_result(response)
 
     async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
         request = messages.delete_if(key, expected_mod_revision=expected_mod_revision)
@@ -119,8 +132,10 @@ class EtcdKV:
             return await self._unknown_outcomes.resolve(write, doubt)
         finally:
             self._unknown_outcomes.end(write)
-        self._seen.note(response.header.revision)
-        return messages.delete_result(response)
+        turn = self._confirmed(response)
+        if turn is not None:
+            await turn
+        return messages.write_result(response)
 
     async def grant_lease(self, ttl: int) -> int:
         """Grant a lease. A repeated grant leaves at most an unused lease, which expires."""
@@ -165,6 +180,9 @@ class EtcdKV:
     async def current_revision(self) -> int:
         return (await self.newest(())).revision
 
+    def known_revision(self) -> None:
+        """None: other servers write to the same etcd."""
+
     async def newest(self, keys: Sequence[bytes]) -> Newest:
         newest = await self._newest.newest(keys)
         self._seen.note(newest.revision)
@@ -201,6 +219,11 @@ class EtcdKV:
             await self._stream.close()
         finally:
             await self._endpoints.close()
+
+    def _confirmed(self, response: rpc.TxnResponse) -> Turn | None:
+        """The turn in which a write goes on."""
+        self._seen.note(response.header.revision)
+        return self._turns.go_on(self._clock.monotonic())
 
     async def _alarms(self) -> Sequence[str]:
         """The alarms of a member, if our user may read them: a full disk, a corrupt database."""

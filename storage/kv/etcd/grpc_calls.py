@@ -15,6 +15,7 @@ from grpc.aio import AioRpcError, Metadata
 from aio_apiserver.storage.kv.etcd import grpc_messages
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW, Http2Connection
 from aio_apiserver.storage.kv.etcd.http2_headers import Headers
+from aio_apiserver.storage.kv.etcd.prompt_future import PromptFuture
 from aio_apiserver.storage.tasks import Tasks
 
 
@@ -46,9 +47,10 @@ class GrpcCalls:
         self._is_closed = False
 
     @property
-    def is_connected(self) -> bool:
-        """Whether the next call finds a connection."""
-        return self._connection is not None and self._connection.is_usable
+    def connection(self) -> Http2Connection | None:
+        """The connection of the next call; None when the next call opens one."""
+        connection = self._connection
+        return connection if connection is not None and connection.is_usable else None
 
     async def call(
         self,
@@ -61,10 +63,11 @@ class GrpcCalls:
     ) -> bytes:
         """The response to a request. Raises AioRpcError.
 
-        is_urgent: sent at once. Other requests go out in one write with those of the same turn of the event loop.
+        is_urgent: sent at once, and the caller goes on as soon as the response was read. Other requests go out in one
+        write with those of the same turn of the event loop.
         """
-        connection = (self._connection if self.is_connected else None) or await self._connected(timeout)
-        answer = _Answer(connection, self._block(method, metadata), request)
+        connection = self.connection or await self._connected(timeout)
+        answer = _Answer(connection, self._block(method, metadata), request, is_urgent=is_urgent)
         if is_urgent:
             connection.flush()
         expiry = asyncio.get_running_loop().call_later(timeout, answer.expire)
@@ -83,16 +86,22 @@ class GrpcCalls:
         timeout: float,  # noqa: ASYNC109
         metadata: Metadata,
     ) -> Sequence[bytes]:
-        """The responses to several requests, each with its method. All are sent at once. Raises AioRpcError."""
-        connection = (self._connection if self.is_connected else None) or await self._connected(timeout)
-        answers = [_Answer(connection, self._block(method, metadata), request) for method, request in calls]
-        connection.flush()
-        expiries = [asyncio.get_running_loop().call_later(timeout, answer.expire) for answer in answers]
+        """The responses to several requests, each with its method. All are sent at once, on the present connection.
+        Raises AioRpcError, also when there is no connection.
+        """
+        connection = self.connection
+        if connection is None:
+            raise grpc_messages.broken("there is no connection", was_sent=False)
+        answers: list[_Answer] = []
+        expiry = asyncio.get_running_loop().call_later(timeout, _expire, answers)
         try:
+            for method, request in calls:
+                answers.append(_Answer(connection, self._block(method, metadata), request, is_urgent=True))
+            connection.flush()
             return [await answer.message for answer in answers]
         finally:
-            for answer, expiry in zip(answers, expiries, strict=True):
-                expiry.cancel()
+            expiry.cancel()
+            for answer in answers:
                 answer.give_up()
 
     async def close(self) -> None:
@@ -135,13 +144,19 @@ class GrpcCalls:
         return self._connection
 
 
+def _expire(answers: Sequence["_Answer"]) -> None:
+    for answer in answers:
+        answer.expire()
+
+
 class _Answer:
     """The receiver of one call."""
 
     __slots__ = ("_connection", "_data", "_headers", "_number", "_ungranted", "message")
 
-    def __init__(self, connection: Http2Connection, headers: bytes, request: bytes) -> None:
-        self.message: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    def __init__(self, connection: Http2Connection, headers: bytes, request: bytes, *, is_urgent: bool) -> None:
+        loop = asyncio.get_running_loop()
+        self.message: asyncio.Future[bytes] = PromptFuture(loop=loop) if is_urgent else loop.create_future()
         self._connection = connection
         self._headers: Headers = {}
         self._data: list[bytes] = []

@@ -17,7 +17,7 @@ _DELETE = EventType.DELETE
 _COMPARE, _SUCCESS, _FAILURE = b"\x0a", b"\x12", b"\x1a"
 _REQUEST_RANGE, _REQUEST_PUT, _REQUEST_DELETE = b"\x0a", b"\x12", b"\x1a"
 _KEY, _PUT_VALUE, _PUT_LEASE = b"\x0a", b"\x12", b"\x18"
-_SERIALIZABLE, _KEYS_ONLY, _WITH_PREVIOUS = b"\x38\x01", b"\x40\x01", b"\x18\x01"
+_SERIALIZABLE, _KEYS_ONLY = b"\x38\x01", b"\x40\x01"
 _MOD_EQUALS, _COMPARED_KEY, _COMPARED_REVISION = b"\x10\x02", b"\x1a", b"\x30"
 _ONE_BYTE = 0x80
 """The first number that takes two bytes."""
@@ -46,47 +46,27 @@ def mod_revision_in(response: rpc.ResponseOp) -> int:
 
 
 def put_if(key: bytes, value: bytes, *, expected_mod_revision: int, lease: int) -> bytes:
-    """A TxnRequest: put if the key's mod_revision is the expected one, else read the key.
-
-    A new record's create_revision and version are known. Those of a changed record come from a read in the same
-    transaction, without the value.
-    """
-    named = _field(_KEY, key)
-    put = named + _field(_PUT_VALUE, value)
+    """A TxnRequest: put if the key's mod_revision is the expected one, else read the key."""
+    put = _field(_KEY, key) + _field(_PUT_VALUE, value)
     if lease:
         put += _PUT_LEASE + _varint(lease)
-    success = _field(_SUCCESS, _field(_REQUEST_PUT, put))
-    if expected_mod_revision:
-        success += _field(_SUCCESS, _field(_REQUEST_RANGE, named + _KEYS_ONLY))
-    return _if_unchanged(key, expected_mod_revision, success)
+    return _if_unchanged(key, expected_mod_revision, _field(_SUCCESS, _field(_REQUEST_PUT, put)))
 
 
 def delete_if(key: bytes, *, expected_mod_revision: int) -> bytes:
     """A TxnRequest: delete if the key's mod_revision is the expected one, else read the key."""
-    removal = _field(_SUCCESS, _field(_REQUEST_DELETE, _field(_KEY, key) + _WITH_PREVIOUS))
+    removal = _field(_SUCCESS, _field(_REQUEST_DELETE, _field(_KEY, key)))
     return _if_unchanged(key, expected_mod_revision, removal)
 
 
-def put_result(response: rpc.TxnResponse, key: bytes, value: bytes, lease: int) -> WriteResult:
-    """The outcome of `put_if`."""
+def write_result(response: rpc.TxnResponse) -> WriteResult:
+    """The outcome of `put_if` and `delete_if`."""
+    (done,), revision = response.responses, response.header.revision
     if not response.succeeded:
-        return _lost(response)
-    revision = response.header.revision
-    if len(response.responses) == 1:
-        return WriteResult(True, revision, Record(key, value, revision, revision, 1, lease))
-    (written,) = response.responses[1].response_range.kvs
-    record = Record(key, value, written.create_revision, revision, written.version, lease)
-    return WriteResult(True, revision, record)
-
-
-def delete_result(response: rpc.TxnResponse) -> WriteResult:
-    """The outcome of `delete_if`."""
-    if not response.succeeded:
-        return _lost(response)
-    removed = response.responses[0].response_delete_range.prev_kvs
-    if not removed:  # a deletion that expected the key not to exist: etcd finds nothing wrong with it
-        return WriteResult(False, response.header.revision, None)
-    return WriteResult(True, response.header.revision, record_of(removed[0]))
+        return WriteResult(False, revision, record_in(done.response_range))
+    if done.HasField("response_delete_range") and not done.response_delete_range.deleted:
+        return WriteResult(False, revision)  # it expected that the key does not exist: etcd finds nothing wrong
+    return WriteResult(True, revision)
 
 
 def record_of(kv: rpc.KeyValue) -> Record:
@@ -122,8 +102,3 @@ def _varint(number: int) -> bytes:
         number >>= 7
     encoded.append(number)
     return bytes(encoded)
-
-
-def _lost(response: rpc.TxnResponse) -> WriteResult:
-    current = response.responses[0].response_range.kvs
-    return WriteResult(False, response.header.revision, record_of(current[0]) if current else None)

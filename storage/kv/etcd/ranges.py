@@ -1,7 +1,8 @@
 """Ranges: reads a large range from etcd in pages, all at the revision of the first one.
 
 One answer of 70 MB is parsed in one go and holds up the event loop for a tenth of a second. Pages take no longer
-altogether, and hold it up for some milliseconds each. Each page has the deadline of a request.
+altogether, and hold it up for some milliseconds each. Each page has the deadline of a request. Pages at most double,
+since etcd has no limit in bytes, and large values may follow small ones.
 
 Must hold: the result is that of one read at one revision, also when keys are written or compacted meanwhile.
 """
@@ -29,12 +30,12 @@ async def read_range(read: Read, request: rpc.RangeRequest) -> RangeResult:
     """Read the range of a request."""
     if request.count_only or 0 < request.limit <= _FIRST_PAGE:
         return _result(await read(request))
-    try:
-        return await _read_pages(read, request)
-    except Compacted:
-        if request.revision:
-            raise
-        return _result(await read(request))  # the first page's revision has gone meanwhile: any newer one will do
+    while True:
+        try:
+            return await _read_pages(read, request)
+        except Compacted:  # the first page's revision has gone meanwhile: any newer one will do
+            if request.revision:
+                raise
 
 
 async def _read_pages(read: Read, request: rpc.RangeRequest) -> RangeResult:
@@ -46,18 +47,19 @@ async def _read_pages(read: Read, request: rpc.RangeRequest) -> RangeResult:
     while response.more and len(records) != request.limit:
         page.key = records[-1].key + b"\x00"
         page.revision = request.revision or first.header.revision
-        page.limit = _page_limit(records, request.limit)
+        page.limit = _page_limit(records, page.limit)
+        if request.limit:
+            page.limit = min(page.limit, request.limit - len(records))
         response = await read(page)
         records.extend(map(record_of, response.kvs))
     return RangeResult(records, first.header.revision, first.count, more=response.more)
 
 
 def _page_limit(records: list[Record], limit: int) -> int:
-    """How many records the next page requests, by the size of the last ones."""
+    """How many records the next page requests, by the size of the last ones and the limit of their page."""
     sample = records[-_FIRST_PAGE:]
     usual = sum(_RECORD_BYTES + len(record.key) + len(record.value) for record in sample) // len(sample)
-    fitting = min(max(1, _PAGE_BYTES // usual), _MOST_RECORDS)
-    return min(fitting, limit - len(records)) if limit else fitting
+    return min(max(1, _PAGE_BYTES // usual), 2 * limit, _MOST_RECORDS)
 
 
 def _result(response: rpc.RangeResponse) -> RangeResult:

@@ -124,7 +124,7 @@ class UnknownOutcomes:
             return await self._lost(write)
         if write.has_twin or write.value is None:
             return None
-        return WriteResult(True, event.record.mod_revision, event.record)
+        return WriteResult(True, event.record.mod_revision)
 
     async def _first_decisive_change(self, write: Write, revision: int) -> Event | None:
         """The change of the key that decides the outcome; None when there is none."""

@@ -57,7 +57,7 @@ class Put(Struct, frozen=True):
         if self.lease:
             _check_lease(transaction, self.lease)
         record = transaction.put(self.key, self.value, lease=self.lease)
-        return WriteResult(True, record.mod_revision, record)
+        return WriteResult(True, record.mod_revision)
 
 
 class Delete(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Delete(Struct, frozen=True):
         if current is None or current.mod_revision != self.expected_mod_revision:
             return WriteResult(False, transaction.revision, current)
         transaction.delete((self.key,))
-        return WriteResult(True, transaction.revision, current)
+        return WriteResult(True, transaction.revision)
 
 
 class Grant(Struct, frozen=True):

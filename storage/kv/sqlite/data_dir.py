@@ -4,11 +4,12 @@ The lock is the operating system's: it ends with the process, so that no stale l
 process id, for people. It does not know SQLite.
 """
 
+import errno
 import os
 import sys
 from pathlib import Path
 
-from aio_apiserver.storage.errors import DataDirLocked
+from aio_apiserver.storage.errors import DataDirLocked, Unavailable
 
 _LOCK_NAME = "lock"
 _DATABASE_NAME = "store.db"
@@ -47,7 +48,10 @@ class DataDir:
 
     def acquire(self) -> None:
         """Lock the directory, and create it with mode 0700 if it does not exist. Raises DataDirLocked, OSError."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except FileExistsError as exc:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.path)) from exc
         descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _hold(descriptor, self.path)
@@ -108,6 +112,12 @@ class DataDir:
             left.unlink()
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         return path
+
+    def check(self) -> None:
+        """Raises Unavailable when there is no store."""
+        if not self.database.exists():
+            is_other = self.path.exists() and not self.path.is_dir()
+            raise Unavailable(f"{self.path} is not a directory" if is_other else f"there is no store in {self.path}")
 
     def adopt(self, unfinished: Path) -> None:
         """Make a closed file the database, and wait until the disk knows its name."""

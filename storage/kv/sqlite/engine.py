@@ -163,6 +163,9 @@ class SqliteKV:
         self._feed.promise_progress()
 
     async def current_revision(self) -> int:
+        return self.known_revision()
+
+    def known_revision(self) -> int:
         self._check_open()
         return self._feed.revision
 

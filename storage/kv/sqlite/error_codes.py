@@ -6,6 +6,7 @@ it may be on the disk. The next commit overwrites it, but a crash before that wo
 """
 
 import errno
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,8 @@ class ErrorTranslator:
         code = getattr(failure, "sqlite_errorcode", 0)
         if is_commit and code & _PRIMARY_CODE == sqlite3.SQLITE_IOERR:
             return DeadlineExceeded(f"{self._path}: {failure}; the write may reappear after a crash")
+        if isinstance(failure, OSError) and failure.errno and isinstance(failure.filename, str):
+            return self._translation(failure, code)(Path(failure.filename), os.strerror(failure.errno))
         return self._translation(failure, code)(self._path, str(failure))
 
     def _translation(self, failure: Exception, code: int) -> Translation:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.kv.interface import RangeResult
 from aio_apiserver.storage.kv.sqlite import reads, schema, upkeep, verification
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
@@ -26,10 +25,10 @@ class FileReader:
 
     def __init__(self, directory: Path) -> None:
         """Raises Unavailable when there is no store, Corrupt for a file of another kind."""
-        path = DataDir(directory).database
+        data_dir = DataDir(directory)
+        data_dir.check()
+        path = data_dir.database
         self._faults = ErrorTranslator(path)
-        if not path.exists():
-            raise Unavailable(f"there is no store in {directory}")
         try:
             self._connection = schema.open_for_reading(path)
             schema.check_identity(self._connection, path)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from aio_apiserver.storage.errors import InvalidOptions
+from aio_apiserver.storage.errors import StoreNotEmpty
 from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.kv.sqlite import schema
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
@@ -34,14 +34,14 @@ async def load(
 ) -> int:
     """Make the store in a directory without one. Returns the number of keys.
 
-    Raises InvalidOptions when there is a store, DataDirLocked, NoSpace, Unavailable, and what `records` raises.
+    Raises StoreNotEmpty when there is a store, DataDirLocked, NoSpace, Unavailable, and what `records` raises.
     """
     data_dir = DataDir(directory)
     faults = ErrorTranslator(data_dir.database)
     try:
         data_dir.acquire()
         if data_dir.database.exists():
-            raise InvalidOptions(f"{directory} has a store already: name another one, or replace it with --replace")
+            raise StoreNotEmpty(f"{directory} has a store already: name another one")
         return await _load(data_dir, records, revision=revision, lease_seconds=lease_seconds, advance=advance)
     except (sqlite3.Error, OSError) as exc:
         raise faults.translate(exc) from exc

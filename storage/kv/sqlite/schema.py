@@ -22,7 +22,9 @@ After compacting at 5: 4/0, 5/0 and both heads. The deletion goes with the next 
 # ruff: noqa: S608 - statements are put together from constants
 import contextlib
 import logging
+import os
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -167,13 +169,27 @@ def open_for_writing(path: Path) -> Connection:
 
 
 def open_for_reading(path: Path) -> Connection:
-    """A connection that cannot write, and so takes no part in checkpoints."""
-    connection = _connect(path, busy_seconds=_READER_BUSY_SECONDS)
+    """A connection that cannot write, and so takes no part in checkpoints.
+
+    SQLite makes files beside a database with a log. Where it cannot, a database without a log does not change.
+    """
+    connection = _unchanging(path) if _is_kept(path) else _connect(path, busy_seconds=_READER_BUSY_SECONDS)
     with _closed_on_failure(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
         connection.execute("PRAGMA temp_store = MEMORY")
     return connection
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether a database is on a file system that is read-only, and its last server has closed it."""
+    is_closed = not path.with_name(f"{path.name}-wal").exists()
+    return is_closed and sys.platform != "win32" and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def _unchanging(path: Path) -> Connection:
+    uri = f"{path.absolute().as_uri()}?immutable=1"
+    return sqlite3.connect(uri, uri=True, isolation_level=None)
 
 
 def _connect(path: Path, *, busy_seconds: float) -> Connection:

@@ -110,9 +110,13 @@ class UnixKV:
         """The revision of the store. It is known also while the owner is being replaced."""
         if self._page is None:
             await self._owner.wait_until_connected()
+        revision = self.known_revision()
+        assert revision is not None
+        return revision
+
+    def known_revision(self) -> int | None:
         self._owner.check_open()
-        assert self._page is not None
-        return self._page.revision
+        return None if self._page is None else self._page.revision
 
     async def compact(self, revision: int) -> None:
         await self._owner.call("compact", has_effect=True, revision=revision)

@@ -9,10 +9,10 @@ import re
 
 from msgspec import Struct
 
-from aio_apiserver.storage.transformer import Cipher
 from aio_apiserver.storage.transformers import aesgcm, extended_nonce
 from aio_apiserver.storage.transformers.kms_v2 import messages
 from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted
+from aio_apiserver.storage.transformers.transformer import Cipher
 
 KEY = 0
 """The data key is an AES-GCM key. Read, because older servers wrote it."""

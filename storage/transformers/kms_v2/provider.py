@@ -7,15 +7,15 @@ Reads need the plugin for unknown data keys (read_key.py). Writes need a data ke
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.storage import transformer
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.tasks import Tasks
-from aio_apiserver.storage.transformer import Cipher, Plain
+from aio_apiserver.storage.transformers import transformer
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed
 from aio_apiserver.storage.transformers.kms_v2.read_key import ReadKeys
 from aio_apiserver.storage.transformers.kms_v2.write_key import WriteKeys
+from aio_apiserver.storage.transformers.transformer import Cipher, Plain
 
 
 class KmsV2:

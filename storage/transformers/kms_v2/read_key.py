@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.storage.tasks import Tasks
-from aio_apiserver.storage.transformer import Cipher
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed
+from aio_apiserver.storage.transformers.transformer import Cipher
 
 _REMEMBERED = 4096
 """Each start of a server and each rotation makes a data key, until old values are rewritten. With a smaller cache than

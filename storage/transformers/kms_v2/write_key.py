@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Unavailable
-from aio_apiserver.storage.transformer import Cipher
 from aio_apiserver.storage.transformers import extended_nonce
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed, Status
+from aio_apiserver.storage.transformers.transformer import Cipher
 
 logger = logging.getLogger(__name__)
 

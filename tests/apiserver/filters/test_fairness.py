@@ -1,8 +1,10 @@
 """Fairness before a busy handler, over real sockets."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 
 import pytest
@@ -15,13 +17,16 @@ from aio_apiserver.apiserver.filters.fairness import FairnessFilter
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
+from aio_apiserver.apiserver.wire.long_bodies import CompressedBody, JoinedList
+from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.clock import ManualClock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from tests.apiserver.serving import Answer, ask, listening
+from tests.apiserver.serving import LOOPBACK, Answer, ask, listening
+from tests.apiserver.wire.test_paced_writing import until_stalled
 from tests.registry.plugins.flowcontrol.lines import some_turns
 
 READ, WATCH = "/api/v1/pods", "/api/v1/pods?watch=1"
@@ -152,3 +157,41 @@ async def test_the_dump_shows_who_is_served(busy: Busy) -> None:
     shown = dict(zip(rows[0], pod, strict=True))
     assert shown["PriorityLevelName"] == shown["FlowSchemaName"] == "exempt"
     assert (shown["UserName"], shown["Verb"], shown["Namespace"], shown["Name"]) == ("jane", "get", "default", "web")
+
+
+async def test_a_list_that_is_compressed_while_it_is_sent_keeps_its_seats_when_the_client_stalls(busy: Busy) -> None:
+    items = [os.urandom(1024 * 1024)] * 12  # more than the buffers of the kernel
+
+    async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        if context.path == DUMP:
+            return await busy.handle(request, context)
+        body = JoinedList(b"", items, b"", content_type="application/json")
+        is_plain = context.info.resource == "nodes"
+        return responses.raw(context, body if is_plain else CompressedBody(body, content_type="application/json"))
+
+    writers = PacedWriters(SystemClock())
+    async with listening(handle, *busy.filters(MASTERS), writers=writers) as listener:
+        with begun(listener.port, READ):
+            await until_stalled(writers, 1)
+            with begun(listener.port, "/api/v1/nodes"):
+                await until_stalled(writers, 2)
+                while "nodes" in (kept := await seats(listener.port)):
+                    pass
+
+    assert kept == {"pods"}
+
+
+@contextmanager
+def begun(port: int, target: str) -> Iterator[None]:
+    """A request of a client that reads the beginning of its response, and no more."""
+    with socket.create_connection((LOOPBACK, port)) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        yield
+
+
+async def seats(port: int) -> set[str]:
+    """The resources of the requests with seats."""
+    dump = await ask(port, f"{DUMP}?includeRequestDetails=1")
+    header, *rows = [[cell.strip() for cell in line.split(",")] for line in dump.text.splitlines()]
+    return {row[header.index("Resource")] for row in rows} - {""}

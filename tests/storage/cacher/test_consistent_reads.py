@@ -1,16 +1,18 @@
 """Consistent reads: never older than earlier writes, from the cache where possible."""
 
 import asyncio
+import weakref
 
 import pytest
 
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.freshness import PATIENCE_SECONDS
 from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.errors import FutureRevision, KeyNotFound, Unavailable
-from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch
+from aio_apiserver.storage.errors import Closed, FutureRevision, KeyNotFound, Unavailable
+from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch, Update
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.cacher.cachers import cacher_on, reads, some_turns
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, create, in_time, set_spec, setting, while_time_goes_by
@@ -29,6 +31,43 @@ async def test_a_get_of_a_cache_that_is_in_step_reads_nothing_from_the_store(cac
     assert (origin.requests["get"], origin.requests["newest"]) == (0, 2)
 
 
+async def test_a_get_on_a_store_that_knows_its_revision_needs_no_question(store: KVStore) -> None:
+    async with cacher_on(store) as cacher:
+        created = await create(cacher, "a", color="red")
+        await cacher.wait_until_ready()
+        await in_time(cacher.get_list("", ListOptions()))
+        before = reads(cacher)
+
+        found = await cacher.get("default/a")
+
+        assert found.json == created.json
+        after = reads(cacher)
+        assert after["consistent_reads"] == before["consistent_reads"] + 1
+        assert after["revision_checks"] == before["revision_checks"]
+
+
+async def test_a_get_on_a_store_that_knows_its_revision_sees_the_writes_of_others(store: KVStore) -> None:
+    async with cacher_on(store) as cacher:
+        created = await create(cacher, "a", color="red")
+        await cacher.wait_until_ready()
+        updated = await set_spec(store, created, color="blue")
+
+        found = await in_time(cacher.get("default/a"))
+
+        assert found.json == updated.json
+
+
+async def test_a_closed_cache_answers_no_get(store: KVStore) -> None:
+    async with cacher_on(store) as cacher:
+        await create(cacher, "a")
+        await cacher.wait_until_ready()
+        await cacher.get("default/a")
+        await cacher.close()
+
+        with pytest.raises(Closed):
+            await cacher.get("default/a")
+
+
 async def test_decoded_objects_of_a_cache_in_step_are_at_hand(cacher: Cacher) -> None:
     await create(cacher, "a")
     before = cacher.at_hand("")
@@ -39,6 +78,24 @@ async def test_decoded_objects_of_a_cache_in_step_are_at_hand(cacher: Cacher) ->
     assert [[one.key for one in found] for found in present] == [["default/a"], ["default/a"], ["default/a"]]
     assert cacher.at_hand("default/b") == ()
     assert cacher.at_hand("other/") == []
+
+
+async def test_a_refused_update_of_a_cached_object_keeps_nothing_in_memory(cacher: Cacher) -> None:
+    """Until a garbage collection, a cycle would keep the objects of the update."""
+    await create(cacher, "a")
+    await cacher.wait_until_ready()
+
+    async def refuse(_current: StoredObject | None) -> Update:
+        raise KeyNotFound("b")
+
+    async def refused() -> "weakref.ref[Exception]":
+        try:
+            await cacher.guaranteed_update("default/a", refuse)
+        except KeyNotFound as exc:
+            return weakref.ref(exc)
+        raise AssertionError("it was updated")
+
+    assert (await refused())() is None
 
 
 async def test_nothing_is_at_hand_while_a_write_of_this_server_is_on_its_way(cacher: Cacher, origin: Troubled) -> None:

@@ -214,26 +214,48 @@ async def test_other_work_in_the_turn_of_a_short_delivery_delays_no_event(parts:
     assert sink.revisions == [11, 12]
 
 
-async def test_behind_a_turn_that_took_long_what_comes_is_collected_for_as_long(parts: Parts) -> None:
-    class Busy(Sink):
-        def deliver(self, batch: WatchBatch) -> None:
-            super().deliver(batch)
-            parts.clock.advance(0.02)
+class Busy(Sink):
+    """A watcher to whom a delivery takes 20 ms."""
 
-    sink = Busy()
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self._parts = parts
+
+    def deliver(self, batch: WatchBatch) -> None:
+        super().deliver(batch)
+        self._parts.clock.advance(0.02)
+
+
+async def test_behind_a_turn_that_took_long_what_comes_is_collected_for_as_long(parts: Parts) -> None:
+    sink = Busy(parts)
     parts.watch(sink)
     parts.write_keys(11, "default/a")
     await a_turn()
-    parts.write_keys(12, "default/b")
+    parts.write_keys(12, "default/b", "default/c")
     await a_turn()
-    parts.write_keys(13, "default/c")
+    parts.write_keys(14, "default/d")
+    await a_turn()
+    parts.write_keys(15, "default/e")
     await a_turn()
     before = list(sink.revisions)
     parts.clock.advance(0.02)
     await a_turn()
 
-    assert before == [11]
-    assert [len(batch.events) for batch in sink.batches] == [1, 2]
+    assert before == [11, 12, 13]
+    assert [len(batch.events) for batch in sink.batches] == [1, 2, 2]
+
+
+async def test_at_a_low_rate_a_change_goes_out_at_once_behind_a_turn_that_took_long(parts: Parts) -> None:
+    sink = Busy(parts)
+    parts.watch(sink)
+
+    for revision, key in enumerate(("default/a", "default/b", "default/c"), 11):
+        parts.write_keys(revision, key)
+        await a_turn()
+        await a_turn()
+        parts.clock.advance(0.01)
+
+    assert [len(batch.events) for batch in sink.batches] == [1, 1, 1]
 
 
 async def test_who_joins_within_a_long_queue_sees_every_change_once(parts: Parts) -> None:

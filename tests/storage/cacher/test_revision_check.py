@@ -1,16 +1,23 @@
 """Revision checks: one question to the store for the readers that wait at the same time."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import pytest
+
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.errors import Unavailable
+from aio_apiserver.storage.cacher.revision_check import RevisionCheck
+from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.storage.errors import Closed, Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.interface import MOST_COMPARED
 from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.tracing import TraceFacts, TraceLayer, TraceSpan
 from tests.storage.cacher.cachers import reads, some_turns
 from tests.storage.cacher.troubled import Troubled
-from tests.storage.steps import create, in_time, set_spec
+from tests.storage.steps import WIDGETS, create, in_time, set_spec
 
 
 async def test_those_who_ask_in_one_turn_share_a_question_beside_the_first(cacher: Cacher, origin: Troubled) -> None:
@@ -111,6 +118,67 @@ async def test_a_failing_question_fails_all_who_asked_it(cacher: Cacher, origin:
     expected = [StoredObject, StoredObject, Unavailable, Unavailable]
     assert [type(outcome) for outcome in outcomes] == expected
     assert (await cacher.get("default/a")).key == "default/a"
+
+
+async def test_readers_get_the_exception_of_a_faulty_store(origin: Troubled) -> None:
+    cacher = Cacher(origin, WIDGETS)
+    await create(cacher, "a")
+    await cacher.wait_until_ready()
+    origin.check_door.shut()
+    first_two = await _readers_one_by_one(cacher, 2)
+    others = await _readers_one_by_one(cacher, 2)
+
+    origin.failure = ValueError("a fault of the store")
+    origin.check_door.open()
+    outcomes = await in_time(asyncio.gather(*first_two, *others, return_exceptions=True))
+    origin.failure = None
+
+    assert [type(outcome) for outcome in outcomes] == [StoredObject, StoredObject, ValueError, ValueError]
+    assert (await cacher.get("default/a")).key == "default/a"
+    with pytest.raises(BaseExceptionGroup, match="background tasks failed"):
+        await cacher.close()
+
+
+async def test_a_cancelled_request_fails_its_readers_and_those_behind_it_and_begins_no_other(origin: Troubled) -> None:
+    tasks = Tasks()
+    check = RevisionCheck(origin, tasks)
+    origin.check_door.shut()
+    readers = []
+    for _ in range(3):
+        readers.append(asyncio.ensure_future(check.newest()))
+        await some_turns()
+
+    await tasks.close()
+    origin.check_door.open()
+    outcomes = await in_time(asyncio.gather(*readers, return_exceptions=True))
+    await some_turns()
+
+    assert [type(outcome) for outcome in outcomes] == [tuple, Closed, Closed]
+    assert origin.requests["newest"] == 2
+
+
+async def test_a_reader_that_joins_a_request_waits_for_the_store_in_its_trace(
+    cacher: Cacher, origin: Troubled, manual_clock: ManualClock
+) -> None:
+    await create(cacher, "a")
+    await cacher.wait_until_ready()
+    origin.check_door.shut()
+
+    async def traced() -> Mapping[TraceLayer, float]:
+        facts = TraceFacts(clock=manual_clock, offset=0, on_end=lambda _: None)
+        with tracing.within(TraceSpan(facts, "request")) as span:
+            await cacher.get("default/a")
+        return span.layers
+
+    first = asyncio.ensure_future(cacher.get("default/a"))
+    await origin.check_door.wait_for_somebody()
+    joining = asyncio.ensure_future(traced())
+    await some_turns()
+    manual_clock.advance(0.25)
+    origin.check_door.open()
+    await in_time(first)
+
+    assert await in_time(joining) == {TraceLayer.STORE: 0.25}
 
 
 async def test_readers_of_many_objects_are_compared_in_one_request(cacher: Cacher, origin: Troubled) -> None:

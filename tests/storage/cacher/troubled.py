@@ -64,7 +64,7 @@ class Troubled:
     def __init__(self, store: KVStore) -> None:
         self.store = store
         self.requests: Counter[str] = Counter()
-        self.failure: StorageError | None = None
+        self.failure: Exception | None = None
         self.failing_lists: list[StorageError] = []
         self.has_reliable_progress = True
         self.compares_objects = True
@@ -162,6 +162,9 @@ class Troubled:
             newest = newest[0], [await self._revision_of(key) for key in keys]
         await self.check_door.pass_through()
         return newest
+
+    def known_revision(self) -> None:
+        """None: the revision is asked for, so that the door of `newest` can be shut."""
 
     async def request_progress(self) -> None:
         self._meet("request_progress")

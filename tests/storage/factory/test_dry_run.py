@@ -13,7 +13,7 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.transformer import IDENTITY
+from aio_apiserver.storage.transformers.transformer import IDENTITY
 from tests.storage.steps import WIDGETS, Watcher, create, setting, widget
 
 

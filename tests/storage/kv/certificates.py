@@ -12,6 +12,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 _USAGES = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+_SIGNS = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 _BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 _END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
 
@@ -36,6 +47,8 @@ class Authority:
         self._certificate = (
             signer._builder(self._subject, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_SIGNS, critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
             .sign(signer._key, hashes.SHA256())
         )
         self.file = self._write(f"{name}.crt", _pem(self._certificate))
@@ -61,6 +74,8 @@ class Authority:
         )
 
     def _builder(self, subject: x509.Name, public_key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+        """Python 3.13 demands the identifiers of keys, and the usage of an authority's key."""
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         return (
             x509.CertificateBuilder()
             .subject_name(subject)
@@ -69,6 +84,7 @@ class Authority:
             .serial_number(x509.random_serial_number())
             .not_valid_before(_BEGIN)
             .not_valid_after(_END)
+            .add_extension(signer, critical=False)
         )
 
     def _write(self, name: str, content: bytes) -> Path:

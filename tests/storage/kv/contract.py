@@ -94,6 +94,7 @@ class EmptyStoreContract(KVFixtures):
 
         assert record.mod_revision == 2
         assert await kv.current_revision() == 2
+        assert kv.known_revision() in (None, 2)
         assert await read(kv, b"a", revision=1) is None
 
     async def test_the_revision_after_the_current_is_future(self, kv: KV) -> None:
@@ -168,6 +169,7 @@ class SharedStoreContract(KVFixtures):
 
         assert await read(other, record.key) == record
         assert await other.current_revision() >= record.mod_revision
+        assert (other.known_revision() or record.mod_revision) >= record.mod_revision
 
     async def test_one_loses_against_the_other(self, kv: KV, other: KV, prefix: bytes) -> None:
         record = await create(kv, prefix + b"a")

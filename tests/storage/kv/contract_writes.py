@@ -6,15 +6,15 @@ import pytest
 
 from aio_apiserver.storage.errors import TooLarge
 from aio_apiserver.storage.kv.interface import KV, MAX_VALUE_BYTES, Record, WriteResult, prefix_end
-from tests.storage.kv.steps import create, read, remove, update
+from tests.storage.kv.steps import create, read, remove, update, written
 
 
 class PutContract:
     async def test_a_created_key_starts_at_version_one(self, kv: KV, prefix: bytes) -> None:
         result = await kv.put(prefix + b"a", b"one", expected_mod_revision=0)
 
-        assert result.succeeded
-        assert result.record == Record(prefix + b"a", b"one", result.revision, result.revision, 1)
+        assert (result.succeeded, result.record) == (True, None)
+        assert await read(kv, prefix + b"a") == Record(prefix + b"a", b"one", result.revision, result.revision, 1)
 
     async def test_an_update_keeps_the_create_revision_and_counts_the_version(self, kv: KV, prefix: bytes) -> None:
         first = await create(kv, prefix + b"a", b"one")
@@ -23,6 +23,7 @@ class PutContract:
         third = await update(kv, second, b"three")
 
         assert first.mod_revision < second.mod_revision < third.mod_revision
+        assert await read(kv, first.key) == third
         assert third == Record(first.key, b"three", first.create_revision, third.mod_revision, 3)
 
     async def test_a_key_that_was_created_again_starts_over(self, kv: KV, prefix: bytes) -> None:
@@ -31,7 +32,7 @@ class PutContract:
 
         again = await create(kv, prefix + b"a", b"two")
 
-        assert again == Record(first.key, b"two", again.mod_revision, again.mod_revision, 1)
+        assert await read(kv, first.key) == Record(first.key, b"two", again.mod_revision, again.mod_revision, 1)
         assert again.mod_revision > deletion
 
     async def test_a_create_loses_against_an_existing_key(self, kv: KV, prefix: bytes) -> None:
@@ -75,7 +76,7 @@ class PutContract:
         second = await update(kv, first, b"one")
 
         assert second.mod_revision > first.mod_revision
-        assert second.version == 2
+        assert await read(kv, first.key) == second
 
     async def test_each_write_has_a_greater_revision_than_those_before(self, kv: KV, prefix: bytes) -> None:
         revisions = [(await create(kv, prefix + b"%d" % number)).mod_revision for number in range(5)]
@@ -85,12 +86,12 @@ class PutContract:
 
 
 class DeleteContract:
-    async def test_a_deletion_returns_the_removed_record(self, kv: KV, prefix: bytes) -> None:
+    async def test_a_deletion_has_a_revision_of_its_own(self, kv: KV, prefix: bytes) -> None:
         record = await create(kv, prefix + b"a", b"one")
 
         result = await kv.delete(record.key, expected_mod_revision=record.mod_revision)
 
-        assert (result.succeeded, result.record) == (True, record)
+        assert (result.succeeded, result.record) == (True, None)
         assert result.revision > record.mod_revision
         assert await read(kv, record.key) is None
 
@@ -186,9 +187,10 @@ class RaceContract:
 
         results = await asyncio.gather(*map(put, range(100)))
 
-        (winner,) = [result for result in results if result.succeeded]
-        assert await read(kv, record.key) == winner.record
-        assert {result.record for result in results} == {winner.record}
+        ((number, winner),) = [(number, result) for number, result in enumerate(results) if result.succeeded]
+        left = written(record.key, b"%d" % number, winner, before=record)
+        assert await read(kv, record.key) == left
+        assert {result.record for result in results} == {None, left}
 
     async def test_of_many_creates_exactly_one_wins(self, kv: KV, prefix: bytes) -> None:
         async def put(number: int) -> WriteResult:
@@ -196,10 +198,8 @@ class RaceContract:
 
         results = await asyncio.gather(*map(put, range(30)))
 
-        (winner,) = [result for result in results if result.succeeded]
-        assert winner.record is not None
-        assert winner.record.version == 1
-        assert await read(kv, prefix + b"a") == winner.record
+        ((number, winner),) = [(number, result) for number, result in enumerate(results) if result.succeeded]
+        assert await read(kv, prefix + b"a") == written(prefix + b"a", b"%d" % number, winner)
 
     async def test_of_many_deletions_exactly_one_wins(self, kv: KV, prefix: bytes) -> None:
         record = await create(kv, prefix + b"a")
@@ -219,7 +219,9 @@ class RaceContract:
         )
 
         assert put.succeeded != deletion.succeeded
-        assert await read(kv, record.key) == (put.record if put.succeeded else None)
+        assert await read(kv, record.key) == (
+            written(record.key, b"two", put, before=record) if put.succeeded else None
+        )
 
     async def test_retrying_writers_lose_no_increment(self, kv: KV, prefix: bytes) -> None:
         await create(kv, prefix + b"counter", b"0")

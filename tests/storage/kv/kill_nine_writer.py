@@ -21,6 +21,7 @@ from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult, prefix_end
 from aio_apiserver.storage.kv.sqlite import SqliteKV
+from tests.storage.kv.steps import written
 
 PREFIX = b"/kill-nine/"
 WRITERS = 8
@@ -56,8 +57,8 @@ async def write(kv: KV, keys: list[bytes], state: dict[bytes, Record], rng: rand
         say("ack", key.decode(), result.revision)
         if is_deletion:
             del state[key]
-        elif result.record:
-            state[key] = result.record
+        else:
+            state[key] = written(key, payload(key, number), result, before=current)
 
 
 async def main(engine: str, where: str, seed: int) -> None:

@@ -78,8 +78,9 @@ class Machine(RuleBasedStateMachine):
 
         result = self.run(self.kv.put(key, value, expected_mod_revision=_revision_of(current), lease=lease_id))
 
-        assert result.succeeded
-        assert result.record == self.model.put(key, value, lease=lease_id, revision=result.revision)
+        assert (result.succeeded, result.record) == (True, None)
+        written = self.model.put(key, value, lease=lease_id, revision=result.revision)
+        assert self.run(self.kv.get(key)).record == written
 
     @rule(name=NAMES)
     def delete(self, name: bytes) -> None:
@@ -88,7 +89,7 @@ class Machine(RuleBasedStateMachine):
 
         result = self.run(self.kv.delete(key, expected_mod_revision=_revision_of(current) or self.model.base))
 
-        assert (result.succeeded, result.record) == (current is not None, current)
+        assert (result.succeeded, result.record) == (current is not None, None)
         if current is not None:
             self.model.delete([key], revision=result.revision)
 
@@ -121,13 +122,18 @@ class Machine(RuleBasedStateMachine):
             )
 
         results = self.run(put_all())
-        winners = sorted((result for result in results if result.succeeded), key=lambda result: result.revision)
-        for winner in winners:
-            assert winner.record is not None
-            written = self.model.put(winner.record.key, winner.record.value, lease=0, revision=winner.revision)
-            assert winner.record == written
-        assert sorted(winner.record.key for winner in winners if winner.record) == sorted(set(keys))
-        assert [result.record for result in results] == [self.model.state()[key] for key in keys]
+        winners = [
+            (result.revision, key, number)
+            for number, (key, result) in enumerate(zip(keys, results, strict=True))
+            if result.succeeded
+        ]
+        for revision, key, number in sorted(winners):
+            self.model.put(key, b"%d" % number, lease=0, revision=revision)
+        assert sorted(key for _, key, _ in winners) == sorted(set(keys))
+        left = [self.model.state()[key] for key in keys]
+        assert [result.record for result in results] == [
+            None if result.succeeded else record for result, record in zip(results, left, strict=True)
+        ]
 
     # Leases
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, Record, WriteResult, prefix_end
 
 PATIENCE = 20.0
 """The seconds after which a missing batch is a failure."""
@@ -13,18 +13,21 @@ Elapse = Callable[[float], Awaitable[None]]
 
 async def create(kv: KV, key: bytes, value: bytes = b"value", *, lease: int = 0) -> Record:
     """Put a key that does not exist."""
-    result = await kv.put(key, value, expected_mod_revision=0, lease=lease)
-    assert result.succeeded
-    assert result.record is not None
-    return result.record
+    return written(key, value, await kv.put(key, value, expected_mod_revision=0, lease=lease), lease=lease)
 
 
 async def update(kv: KV, current: Record, value: bytes = b"changed", *, lease: int = 0) -> Record:
     """Put over the current record."""
     result = await kv.put(current.key, value, expected_mod_revision=current.mod_revision, lease=lease)
-    assert result.succeeded
-    assert result.record is not None
-    return result.record
+    return written(current.key, value, result, before=current, lease=lease)
+
+
+def written(key: bytes, value: bytes, result: WriteResult, *, before: Record | None = None, lease: int = 0) -> Record:
+    """The record that a put has made; it must have succeeded."""
+    assert (result.succeeded, result.record) == (True, None)
+    if before is None:
+        return Record(key, value, result.revision, result.revision, 1, lease)
+    return Record(key, value, before.create_revision, result.revision, before.version + 1, lease)
 
 
 async def remove(kv: KV, current: Record) -> int:

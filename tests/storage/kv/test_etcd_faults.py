@@ -329,7 +329,7 @@ class TestTls:
             assert (await reading).record is None
 
     async def test_missing_files_are_refused_at_once(self, member: Member, tmp_path: Path) -> None:
-        with pytest.raises(InvalidOptions, match="TLS files"):
+        with pytest.raises(InvalidOptions, match="no certificates for etcd"):
             EtcdKV(EtcdConfig(endpoints=[member.endpoint], tls=Tls(authority=tmp_path / "none")))
 
 

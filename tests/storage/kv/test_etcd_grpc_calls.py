@@ -153,7 +153,7 @@ class TestResponses:
     async def test_a_lost_connection_is_made_anew(self, calls: GrpcCalls, echo: Echo) -> None:
         await call(calls)
         echo.connections[0].transport.abort()
-        await until(lambda: not calls.is_connected)
+        await until(lambda: calls.connection is None)
 
         assert await call(calls) == b"request"
         assert len(echo.connections) == 2
@@ -195,6 +195,22 @@ class TestFailures:
         echo.answer = EchoServer.echo
         assert await call(calls) == b"request"
 
+    async def test_calls_of_which_one_cannot_be_made_are_all_cancelled(self, calls: GrpcCalls, echo: Echo) -> None:
+        await call(calls)
+        echo.answer = silence
+
+        with pytest.raises(UnicodeEncodeError):
+            await calls.call_together([(METHOD, b"one"), ("/\udc80", b"two")], timeout=20, metadata=METADATA)
+
+        await until(lambda: bool(echo.resets))
+
+    async def test_calls_together_open_no_connection(self, calls: GrpcCalls, echo: Echo) -> None:
+        with pytest.raises(AioRpcError) as failure:
+            await calls.call_together([(METHOD, b"one")], timeout=20, metadata=METADATA)
+
+        assert failures.of_exception(failure.value).effect is Effect.RETRY
+        assert echo.connections == []
+
     async def test_a_call_on_a_lost_connection_may_have_had_an_effect(self, calls: GrpcCalls, echo: Echo) -> None:
         echo.answer = lambda connection, _: connection.transport.abort()
 
@@ -212,7 +228,7 @@ class TestFailures:
         (connection,) = echo.connections
 
         connection.transport.write(goaway(last_stream=1))
-        await until(lambda: not calls.is_connected)
+        await until(lambda: calls.connection is None)
         echo.answer = EchoServer.echo
         other = await call(calls, b"other")
         connection.echo(1)

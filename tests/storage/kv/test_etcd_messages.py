@@ -19,8 +19,6 @@ def _if_unchanged(key: bytes, revision: int, success: list[rpc.RequestOp]) -> rp
 def test_a_put_is_read_as_it_was_meant(size: int, revision: int, lease: int) -> None:
     key, value = b"/registry/pods/default/one", b"v" * size
     operations = [rpc.RequestOp(request_put=rpc.PutRequest(key=key, value=value, lease=lease))]
-    if revision:
-        operations.append(rpc.RequestOp(request_range=rpc.RangeRequest(key=key, keys_only=True)))
 
     encoded = messages.put_if(key, value, expected_mod_revision=revision, lease=lease)
 
@@ -31,7 +29,7 @@ def test_a_put_is_read_as_it_was_meant(size: int, revision: int, lease: int) -> 
 @pytest.mark.parametrize("revision", [0, 127, 128, _LARGEST])
 def test_a_deletion_is_read_as_it_was_meant(size: int, revision: int) -> None:
     key = b"k" * size
-    removal = rpc.DeleteRangeRequest(key=key, prev_kv=True)
+    removal = rpc.DeleteRangeRequest(key=key)
 
     encoded = messages.delete_if(key, expected_mod_revision=revision)
 

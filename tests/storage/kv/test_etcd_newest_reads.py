@@ -13,8 +13,16 @@ from aio_apiserver.storage.errors import DeadlineExceeded, NoSpace
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from tests.storage.kv.etcd_server import Cluster, Member
 from tests.storage.kv.steps import create, update
+from tests.storage.kv.tcp_proxy import TcpProxy
 
 KEY = b"/registry/a"
+
+
+@pytest.fixture
+async def kv(kv: EtcdKV) -> EtcdKV:
+    """The engine has its connection before its first read of a revision."""
+    await kv.get(KEY)
+    return kv
 
 
 @pytest.fixture
@@ -109,6 +117,23 @@ async def test_a_member_that_has_restarted_is_read_linearizably(kv: EtcdKV, othe
 
     assert list(newest.mod_revisions) == [record.mod_revision]
     assert reads(kv) == (2, 0)
+
+
+async def test_on_a_new_connection_the_member_is_read_linearizably(member: Member) -> None:
+    async with TcpProxy(int(member.endpoint.rpartition(":")[2])) as proxy:
+        kv = EtcdKV(EtcdConfig(endpoints=[f"http://127.0.0.1:{proxy.port}"]))
+        for _ in range(2):
+            await kv.get(KEY)
+            await kv.newest(())
+        before = reads(kv)
+        proxy.disconnect()
+        await asyncio.sleep(0)
+        await kv.get(KEY)
+
+        await kv.newest(())
+        await kv.close()
+
+    assert (before, reads(kv)) == ((1, 1), (2, 1))
 
 
 async def test_a_silent_member_is_an_error_within_the_deadline(member: Member) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from aio_apiserver.storage.errors import DeadlineExceeded
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
-from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
+from aio_apiserver.storage.kv.interface import KV, WriteResult
 from tests.storage.kv.etcd_server import Member
-from tests.storage.kv.steps import create, next_events, read, remove, update
+from tests.storage.kv.steps import create, next_events, read, remove, update, written
 from tests.storage.kv.tcp_proxy import TcpProxy
 
 Started = asyncio.Task[WriteResult]
@@ -99,8 +99,7 @@ async def test_a_create_that_was_applied_succeeds(kv: KV, direct: KV, key: bytes
 
     result = await started
 
-    assert result == WriteResult(True, result.revision, await read(direct, key))
-    assert result.record == Record(key, b"one", result.revision, result.revision, 1)
+    assert await read(direct, key) == written(key, b"one", result)
 
 
 async def test_an_update_that_was_applied_succeeds(kv: KV, direct: KV, key: bytes, lose_answers: Lose) -> None:
@@ -109,9 +108,7 @@ async def test_an_update_that_was_applied_succeeds(kv: KV, direct: KV, key: byte
     (started,) = await lose_answers(key, kv.put(key, b"two", expected_mod_revision=record.mod_revision))
 
     result = await started
-    assert result == WriteResult(True, result.revision, await read(direct, key))
-    assert result.record is not None
-    assert (result.record.value, result.record.version) == (b"two", 2)
+    assert await read(direct, key) == written(key, b"two", result, before=record)
 
 
 async def test_a_deletion_that_was_applied_stays_unknown(kv: KV, direct: KV, key: bytes, lose_answers: Lose) -> None:
@@ -136,7 +133,7 @@ async def test_an_applied_write_succeeds_though_others_came_after_it(
     await remove(direct, await update(direct, ours, b"three"))
 
     result = await started
-    assert result == WriteResult(True, ours.mod_revision, ours)
+    assert result == WriteResult(True, ours.mod_revision)
 
 
 async def test_a_write_that_never_arrived_stays_unknown(kv: KV, direct: KV, key: bytes, lose_requests: Lose) -> None:

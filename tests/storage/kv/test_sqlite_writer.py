@@ -15,7 +15,7 @@ from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from tests.storage.kv.sqlite_steps import on_writer
-from tests.storage.kv.steps import create, keys_of, read, update
+from tests.storage.kv.steps import create, keys_of, read, update, written
 
 ROOT = Path(__file__).parents[3]
 NO_PATIENCE = Patience(first=0.0, later=0.0, pause=0.01)
@@ -47,14 +47,13 @@ class TestGroups:
         )
 
         assert [result.succeeded for result in (created, again, updated, deleted, last)] == [True, False, *[True] * 3]
-        assert again.record == created.record
-        assert deleted.record == updated.record
-        assert await read(kv, b"/a") == last.record
+        first = written(b"/a", b"one", created)
+        assert again.record == first
         assert [await read(kv, b"/a", revision=revision) for revision in (2, 3, 4, 5)] == [
-            created.record,
-            updated.record,
+            first,
+            written(b"/a", b"three", updated, before=first),
             None,
-            last.record,
+            written(b"/a", b"four", last),
         ]
 
     async def test_nonsense_fails_for_itself(self, kv: SqliteKV) -> None:

@@ -215,7 +215,7 @@ async def test_a_worker_that_does_not_read_is_held_back(socket: Path) -> None:
         async with connected(socket) as kv:
             last = await create(kv, b"/a")
             for _ in range(15):
-                last = await update(owned, last, bytes(1_000_000))
+                last = await update(owned, last, bytes(400_000))
 
             assert owned.statistics()["queued_batches"] <= 5
             assert await read(kv, b"/a") == last

@@ -16,7 +16,7 @@ from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.transformer import IDENTITY
+from aio_apiserver.storage.transformers.transformer import IDENTITY
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import WIDGETS, Watcher, create, setting, unchanged, widget
 from tests.storage.stores import raw_key, store_on

@@ -12,6 +12,7 @@ from aio_apiserver.storage.kv.interface import KV, Record
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.transfer.contents import Contents, contents_of, directory_of
+from tests.storage.kv.steps import written
 
 PREFIX = "/registry"
 
@@ -33,8 +34,7 @@ async def put(kv: KV, name: str, value: bytes, *, lease: int = 0) -> Record:
     present = (await kv.get(key(name))).record
     expected = present.mod_revision if present else 0
     result = await kv.put(key(name), value, expected_mod_revision=expected, lease=lease)
-    assert result.record is not None
-    return result.record
+    return written(key(name), value, result, before=present, lease=lease)
 
 
 async def delete(kv: KV, name: str) -> None:

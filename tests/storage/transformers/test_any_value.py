@@ -8,10 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aio_apiserver.storage.errors import Corrupt
-from aio_apiserver.storage.transformer import ENCRYPTED_PREFIX, IDENTITY, Encrypting, Prefixed, PrefixTransformers
 from aio_apiserver.storage.transformers.aescbc import AESCBC
 from aio_apiserver.storage.transformers.aesgcm import AESGCM
 from aio_apiserver.storage.transformers.secretbox import Secretbox
+from aio_apiserver.storage.transformers.transformer import (
+    ENCRYPTED_PREFIX,
+    IDENTITY,
+    Encrypting,
+    Prefixed,
+    PrefixTransformers,
+)
 from tests.storage.transformers.steps import at_once, flipped
 
 LINKS = (

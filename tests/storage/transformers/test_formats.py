@@ -8,11 +8,11 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from aio_apiserver.storage.errors import Corrupt
-from aio_apiserver.storage.transformer import Cipher as StorageCipher
 from aio_apiserver.storage.transformers.aescbc import AESCBC
 from aio_apiserver.storage.transformers.aesgcm import AESGCM
 from aio_apiserver.storage.transformers.extended_nonce import ExtendedNonceAESGCM
 from aio_apiserver.storage.transformers.secretbox import Secretbox
+from aio_apiserver.storage.transformers.transformer import Cipher as StorageCipher
 
 CONTEXT = b"/registry/secrets/default/db"
 KEY = bytes(range(32))

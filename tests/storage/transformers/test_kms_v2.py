@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Corrupt, Unavailable
-from aio_apiserver.storage.transformer import Plain
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted, KmsClient, target
 from aio_apiserver.storage.transformers.kms_v2.provider import KmsV2
 from aio_apiserver.storage.transformers.kms_v2.read_key import ReadKeys
+from aio_apiserver.storage.transformers.transformer import Plain
 from tests.storage.transformers import steps
 from tests.storage.transformers.kms_plugin import ANNOTATION, KmsPlugin, annotation_fields
 from tests.storage.transformers.steps import at_once

@@ -4,9 +4,16 @@ from collections import Counter
 
 import pytest
 
-from aio_apiserver.storage import transformer
 from aio_apiserver.storage.errors import Corrupt, Unavailable
-from aio_apiserver.storage.transformer import IDENTITY, Counts, Encrypting, Plain, Prefixed, PrefixTransformers
+from aio_apiserver.storage.transformers import transformer
+from aio_apiserver.storage.transformers.transformer import (
+    IDENTITY,
+    Counts,
+    Encrypting,
+    Plain,
+    Prefixed,
+    PrefixTransformers,
+)
 from tests.storage.transformers.steps import at_once
 
 CONTEXT = b"/registry/secrets/default/db"
