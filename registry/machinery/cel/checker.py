@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.machinery.cel import types
+from aio_apiserver.registry.machinery.cel import names, types
 from aio_apiserver.registry.machinery.cel.syntax import (
     Comprehension,
     Constant,
@@ -40,13 +40,14 @@ class Scope(Struct, frozen=True):
 
 class Checked(Struct, frozen=True):
     """A tree with the types of its nodes, the overloads of its calls, and the qualified names of variables and
-    functions.
+    functions. `escaped`: the escaped names of selected fields that are reserved words.
     """
 
     tree: Tree
     types: Mapping[int, Type]
     overloads: Mapping[int, Sequence[str]]
     names: Mapping[int, str] = field(default_factory=dict)
+    escaped: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def result(self) -> Type:
@@ -89,11 +90,12 @@ class _Checker:
         self._types: dict[int, Type] = {}
         self._overloads: dict[int, list[str]] = {}
         self._names: dict[int, str] = {}
+        self._escaped: dict[int, str] = {}
         self.mistakes: list[tuple[int, str]] = []
 
     def checked(self, tree: Tree) -> Checked:
         resolved = {node: self._bindings.resolved(one, frees=True) for node, one in self._types.items()}
-        return Checked(tree, resolved, self._overloads, self._names)
+        return Checked(tree, resolved, self._overloads, self._names, self._escaped)
 
     def check(self, node: Expr) -> Type:
         found = self._type_of(node)
@@ -167,13 +169,21 @@ class _Checker:
         if target.kind is TypeKind.MAP:
             return target.params[1]
         if target.kind is TypeKind.OBJECT:
-            fields = self._scope.objects.get(target.name, {})
-            return fields[name] if name in fields else self._wrong(node, f"undefined field '{name}'")
+            return self._field_of_object(node, self._scope.objects.get(target.name, {}), name)
         if target.kind is TypeKind.PARAM:
             self._bindings.assigns(types.DYN, target)
         elif not target.is_wild:
             self._wrong(node, f"type '{target}' does not support field selection")
         return types.DYN
+
+    def _field_of_object(self, node: Expr, fields: Mapping[str, Type], name: str) -> Type:
+        if name in fields:
+            return fields[name]
+        escaped = names.keyword_field(name)
+        if escaped is None or escaped not in fields:
+            return self._wrong(node, f"undefined field '{name}'")
+        self._escaped[node.id] = escaped
+        return fields[escaped]
 
     # Calls
 

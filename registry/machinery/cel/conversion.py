@@ -151,12 +151,13 @@ def _identity(value: Any) -> bytes:
 
 
 def _object(schema: Schema) -> Convert | None:
+    """For an object with properties. Expressions see a property that is null as absent."""
     others = _below(schema.get("additionalProperties"))
-    members = {name: _below(below) for name, below in (schema.get("properties") or {}).items()}
-    converted = {name: one for name, one in members.items() if one is not None}
-    renamed = {name: names.escape(name) for name in members}
-    renamed = {name: escaped for name, escaped in renamed.items() if escaped not in (None, name)}
-    if not converted and not renamed and others is None:
+    properties = schema.get("properties") or {}
+    converted = {name: change for name, below in properties.items() if (change := _below(below)) is not None}
+    renamed = _renamed(properties)
+    absent = {name for name, below in properties.items() if below.get("nullable")}
+    if not converted and not renamed and not absent and others is None:
         return None
 
     def convert(value: Any) -> Any:
@@ -164,8 +165,16 @@ def _object(schema: Schema) -> Convert | None:
             return value
         seen = {}
         for name, one in value.items():
-            change = converted.get(name, others if name not in members else None)
+            if one is None and name in absent:
+                continue
+            change = converted.get(name) if name in properties else others
             seen[renamed.get(name) or name] = change(one) if change is not None else one
         return seen
 
     return convert
+
+
+def _renamed(properties: Mapping[str, Schema]) -> Mapping[str, str]:
+    """The properties that have another name in expressions, with that name."""
+    escaped = {name: names.escape(name) for name in properties}
+    return {name: other for name, other in escaped.items() if other is not None and other != name}

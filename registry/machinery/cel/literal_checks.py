@@ -1,11 +1,12 @@
-"""Literal checks: validates constant durations, timestamps and patterns in a CEL tree at compile time.
+"""Literal checks: validates constant durations, timestamps, patterns and formats in a CEL tree at compile time.
 
 It also checks that all members of a list or map literal have one type. Arguments of `format` may mix types.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
-from aio_apiserver.registry.machinery.cel import times
+from aio_apiserver.registry.machinery.cel import format_checks, times
 from aio_apiserver.registry.machinery.cel.checker import Checked
 from aio_apiserver.registry.machinery.cel.standard import pattern
 from aio_apiserver.registry.machinery.cel.syntax import (
@@ -30,25 +31,23 @@ def check(checked: Checked) -> None:
         if isinstance(node, FunctionCall)
         for function, argument in _wrong(node)
     ]
-    found += _mixed(checked, checked.tree.root)
+    found += [*format_checks.wrong_formats(checked), *_mixed(checked, checked.tree.root)]
     if found:
         raise complain(checked.tree.text, [(checked.tree.places.get(node.id, 0), text) for node, text in found])
 
 
-_MAY_MIX = "format"
-
-
 def _mixed(checked: Checked, node: Expr) -> Iterator[tuple[Expr, str]]:
-    """The members of lists and maps whose type differs from the members before."""
-    if isinstance(node, FunctionCall) and node.function == _MAY_MIX:
+    """The first element of a list, and all keys and values of a map, of another type than those before."""
+    if isinstance(node, FunctionCall) and node.function == format_checks.FORMAT:
         if node.target is not None:
             yield from _mixed(checked, node.target)
         return
     if isinstance(node, ListLiteral):
-        yield from _differing(checked, node.elements, node.optional)
+        yield from islice(_differing(checked, node.elements, node.optional), 1)
     elif isinstance(node, MapLiteral):
-        yield from _differing(checked, [entry.key for entry in node.entries if isinstance(entry.key, Expr)])
+        keys = [entry.key for entry in node.entries if isinstance(entry.key, Expr)]
         optional = frozenset(index for index, entry in enumerate(node.entries) if entry.is_optional)
+        yield from _differing(checked, keys)
         yield from _differing(checked, [entry.value for entry in node.entries], optional)
     for part in parts(node):
         yield from _mixed(checked, part)
@@ -66,7 +65,6 @@ def _differing(
             first = found
         elif found != first and not (found.is_wild or first.is_wild):
             yield node, f"expected type '{first}' but found '{found}'"
-            return
 
 
 def _is_pattern(text: str) -> bool:

@@ -17,6 +17,11 @@ def is_identifier(name: str) -> bool:
     return _IDENTIFIER.fullmatch(name) is not None and name not in _RESERVED
 
 
+def keyword_field(name: str) -> str | None:
+    """The escaped name of a field that is a reserved word, which expressions may also select as it is."""
+    return f"__{name}__" if name in _RESERVED else None
+
+
 def escape(name: str) -> str | None:
     """The identifier of a field; None when the field cannot be accessed."""
     if _ALLOWED.fullmatch(name) is None:

@@ -107,7 +107,8 @@ class ProgramCompiler:
         if node.id in self._checked.names:
             return self._ident(self._checked.names[node.id])
         operand = self.compiled(node.operand)
-        return field_test(operand, node.field) if node.is_test else field(operand, node.field)
+        name = self._checked.escaped.get(node.id, node.field)
+        return field_test(operand, name) if node.is_test else field(operand, name)
 
     # Calls
 
@@ -118,7 +119,7 @@ class ProgramCompiler:
         if node.function == OPTIONAL_SELECT:
             operand, field = node.arguments
             assert isinstance(field, Constant)
-            return optional_field(self.compiled(operand), field.value)
+            return optional_field(self.compiled(operand), self._checked.escaped.get(node.id, field.value))
         otherwise = OTHERWISE.get(self._checked.overloads[node.id][0])
         if otherwise is not None and node.target is not None:
             return otherwise(self.compiled(node.target), self.compiled(node.arguments[0]))

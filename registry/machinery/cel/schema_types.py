@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from aio_apiserver.registry.machinery.cel import names, types
 from aio_apiserver.registry.machinery.cel.estimates import ITEMS, KEYS, VALUES, Path
@@ -38,6 +39,19 @@ class Declared(Struct, frozen=True):
             found |= part.objects()
         return found
 
+    def named(self, name: str) -> "Declared":
+        """The same type with another name for its objects, and for the objects inside of them."""
+        fields = {step: part.named(f"{name}.{step}") for step, part in self.fields.items()}
+        if self._is_object:
+            return replace(self, type=types.object_named(name), fields=fields)
+        if self.element is None:
+            return self
+        if self.key is not None:
+            element = self.element.named(f"{name}.@elem")
+            return replace(self, type=types.map_of(types.STRING, element.type), element=element)
+        element = self.element.named(f"{name}.@idx")
+        return replace(self, type=types.list_of(element.type), element=element)
+
     @property
     def _is_object(self) -> bool:
         return self.type.kind is types.TypeKind.OBJECT
@@ -64,9 +78,21 @@ _OBJECT_META = {"type": "object", "properties": {"name": {"type": "string"}, "ge
 
 
 def with_type_and_metadata(schema: Schema) -> Schema:
-    """The schema of a resource with apiVersion, kind and metadata."""
+    """The schema of a resource with apiVersion, kind and metadata. A schema that describes them all stays as it is."""
+    if _has_type_and_metadata(schema.get("properties") or {}):
+        return schema
     properties = {**(schema.get("properties") or {}), **_TYPE_META, "metadata": _OBJECT_META}
     return {**schema, "properties": properties}
+
+
+def _has_type_and_metadata(properties: Mapping[str, Schema]) -> bool:
+    metadata = properties.get("metadata", {})
+    names_of_object = metadata.get("properties") or {}
+    return metadata.get("type") == "object" and all(
+        (known.get(name) or {}).get("type") == "string"
+        for known, wanted in ((properties, _TYPE_META), (names_of_object, ("name", "generateName")))
+        for name in wanted
+    )
 
 
 def declared(schema: Schema, *, name: str = "object", is_resource: bool = False) -> Declared | None:

@@ -162,6 +162,13 @@ _SAME = {
 }
 
 
+_NO_VARIABLE = re.compile(r"(\w+)\(\) (?:first |second )?variable name must be a simple identifier")
+
+
+def _no_variable(found: re.Match[str]) -> str:
+    return "argument is not an identifier" if found[1] in ("map", "filter") else "argument must be a simple name"
+
+
 def parse(text: str, *, has_bindings: bool = False) -> Tree:
     """Parse an expression; `has_bindings` allows cel.bind. Raises Issue."""
     try:
@@ -218,6 +225,7 @@ def _places(text: str, root: Expr, positions: Mapping[int, int]) -> dict[int, in
 def _as_known(complaint: str) -> str:
     match = _STATUS.match(complaint)
     text = match["text"] if match else complaint
+    text = _NO_VARIABLE.sub(_no_variable, text)
     for theirs, ours in _SAME.items():
         text = text.replace(theirs, ours)
     return text

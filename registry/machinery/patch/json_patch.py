@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import RequestEntityTooLarge, Unprocessable
 from aio_apiserver.registry.machinery.patch import texts
@@ -57,8 +58,31 @@ class TestFailed(Inapplicable):
     """A `test` operation found another value."""
 
 
-class _NoPlace(Exception):
-    """The path leads nowhere."""
+class _Words(Struct, frozen=True):
+    """How an error tells of a pointer: when it leads nowhere, and when what it names does not exist."""
+
+    nowhere: str
+    missing: str
+
+
+_WORDS = {
+    ("add", "path"): _Words('doc is missing path: "{pointer}"', "error in add for path: '{pointer}': {why}"),
+    ("remove", "path"): _Words('doc is missing path: "{pointer}"', "error in remove for path: '{pointer}': {why}"),
+    ("replace", "path"): _Words(
+        "doc is missing path: {pointer}",
+        "replace operation does not apply: doc is missing key: {pointer}: missing value",
+    ),
+    ("move", "from"): _Words("doc is missing from path: {pointer}", "error in move for path: '{key}': {why}"),
+    ("move", "path"): _Words(
+        "doc is missing destination path: {pointer}", "error in move for path: '{pointer}': {why}"
+    ),
+    ("copy", "from"): _Words("doc is missing from path: {pointer}", "error in copy for from: '{pointer}': {why}"),
+    ("copy", "path"): _Words(
+        "doc is missing destination path: {pointer}", "error while adding value during copy: {why}"
+    ),
+    ("test", "path"): _Words("is missing path: {pointer}", "error in test for path: '{pointer}': {why}"),
+}
+"""By operation and the member with the pointer."""
 
 
 class _NoValue(Exception):
@@ -73,6 +97,7 @@ class _Work:
         self._visited: dict[int, dict[str, Any]] = {}
         self._copied_bytes = 0
         self._effort = 0
+        self._last = _WORDS["add", "path"], "", ""
 
     def apply(self, operation: Operation) -> None:
         name = operation.get("op")
@@ -81,10 +106,9 @@ class _Work:
             raise Inapplicable(f"Unexpected kind: {name}")
         try:
             carry_out(self, operation)
-        except _NoPlace as exc:
-            raise Inapplicable(f"{name} operation does not apply: doc is missing {exc}: missing value") from exc
         except _NoValue as exc:
-            raise Inapplicable(f"error in {name} for path: '{operation.get('path')}': {exc}") from exc
+            words, pointer, key = self._last
+            raise Inapplicable(words.missing.format(pointer=pointer, key=key, why=exc)) from exc
 
     def result(self) -> Any:
         self._visit(self._document)
@@ -93,11 +117,11 @@ class _Work:
         return self._document
 
     def add(self, operation: Operation) -> None:
-        container, key = self._place(_pointer(operation, "path"))
+        container, key = self._place(operation)
         _add(container, key, operation.get("value"))
 
     def remove(self, operation: Operation) -> None:
-        container, key = self._place(_pointer(operation, "path"))
+        container, key = self._place(operation)
         _take(container, key)
 
     def replace(self, operation: Operation) -> None:
@@ -107,47 +131,58 @@ class _Work:
                 raise Unprocessable
             self._document = value
             return
-        container, key = self._place(path)
+        container, key = self._place(operation)
         if isinstance(container, dict):
             container[key] = value
         else:
             container[_index(key, len(container))] = value
 
     def move(self, operation: Operation) -> None:
-        container, key = self._place(_pointer(operation, "from"))
+        container, key = self._place(operation, "from")
         value = _take(container, key)
-        container, key = self._place(_pointer(operation, "path"))
+        container, key = self._place(operation)
         _add(container, key, value)
 
     def copy(self, operation: Operation) -> None:
-        container, key = self._place(_pointer(operation, "from"))
+        container, key = self._place(operation, "from")
         value = _get(container, key)
-        container, key = self._place(_pointer(operation, "path"))
+        container, key = self._place(operation)
         _add(container, key, self._copy(value))
 
     def test(self, operation: Operation) -> None:
         path, expected = _pointer(operation, "path"), operation.get("value")
         value: Any = self._document
         if path:
-            container, key = self._place(path)
+            container, key = self._place(operation)
             value = _get(container, key)
         if not _are_equal(value, expected):
             raise TestFailed(f"testing value {path} failed: test failed")
 
-    def _place(self, path: str) -> tuple[Container, str]:
-        """The container to which a path leads, and the last step."""
-        _, *steps = path.split("/")
-        if not steps:
-            raise _NoPlace(f'path: "{path}"')
+    def _place(self, operation: Operation, member: str = "path") -> tuple[Container, str]:
+        """The container to which a pointer of the operation leads, and the last step."""
+        pointer, name = _pointer(operation, member), operation["op"]
+        words = _WORDS[name, member]
+        _, *steps = pointer.split("/")
+        container = self._container(steps[:-1]) if steps else None
+        if container is None:
+            nowhere = words.nowhere.format(pointer=pointer)
+            raise Inapplicable(f"{name} operation does not apply: {nowhere}: missing value")
+        self._spend(len(steps) * _EFFORT_OF_STEP + (len(container) if isinstance(container, list) else 0))
+        key = _unescaped(steps[-1])
+        self._last = words, pointer, key
+        return container, key
+
+    def _container(self, steps: Sequence[str]) -> Container | None:
+        """The container to which steps lead, if there is one."""
         container: Any = self._document
-        for step in steps[:-1]:
+        for step in steps:
             self._visit(container)
             container = _value_or_null(container, _unescaped(step))
             if not isinstance(container, dict | list):
-                raise _NoPlace(f'path: "{path}"')
+                return None
         self._visit(container)
-        self._spend(len(steps) * _EFFORT_OF_STEP + (len(container) if isinstance(container, list) else 0))
-        return container, _unescaped(steps[-1])
+        found: Container = container
+        return found
 
     def _spend(self, effort: int) -> None:
         self._effort += effort

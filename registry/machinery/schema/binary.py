@@ -15,9 +15,12 @@ _PADDING = ord("=")
 def canonical(text: str) -> str:
     """The text that kube-apiserver prints for the same bytes. Raises DecodeError."""
     try:
-        return encoded(binascii.a2b_base64(text, strict_mode=True))
+        found = encoded(binascii.a2b_base64(text, strict_mode=True))
     except (binascii.Error, ValueError):
-        return encoded(_decoded(text.encode(errors="replace")))
+        found = ""
+    if len(found) == len(text):  # the strict mode accepts surplus padding
+        return found
+    return encoded(_decoded(text.encode(errors="replace")))
 
 
 def encoded(data: bytes) -> str:

@@ -8,60 +8,25 @@ from typing import Any
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import float_text
-from aio_apiserver.registry.machinery.cel import times
+from aio_apiserver.registry.machinery.cel import format_clauses, times
 from aio_apiserver.registry.machinery.cel.values import Duration, EvaluationError, Timestamp, TypeName, kind_of
 
-_PRECISION = 6
 _SUPERSCRIPT = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ ")
 _SPECIAL = ("NaN", "Infinity", "-Infinity")
 
 
 def formatted(template: str, arguments: Sequence[Any]) -> str:
     """The template with its clauses replaced. Raises EvaluationError."""
-    parts: list[str] = []
-    used = at = 0
-    while at < len(template):
-        if template[at] != "%":
-            parts.append(template[at])
-            at += 1
-        elif template[at + 1 : at + 2] == "%":
-            parts.append("%")
-            at += 2
-        else:
-            precision, verb, at = _clause(template, at + 1)
-            if used >= len(arguments):
-                raise EvaluationError(f"index {used} out of range")
-            parts.append(_written(arguments[used], verb, precision))
-            used += 1
+
+    def write(index: int, verb: str, precision: int) -> str:
+        return _VERBS[verb](arguments[index], precision)
+
+    parts, _ = format_clauses.fill(template, len(arguments), write)
     return "".join(parts)
 
 
-def _clause(template: str, at: int) -> tuple[int, str, int]:
-    """The precision, the verb, and the index behind the clause."""
-    precision = _PRECISION
-    if template[at : at + 1] == ".":
-        end = at + 1
-        while end < len(template) and template[end].isdigit():
-            end += 1
-        precision, at = int(template[at + 1 : end] or 0), end
-    if at >= len(template):
-        raise EvaluationError("unexpected end of string")
-    return precision, template[at], at + 1
-
-
-def _written(value: Any, verb: str, precision: int) -> str:
-    write = _VERBS.get(verb)
-    if write is None:
-        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
-    return write(value, precision)
-
-
-def _refused(what: str, kinds: str, value: Any) -> EvaluationError:
-    if what in ("binary", "hex"):
-        demand = f"only {kinds} can be formatted as {what}"
-    else:
-        demand = f"{what} clause can only be used on {kinds}"
-    return EvaluationError(f"error during formatting: {demand}, was given {kind_of(value)}")
+def _refused(clause: str, value: Any) -> EvaluationError:
+    return EvaluationError(format_clauses.refusal(clause, kind_of(value)))
 
 
 # %s and the members of lists and maps
@@ -93,14 +58,13 @@ def text(value: Any, _precision: int = 0) -> str:
         case dict():
             members = sorted((_key(key), _nested(one)) for key, one in value.items())
             return f"{{{', '.join(f'{key}:{one}' for key, one in members)}}}"
-    kinds = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
-    raise _refused("string", kinds, value)
+    raise _refused("string", value)
 
 
 def _nested(value: Any) -> str:
     match value:
         case float():
-            return f"{value:.{_PRECISION}f}" if value - value == 0 else quote(float_text(value))
+            return f"{value:.{format_clauses.PRECISION}f}" if value - value == 0 else quote(float_text(value))
         case str():
             return quote(value)
         case bytes():
@@ -128,7 +92,7 @@ def _double(value: Any, what: str) -> float:
         return value
     if value in _SPECIAL:
         return float(value)
-    raise _refused(what, "doubles", value)
+    raise _refused(what, value)
 
 
 def _fixed(value: Any, precision: int) -> str:
@@ -144,31 +108,31 @@ def _scientific(value: Any, _precision: int) -> str:
     number = _double(value, "scientific")
     if number - number != 0:
         return _fixed(value, 0)
-    mantissa, _, exponent = f"{number:.{_PRECISION}e}".partition("e")
+    mantissa, _, exponent = f"{number:.{format_clauses.PRECISION}e}".partition("e")
     return f"{mantissa}\u00d710{exponent.translate(_SUPERSCRIPT).strip()}"
 
 
 def _decimal(value: Any, _precision: int) -> str:
-    return str(_integer(value, "decimal", "integers"))
+    return str(_integer(value, "decimal"))
 
 
 def _binary(value: Any, _precision: int) -> str:
-    return f"{int(value):b}" if isinstance(value, bool) else f"{_integer(value, 'binary', 'integers and bools'):b}"
+    return f"{int(value):b}" if isinstance(value, bool) else f"{_integer(value, 'binary'):b}"
 
 
 def _octal(value: Any, _precision: int) -> str:
-    return f"{_integer(value, 'octal', 'integers'):o}"
+    return f"{_integer(value, 'octal'):o}"
 
 
 def _hexadecimal(value: Any, _precision: int) -> str:
     if isinstance(value, (str, bytes)):
         return (value.encode() if isinstance(value, str) else value).hex()
-    return f"{_integer(value, 'hex', 'integers, byte buffers, and strings'):x}"
+    return f"{_integer(value, 'hex'):x}"
 
 
-def _integer(value: Any, what: str, kinds: str) -> int:
+def _integer(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _refused(what, kinds, value)
+        raise _refused(what, value)
     return int(value)
 
 

@@ -1,8 +1,9 @@
 """encoding: the wire format of Protocol Buffers: tags, varints and lengths, both ways."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+_END_OF_GROUP = 4
 
 _MAX_VARINT_BYTES = 10
 _SIGN = 1 << 63
@@ -26,6 +27,33 @@ def read_fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         else:
             value, content, at = read_number(data, at, kind)
             yield number, value, content
+
+
+def read_delimited(data: bytes, names: Mapping[int, str], message: str) -> Mapping[int, bytes]:
+    """The contents of the fields of a message by their numbers, which have a length. Others are passed over.
+
+    names: the fields that are known, with their names in Go. Raises Malformed in the words of Go's generated code.
+    """
+    found: dict[int, bytes] = {}
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        number, kind = key >> 3, key & 7
+        if kind == _END_OF_GROUP:
+            raise Malformed(f"proto: {message}: wiretype end group for non-group")
+        if not number:
+            raise Malformed(f"proto: {message}: illegal tag 0 (wire type {kind})")
+        if kind == LENGTH:
+            size, at = read_varint(data, at)
+            if size >= _SIGN:
+                raise Malformed("proto: negative length found during unmarshaling")
+            found[number] = _slice(data, at, size)
+            at += size
+        elif number in names:
+            raise Malformed(f"proto: wrong wireType = {kind} for field {names[number]}")
+        else:
+            _, _, at = read_number(data, at, kind)
+    return found
 
 
 def read_number(data: bytes, at: int, kind: int) -> tuple[int, bytes, int]:

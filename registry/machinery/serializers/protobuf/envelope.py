@@ -14,7 +14,7 @@ from aio_apiserver.registry.machinery.serializers.protobuf.encoding import (
     LENGTH,
     Malformed,
     delimited,
-    read_fields,
+    read_delimited,
     tag,
 )
 from aio_apiserver.registry.machinery.serializers.protobuf.messages import Messages
@@ -23,7 +23,9 @@ MAGIC = b"k8s\x00"
 _MAGIC_NUMBERS = "[107 56 115 0]"
 
 _TYPE, _RAW, _ENCODING, _CONTENT_TYPE = 1, 2, 3, 4
+_NAMES = {_TYPE: "TypeMeta", _RAW: "Raw", _ENCODING: "ContentEncoding", _CONTENT_TYPE: "ContentType"}
 _API_VERSION, _KIND = 1, 2
+_TYPE_NAMES = {_API_VERSION: "APIVersion", _KIND: "Kind"}
 
 _UNPUBLISHED: Mapping[tuple[str, str], str] = {
     ("apidiscovery.k8s.io", "v2"): "io.k8s.api.apidiscovery.v2",
@@ -35,18 +37,24 @@ _UNPUBLISHED: Mapping[tuple[str, str], str] = {
 
 def to_value(data: bytes, types: Catalog, expected: GroupVersionKind) -> dict[str, Any]:
     """The object in a body, typed, as its JSON would decode. Raises Malformed."""
+    if not data:
+        raise Malformed("empty data")
     if not data.startswith(MAGIC):
         raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix {_MAGIC_NUMBERS}")
     if len(data) == len(MAGIC):
         raise Malformed("empty body")
-    parts = {number: content for number, _, content in read_fields(data[len(MAGIC) :])}
-    type_meta = {number: content.decode(errors="replace") for number, _, content in read_fields(parts.get(_TYPE, b""))}
-    api_version = type_meta.get(_API_VERSION) or expected.api_version
-    kind = type_meta.get(_KIND) or expected.kind
+    parts = _parts(data)
+    type_meta = read_delimited(parts.get(_TYPE, b""), _TYPE_NAMES, "TypeMeta")
+    api_version = type_meta.get(_API_VERSION, b"").decode(errors="replace") or expected.api_version
+    kind = type_meta.get(_KIND, b"").decode(errors="replace") or expected.kind
     group, _, version = api_version.rpartition("/")
     name = GroupVersionKind(group, version, kind)
     value = _read(name, parts.get(_RAW, b""), types) if has_message(name, types) else {}
     return {"kind": kind, "apiVersion": api_version, **value}
+
+
+def _parts(data: bytes) -> Mapping[int, bytes]:
+    return read_delimited(data[len(MAGIC) :], _NAMES, "Unknown")
 
 
 def has_message(kind: GroupVersionKind, types: Catalog) -> bool:
@@ -86,7 +94,7 @@ def around(api_version: str, kind: str) -> tuple[bytes, bytes]:
 
 def message_of(data: bytes) -> bytes:
     """The message in a body. Raises Malformed."""
-    return {number: content for number, _, content in read_fields(data[len(MAGIC) :])}.get(_RAW, b"")
+    return _parts(data).get(_RAW, b"")
 
 
 def part(value: dict[str, Any], definition: str, types: Catalog) -> bytes:

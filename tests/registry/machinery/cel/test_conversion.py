@@ -21,6 +21,14 @@ def test_durations_may_be_words(text: str, seconds: int) -> None:
     assert converted("duration", text) == Duration(seconds * SECOND)
 
 
+def test_a_property_that_is_null_is_absent() -> None:
+    some = {"type": "string", "nullable": True}
+    convert = conversion.converter({"type": "object", "properties": {"a": some, "b": some}})
+
+    assert convert is not None
+    assert convert({"a": None, "b": "x"}) == {"b": "x"}
+
+
 @pytest.mark.parametrize(
     ("form", "value", "why"),
     [

@@ -89,6 +89,14 @@ def test_an_expression_computes(text: str, value: Any) -> None:
             "ERROR: <input>:1:8: found no matching overload for '_>_' applied to '(int, string)'\n"
             " | self.a > 'x'\n | .......^",
         ),
+        (
+            "{'a': 'x', 'b': 1, 'c': true}",
+            "ERROR: <input>:1:17: expected type 'string' but found 'int'\n"
+            " | {'a': 'x', 'b': 1, 'c': true}\n | ................^\n"
+            "ERROR: <input>:1:25: expected type 'string' but found 'bool'\n"
+            " | {'a': 'x', 'b': 1, 'c': true}\n | ........................^",
+        ),
+        ("[1, 'a', 'b']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a', 'b']\n | ....^"),
         ("[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a']\n | ....^"),
         (
             "[[1]].sortBy(x, x)",
@@ -105,6 +113,27 @@ def test_an_expression_computes(text: str, value: Any) -> None:
             "ERROR: <input>:1:6: Syntax error: mismatched input 'true' expecting IDENTIFIER\n | self.true\n | .....^",
         ),
         ("has(self)", "ERROR: <input>:1:5: invalid argument to has() macro\n | has(self)\n | ....^"),
+        ("[1].map(1, 2)", "ERROR: <input>:1:9: argument is not an identifier\n | [1].map(1, 2)\n | ........^"),
+        ("[1].all(1, true)", "ERROR: <input>:1:9: argument must be a simple name\n | [1].all(1, true)\n | ........^"),
+        ("'%s'.format([])", "ERROR: <input>:1:12: index 0 out of range\n | '%s'.format([])\n | ...........^"),
+        ("'%'.format([])", "ERROR: <input>:1:11: unexpected end of string\n | '%'.format([])\n | ..........^"),
+        (
+            "'%d'.format([self.s])",
+            "ERROR: <input>:1:18: error during formatting: decimal clause can only be used on integers, "
+            "was given string\n"
+            " | '%d'.format([self.s])\n | .................^",
+        ),
+        (
+            "'%s'.format([1, 2])",
+            "ERROR: <input>:1:12: too many arguments supplied to string.format (expected 1, got 2)\n"
+            " | '%s'.format([1, 2])\n | ...........^",
+        ),
+        (
+            "'%.f'.format([1.0])",
+            "ERROR: <input>:1:13: could not parse formatting clause: error while parsing precision: error while "
+            'converting precision to integer: strconv.Atoi: parsing "": invalid syntax\n'
+            " | '%.f'.format([1.0])\n | ............^",
+        ),
         (
             "self.s.matches('[')",
             "ERROR: <input>:1:16: invalid matches argument\n | self.s.matches('[')\n | ...............^",
@@ -146,7 +175,7 @@ def test_a_wrong_expression_is_shown_with_its_places(text: str, complaint: str) 
         ("dyn(1).all(x, y, true)", "unsupported comprehension range type: types.Int"),
         ("dyn(ip('::1')) == 1", "no such overload"),
         (
-            "'%x'.format([null])",
+            "'%x'.format([dyn(null)])",
             "only integers, byte buffers, and strings can be formatted as hex, was given null_type",
         ),
         ("ip(self.s)", 'ParseAddr("abc"): unable to parse IP'),

@@ -200,3 +200,37 @@ def test_copies_cannot_outgrow_the_limit() -> None:
 def test_long_work_is_refused(document: dict[str, Any], path: str) -> None:
     with pytest.raises(Unprocessable):
         json_patch.applied(document, [{"op": "add", "path": path, "value": 1}] * 10_000)
+
+
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [
+        ({"op": "add", "path": "/no/x"}, 'add operation does not apply: doc is missing path: "/no/x": missing value'),
+        (
+            {"op": "remove", "path": "/data/no"},
+            "error in remove for path: '/data/no': Unable to remove nonexistent key: no",
+        ),
+        ({"op": "replace", "path": "/no/x"}, "replace operation does not apply: doc is missing path: /no/x: missing"),
+        (
+            {"op": "replace", "path": "/list/9"},
+            "replace operation does not apply: doc is missing key: /list/9: missing",
+        ),
+        ({"op": "test", "path": "/no/x"}, "test operation does not apply: is missing path: /no/x: missing value"),
+        (
+            {"op": "move", "from": "/no/x", "path": "/data/x"},
+            "move operation does not apply: doc is missing from path: /no/x",
+        ),
+        ({"op": "move", "from": "/data/no", "path": "/data/x"}, "error in move for path: 'no': "),
+        ({"op": "copy", "from": "/data/k", "path": "/no/x"}, "doc is missing destination path: /no/x: missing value"),
+        ({"op": "copy", "from": "/list/9", "path": "/data/x"}, "error in copy for from: '/list/9': "),
+    ],
+)
+def test_policies_and_webhooks_are_told_which_pointer_of_an_operation_misses(
+    operation: dict[str, Any], why: str
+) -> None:
+    document = {"data": {"k": "v"}, "list": ["a"]}
+
+    with pytest.raises(json_patch.Inapplicable) as found:
+        json_patch.applied(document, [operation])
+
+    assert why in found.value.why

@@ -141,6 +141,24 @@ def test_bytes_that_are_no_object_are_refused(body: bytes) -> None:
         protobuf.to_value(body, TYPES, POD)
 
 
+@pytest.mark.parametrize(
+    ("envelope", "says"),
+    [
+        (b"\x20\x01", "wrong wireType = 0 for field ContentType"),
+        (b"\x0b", "wrong wireType = 3 for field TypeMeta"),
+        (b"\x0a\x02\x10\x01", "wrong wireType = 0 for field Kind"),
+        (b"\x00\x00", "Unknown: illegal tag 0 (wire type 0)"),
+        (b"\x0c", "Unknown: wiretype end group for non-group"),
+        (b"\x12" + b"\xff" * 9 + b"\x01a", "negative length found during unmarshaling"),
+    ],
+)
+def test_an_envelope_that_is_none_is_refused_in_the_words_of_go(envelope: bytes, says: str) -> None:
+    with pytest.raises(Malformed) as refusal:
+        protobuf.to_value(b"k8s\x00" + envelope, TYPES, POD)
+
+    assert str(refusal.value) == f"proto: {says}"
+
+
 @given(st.binary(max_size=200))
 def test_no_bytes_do_worse_than_being_refused(data: bytes) -> None:
     with contextlib.suppress(Malformed):

@@ -14,7 +14,7 @@ from aio_apiserver.storage.codec import JSON
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.transformer import IDENTITY
+from aio_apiserver.storage.transformers.transformer import IDENTITY
 
 MESSAGES = storage_form.codec_of(builtin())
 
