@@ -12,6 +12,7 @@ Must hold: an attribute is the one of the real module, and the proxy looks it up
 """
 
 import importlib
+from types import ModuleType
 
 
 class Deferred:
@@ -24,3 +25,9 @@ class Deferred:
         value: object = getattr(importlib.import_module(self._name), attribute)
         setattr(self, attribute, value)
         return value
+
+
+def load(module: ModuleType | Deferred) -> None:
+    """Import a deferred module now, such as in a thread, so that its first use does not hold the event loop."""
+    if isinstance(module, Deferred):
+        importlib.import_module(module._name)

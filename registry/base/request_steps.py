@@ -12,7 +12,8 @@ class RequestStep(Struct, frozen=True):
     """One step, noted when it has ended.
 
     kind: `plugin`, `webhook`, `policy` or `fault`. by: its name. verdict: `changed`, `refused`, `allowed`, `warned`,
-    `failed open` or the name of a fault. detail: a message. fields: the fields of the object that it has changed.
+    `failed open`, `failed`, `cancelled` or the name of a fault. detail: a message. fields: the fields of the object
+    that it has changed.
     """
 
     kind: str

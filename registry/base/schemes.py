@@ -21,7 +21,12 @@ CUSTOM_RESOURCES = Dated(
         (1, 36): "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781",
     }
 )
-DELETE_OPTIONS = "pkg/apis/meta/internalversion/scheme/register.go:27"
+DELETE_OPTIONS = Dated(
+    {
+        ALWAYS: "pkg/apis/meta/internalversion/scheme/register.go:27",
+        (1, 36): "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
+    }
+)
 AUDIT_POLICIES = "k8s.io/apiserver/pkg/audit/scheme.go:30"
 WEBHOOK_RESPONSES = Dated(
     {

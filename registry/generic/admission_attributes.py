@@ -45,4 +45,5 @@ def attributes_of(
         note_step=request.note_step,
         forms=forms,
         deadline=request.deadline,
+        empties=request.empties,
     )

@@ -1,10 +1,10 @@
-"""Aggregated: how parts of the server ask the servers behind APIServices, as a controller does for metrics.
+"""Aggregated: how controllers ask the servers behind APIServices, for metrics and for the contents of namespaces.
 
 Knows no HTTP client and no TLS. The server hands its gateway down.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -18,6 +18,18 @@ class RemoteAnswer(Struct, frozen=True):
     body: bytes
 
 
+class DiscoveredVersion(Struct, frozen=True):
+    """A version of a group as discovery knows it. resources: its entries in aggregated discovery.
+
+    A version is not current while its server does not answer.
+    """
+
+    group: str
+    version: str
+    is_current: bool
+    resources: Sequence[Mapping[str, Any]]
+
+
 class AggregatedServers(Protocol):
     """The servers of all APIServices that name a service."""
 
@@ -25,6 +37,10 @@ class AggregatedServers(Protocol):
         """The versions of a group that such servers have, the preferred one first."""
         ...
 
-    async def ask(self, user: UserInfo, group: str, version: str, path: str) -> RemoteAnswer:
-        """The answer to GET for a path below a version. A server that does not answer counts as a 503."""
+    def discovered(self) -> Sequence[DiscoveredVersion]:
+        """All versions of such servers, the preferred one of a group first."""
+        ...
+
+    async def ask(self, user: UserInfo, group: str, version: str, path: str, *, method: str = "GET") -> RemoteAnswer:
+        """The answer for a path below a version. A server that does not answer counts as a 503."""
         ...

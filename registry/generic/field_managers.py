@@ -3,6 +3,7 @@
 Must hold: there is one for each path. No type is compiled before its first object is written.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 
@@ -31,6 +32,8 @@ SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _MAX_MANAGER_BYTES = 128
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""The bytes of a header that are no UTF-8, as aiohttp hands them over."""
 _UNCONVERTIBLE = f"request to convert CR to an invalid group/version: {SCALE.api_version}"
 
 
@@ -39,7 +42,7 @@ def manager_of(user_agent: str) -> str:
     """The field manager's name from a User-Agent: the text before the first slash."""
     name = ""
     size = 0
-    for char in filter(str.isprintable, user_agent.partition("/")[0]):
+    for char in filter(str.isprintable, _NOT_UTF8.sub("\ufffd", user_agent.partition("/")[0])):
         size += len(char.encode(errors="replace"))
         if size > _MAX_MANAGER_BYTES:
             break

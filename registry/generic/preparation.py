@@ -203,7 +203,7 @@ def _check_preconditions(kind: Kind, metadata: dict[str, Any], preconditions: Pr
     if preconditions is None:
         return
     # The resource of this message is the kind: so it is upstream, and clients compare messages.
-    subject = GroupResource(kind.group, kind.kind)
+    subject = GroupResource(kind.group_kind.group, kind.group_kind.kind)
     if preconditions.uid is not None and preconditions.uid != metadata.get("uid", ""):
         why = (
             f"the UID in the precondition ({preconditions.uid}) does not match the UID in record "

@@ -21,7 +21,7 @@ from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.request_steps import NoteStep, ignore_step
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
-from aio_apiserver.registry.generic.access.authentication import Tokens
+from aio_apiserver.registry.generic.access.authentication import KnownTokens, Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -279,7 +279,7 @@ class Foundation(Struct, frozen=True, kw_only=True):
     """The Kubernetes minor of the server, by which assembly chooses among the facts."""
     config: Config = field(default_factory=Config)
     authorizer: Authorizer = field(default_factory=AlwaysAllow)
-    tokens: Tokens = field(default_factory=lambda: Tokens((), ()))
+    tokens: Tokens = field(default_factory=lambda: Tokens(KnownTokens({}, ()), (), ()))
     issuer: TokenIssuer = field(default_factory=TokenIssuer)
     kinds: KindLookup = field(default_factory=NoKinds)
     metrics: MetricSets = field(default_factory=MetricSets)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.generic import url_names
+from aio_apiserver.registry.generic import preparation, url_names
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.admission_attributes import attributes_of
 from aio_apiserver.registry.generic.field_managers import field_managers
@@ -50,6 +50,7 @@ class ReviewREST:
         if self.kind.is_namespaced and not request.namespace:
             raise errors.BadRequest("Namespace parameter required.")
         url_names.settle_namespace(obj, request, self.kind)
+        preparation.wipe_system_fields(obj["metadata"])
         self._managers.of(request.version).track(None, obj, options.field_manager or request.manager, request.empties)
         attributes = attributes_of(
             request,

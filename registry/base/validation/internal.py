@@ -40,6 +40,10 @@ _META_FIELDS = (
     "finalizers",
     "managedFields",
 )
+_META_MEMBERS = {
+    "ownerReferences": ("apiVersion kind name uid", "controller blockOwnerDeletion"),
+    "managedFields": ("", "manager operation apiVersion time fieldsType fieldsV1 subresource"),
+}
 _OMITTED: tuple[Any, ...] = ("", {}, [], None)
 _HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields of a PodSpec that the internal type kept in its SecurityContext."""
@@ -113,7 +117,16 @@ def _unless_absent(show: _Show) -> _Show:
 
 def _metadata(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     metadata = value.get("metadata") or {}
-    return ((name, meta(metadata[name])) for name in _META_FIELDS if metadata.get(name, "") not in _OMITTED)
+    for name in _META_FIELDS:
+        if metadata.get(name, "") not in _OMITTED:
+            order = _META_MEMBERS.get(name)
+            yield name, [_ordered(one, *order) for one in metadata[name]] if order else meta(metadata[name])
+
+
+def _ordered(value: Mapping[str, Any], always: str, rest: str) -> Mapping[str, Any]:
+    """The members in the order of the Go struct: those that it always has, and those that it has when set."""
+    given = {name: value[name] for name in rest.split() if value.get(name) not in ("", None)}
+    return {**{name: value.get(name) or "" for name in always.split()}, **given}
 
 
 def meta(value: Any) -> Any:

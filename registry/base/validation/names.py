@@ -107,7 +107,7 @@ HTTP_HEADER = TextFormat(
 )
 
 _LONGEST_KNOWN = 100
-_PREFIX = replace(DNS1123_SUBDOMAIN, unit="bytes")
+LONG_NAME = replace(DNS1123_SUBDOMAIN, unit="bytes")
 _KEY_MESSAGE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
@@ -148,7 +148,7 @@ def _check_qualified_name(value: str) -> list[str]:
 def _check_prefix(prefix: str) -> list[str]:
     if not prefix:
         return ["prefix part must be non-empty"]
-    return [f"prefix part {error}" for error in _PREFIX.check(prefix)]
+    return [f"prefix part {error}" for error in LONG_NAME.check(prefix)]
 
 
 def check_label_value(value: str) -> list[str]:

@@ -51,6 +51,10 @@ class KnownTokens:
         """Accept other tokens from now on."""
         self._known = {token: Authenticated(authenticated(user), self._own_audiences) for token, user in users.items()}
 
+    def of(self, token: str) -> Authenticated | None:
+        """The user of a token for the server's own audiences; None for an unknown token."""
+        return self._known.get(token) if token else None
+
     async def authenticate(self, token: str, audiences: Collection[str]) -> Authenticated | None:
         known = self._known.get(token)
         if known is None or audiences == self._own_audiences:
@@ -81,12 +85,15 @@ class Tokens:
 
     def __init__(
         self,
-        authenticators: Sequence[TokenAuthenticator],
+        known: KnownTokens,
+        others: Sequence[TokenAuthenticator],
         own_audiences: Sequence[str],
         *,
         allows_anonymous: bool = True,
     ) -> None:
-        self._authenticators = tuple(authenticators)
+        self.known = known
+        """The first authenticator, which never waits."""
+        self._authenticators = (known, *others)
         self.own_audiences = tuple(own_audiences)
         self.allows_anonymous = allows_anonymous
         """Whether a request without a token is from the anonymous user, on any path."""

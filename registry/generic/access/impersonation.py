@@ -127,10 +127,10 @@ class Impersonator:
         raise first
 
     def _modes_for(self, requestor: UserInfo) -> Sequence[_Mode]:
-        """The modes in the order of trial. Members of system:masters gain nothing from constrained modes."""
+        """The modes in the order of trial: first the one that allowed the last impersonation by the same user."""
         if not self._is_constrained:
             return (_OLD,)
-        last = self._remembered.get(requestor.name) or (_OLD if MASTERS in requestor.groups else None)
+        last = self._remembered.get(requestor.name)
         return _MODES if last is None else (last, *(mode for mode in _MODES if mode is not last))
 
     def _remember(self, requestor: UserInfo, mode: _Mode) -> None:

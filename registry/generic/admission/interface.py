@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.request_steps import NoteStep, ignore_step
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -51,7 +52,7 @@ class Attributes(Struct, frozen=True, kw_only=True):
     the request's path, `kind` the kind of the objects (a Scale for /scale); the objects are hub objects. `forms` are
     the versions in which the resource is served. `annotate` adds an annotation to the request's audit event.
     `note_step` takes decisions for the console's timeline. `deadline` is that of the request, on the monotonic scale of
-    patience; 0 is none.
+    patience; 0 is none. `empties` are the empty lists and maps in the client's body, which the objects leave out.
     """
 
     operation: Operation
@@ -71,6 +72,7 @@ class Attributes(Struct, frozen=True, kw_only=True):
     note_step: NoteStep = ignore_step
     forms: Sequence[AdmissionForm] = ()
     deadline: float = 0.0
+    empties: Empties = ()
     reinvocation: Reinvocation = field(default_factory=Reinvocation)
 
 

@@ -1,6 +1,7 @@
 """Decoding: the body of a create or an update to a hub object, with kube-apiserver's messages for errors.
 
 Must hold: for any bytes, the outcome is an object or a StatusError. An object is of the kind and version of its URL.
+A custom resource may be of another kind: then it keeps its kind, for which its strategy refuses it.
 fieldValidation decides whether unknown and duplicate fields are refused, reported or dropped.
 """
 
@@ -10,10 +11,8 @@ from typing import Any
 
 from aio_apiserver.registry.base import errors, schemes
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.names import GroupKind, GroupVersionKind
+from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.other_versions import are_one_kind, is_old
-from aio_apiserver.registry.base.validation import field
-from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.generic.bodies import contents
 from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.served import Served
@@ -22,6 +21,8 @@ from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.worker_thread import LONG
 
 _SUMMARY_BYTES = 30
+_OF_ANY_KIND = ("duplicate field", 'unknown field "metadata.')
+"""The beginnings of strict errors that need no schema."""
 _NOT_REGISTERED = 'no kind is registered for the type v1.{kind} in scheme "{scheme}"'
 
 
@@ -52,7 +53,10 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
     if served.is_custom and kind != expected:  # its fields are not compared with the schema
-        raise _of_another_kind(kind, expected, decoded.obj["metadata"])
+        strict = (*found.strict_errors, *(error for error in decoded.strict_errors if error.startswith(_OF_ANY_KIND)))
+        _report(strict, body.warn, field_validation, (kind, kind))
+        decoded.obj["kind"] = kind.kind  # its strategy refuses it, after admission
+        return decoded
     if found.strict_errors or decoded.strict_errors:
         _report((*found.strict_errors, *decoded.strict_errors), body.warn, field_validation, (kind, expected))
     return decoded
@@ -110,18 +114,15 @@ def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVer
             f"the object provided is unrecognized (must be of type {expected.kind}): "
             f"Object 'Kind' is missing in '{shown}' ({_summary(body)})"
         )
+    if found.value.get("apiVersion", "") is None:
+        no_text = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+        raise _unfit(GroupVersionKind("", "", name), expected, no_text)
     if api_version != expected.api_version:
         raise errors.BadRequest(
             f"the API version in the data ({api_version}) does not match "
             f"the expected API version ({expected.api_version})"
         )
     return GroupVersionKind(expected.group, expected.version, name)
-
-
-def _of_another_kind(kind: GroupVersionKind, expected: GroupVersionKind, metadata: dict[str, Any]) -> errors.Invalid:
-    """The error for a custom resource that can be decoded, and states another kind."""
-    wrong = field.invalid("kind", kind.kind, f"must be {expected.kind}")
-    return invalid_of(GroupKind(kind.group, kind.kind), metadata.get("name") or "", [wrong])
 
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
@@ -154,7 +155,7 @@ def _report(
     field_validation: str,
     kinds: tuple[GroupVersionKind, GroupVersionKind],
 ) -> None:
-    if field_validation == "Ignore":
+    if field_validation == "Ignore" or not strict_errors:
         return
     if field_validation == "Strict":
         raise _unfit(*kinds, f"strict decoding error: {', '.join(strict_errors)}")

@@ -30,7 +30,7 @@ async def decode(body: Body, types: Catalog) -> Object:
     kind = types.type_for(_OPTIONS.group, _OPTIONS.version, _OPTIONS.kind)
     try:
         content = await contents.read(body, types, _OPTIONS)
-        _check_type(content, body.text)
+        _check_type(content, body.text, DELETE_OPTIONS.at(types.version))
         return kind.decode(content.value, text=content.text, text_of=content.text_of).obj
     except contents.UnreadableBody as exc:
         raise errors.BadRequest(str(exc)) from exc
@@ -45,7 +45,7 @@ def internal(options: Object, types: Catalog) -> Object:
     return {**kind, **shown, **kind}
 
 
-def _check_type(content: contents.BodyContent, body: bytes) -> None:
+def _check_type(content: contents.BodyContent, body: bytes, scheme: str) -> None:
     """Raises BadRequest for another type than options, in any version; UnreadableBody for a malformed type."""
     group, version, kind = content.type()
     if not group and not version:
@@ -58,6 +58,6 @@ def _check_type(content: contents.BodyContent, body: bytes) -> None:
         raise errors.BadRequest(f"converting (v1.{kind}) to (v1.{_OPTIONS.kind}): unknown conversion")
     if version == _INTERNAL:
         where = f"the internal version of group {quote(group)}"
-        raise errors.BadRequest(f"no kind {quote(kind)} is registered for {where} in scheme {quote(DELETE_OPTIONS)}")
+        raise errors.BadRequest(f"no kind {quote(kind)} is registered for {where} in scheme {quote(scheme)}")
     api_version = f"{group}/{version}" if group else version
-    raise errors.BadRequest(schemes.not_registered(kind, api_version, DELETE_OPTIONS))
+    raise errors.BadRequest(schemes.not_registered(kind, api_version, scheme))

@@ -39,10 +39,11 @@ async def create(road: Road, request: Request, obj: Object, options: CreateOptio
     try:
         return await _create_once(attempt)
     except errors.AlreadyExists as exc:
-        conflict = _conflict(attempt) if obj["metadata"].get("generateName") else exc
-        if await _is_ending(attempt):
-            conflict.message = f"object is being deleted: {conflict.message}"
-        raise conflict from exc
+        ending = "object is being deleted: " if await _is_ending(attempt) else ""
+        if obj["metadata"].get("generateName"):
+            raise _conflict(attempt, ending) from exc
+        exc.message = f"{ending}{exc.message}"
+        raise  # an error that is its own cause would keep the request's body until a garbage collection
 
 
 async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject:
@@ -56,9 +57,14 @@ async def _create_generated(attempt: CreateAttempt, prefix: str) -> StoredObject
     raise _conflict(attempt)
 
 
-def _conflict(attempt: CreateAttempt) -> errors.StatusError:
-    """The error for an object with a generateName, as in kube-apiserver also when the client has named it."""
-    return errors.GenerateNameConflict(attempt.road.kind.resource, name_of(attempt.obj))
+def _conflict(attempt: CreateAttempt, ending: str = "") -> errors.StatusError:
+    """The error for an object with a generateName, as in kube-apiserver also when the client has named it.
+
+    ending: the beginning of its message.
+    """
+    conflict = errors.GenerateNameConflict(attempt.road.kind.resource, name_of(attempt.obj))
+    conflict.message = f"{ending}{conflict.message}"
+    return conflict
 
 
 def _create_once(attempt: CreateAttempt) -> Awaitable[StoredObject]:

@@ -25,6 +25,8 @@ from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
 _COLLECTION = "deletecollection"
+_PAGE = 10_000
+"""The objects that a deletion of a collection lists at once, as in kube-apiserver."""
 
 
 class _AlreadyEnding(Exception):
@@ -179,22 +181,38 @@ async def delete(road: Road, request: Request, name: str, options: DeleteOptions
 
 
 async def delete_collection(road: Road, request: Request, options: DeleteOptions, selected: ListOptions) -> ListResult:
-    """Delete the selected objects, and return them as they were before. After a failure the others stay deleted."""
+    """Delete the selected objects, and return them as they were before. After a failure the others stay deleted.
+
+    As in kube-apiserver, the objects are listed in pages, and the first page is of exactly the version that is asked
+    for, if there is one.
+    """
     unreadable.refuse_collection(road, options)
     _warn(road, request, options)
-    result = await reading.list_(road, request, selected)
-    remaining = iter(result.items)
-    workers = min(max(road.config.delete_collection_workers, 1), len(result.items))
+    result = page = await reading.list_(road, request, replace(selected, limit=selected.limit or _PAGE))
+    items = list(page.items)
+    await _delete_page(road, request, options, page)
+    if selected.limit:
+        return result
+    while page.continue_token:
+        following = ListOptions(predicate=selected.predicate, limit=_PAGE, continue_token=page.continue_token)
+        page = await reading.list_(road, request, following)
+        items.extend(page.items)
+        await _delete_page(road, request, options, page)
+    return replace(result, items=items, continue_token="", remaining=None)
+
+
+async def _delete_page(road: Road, request: Request, options: DeleteOptions, page: ListResult) -> None:
+    remaining = iter(page.items)
+    workers = min(max(road.config.delete_collection_workers, 1), len(page.items))
     if workers == 1:
         await _delete_each(road, request, options, remaining)
-        return result
+        return
     ended = await asyncio.gather(
         *(_delete_each(road, request, options, remaining) for _ in range(workers)), return_exceptions=True
     )
     for failure in ended:
         if failure is not None:
             raise failure
-    return result
 
 
 async def _delete_each(road: Road, request: Request, options: DeleteOptions, remaining: Iterator[StoredObject]) -> None:

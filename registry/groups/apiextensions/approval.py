@@ -2,10 +2,9 @@
 Pure.
 """
 
-from urllib.parse import urlsplit
-
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.validation import urls
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.storage.stored_object import Object
 
@@ -42,7 +41,7 @@ def condition_of(crd: Object) -> Condition | None:
 
 def _is_url(text: str) -> bool:
     try:
-        url = urlsplit(text)
-    except ValueError:
+        url = urls.parse(text)
+    except urls.UrlError:
         return False
-    return bool(url.scheme and url.netloc)
+    return bool(url.scheme and url.host)

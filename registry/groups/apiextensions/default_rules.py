@@ -70,29 +70,32 @@ class DefaultRules(Struct, frozen=True):
         wrong = embedded.validate_embedded(whole, resource, self.metadata)
         if wrong:
             return [field.invalid(path, default, f"must result in valid metadata: {aggregate(map(str, wrong))}")]
-        return self._values(schema, path)
+        return self._values(schema, default, path)
 
     def _by_itself(self, schema: Schema, _resource: Schema, path: str, _wrap: Wrap) -> list[FieldError]:
-        found = []
         default = objects.clone(schema["default"])
-        if self.demands_pruned:
-            pruned = objects.clone(default)
-            pruning.prune_value(pruned, schema, is_resource=bool(schema.get(_EMBEDDED)))
-            if pruned != default:
-                found.append(field.invalid(path, schema["default"], "must not have unknown fields"))
+        has_unknown = self.demands_pruned and not _is_pruned(default, schema)
         try:
             embedded.Coercion(self.metadata).coerce(default, schema, path)
         except embedded.MalformedResource as exc:
-            return [*found, exc.error]
-        wrong = embedded.validate_embedded(default, schema, self.metadata, path=path)
-        return found + (wrong or self._values(schema, path))
+            wrong = [exc.error]
+        else:
+            wrong = embedded.validate_embedded(default, schema, self.metadata, path=path)
+            wrong = wrong or self._values(schema, default, path)
+        # Like kube-apiserver, the message shows the default without the unknown fields of its metadata.
+        return [field.invalid(path, default, "must not have unknown fields"), *wrong] if has_unknown else wrong
 
-    def _values(self, schema: Schema, path: str) -> list[FieldError]:
-        default = schema["default"]
+    def _values(self, schema: Schema, default: Any, path: str) -> list[FieldError]:
         wrong = values.validate_default(default, schema, path=path)
         if wrong:
             return wrong
         return rules.evaluate(schema, default, default, path=path) or rules.evaluate(schema, default, None, path=path)
+
+
+def _is_pruned(default: Any, schema: Schema) -> bool:
+    pruned = objects.clone(default)
+    pruning.prune_value(pruned, schema, is_resource=bool(schema.get(_EMBEDDED)))
+    return bool(pruned == default)
 
 
 def _typed(value: Any) -> Any:

@@ -15,6 +15,7 @@ from aio_apiserver.registry.machinery.cel.estimates import Path
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
 from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Ident, Issue, walk
+from aio_apiserver.storage.chance import chance
 
 RULES = "x-kubernetes-validations"
 SELF, OLD_SELF = "self", "oldSelf"
@@ -46,10 +47,13 @@ class Compiled(Struct, frozen=True):
 
 
 class Compiler:
-    """Compiles the rules on values of one type."""
+    """Compiles the rules on values of one type.
+
+    The names of object types are chosen at random, so that rules cannot depend on them.
+    """
 
     def __init__(self, declared: Declared) -> None:
-        self._declared = declared
+        self._declared = declared.named(f"selfType{chance.randrange(10**9)}")
         self._environments: dict[bool, CelEnvironment] = {}
 
     def compiled(self, rule: Rule) -> Compiled:

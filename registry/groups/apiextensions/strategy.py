@@ -5,7 +5,9 @@ Must hold: a strategy is for one version, and its rules see objects in that vers
 
 from typing import Any
 
-from aio_apiserver.registry.base.validation import object_meta
+from aio_apiserver.registry.base.names import GroupKind
+from aio_apiserver.registry.base.validation import field, object_meta
+from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.apiextensions import object_rules
@@ -29,11 +31,22 @@ class CustomStrategy(Strategy, frozen=True, kw_only=True):
         return _without_metadata(new) != _without_metadata(old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
+        self._refuse_another_kind(obj)
         return self.rules.validate(obj, may_take_long=context.may_take_long)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
+        self._refuse_another_kind(new)
         found = object_meta.validate_update(new["metadata"], old["metadata"])
         return found + self.rules.validate_update(new, old, context.warn, may_take_long=context.may_take_long)
+
+    def _refuse_another_kind(self, obj: Object) -> None:
+        """Raise the error for an object that states another kind than that of its URL; it has no other errors."""
+        if (stated := obj.get("kind")) is None:
+            return
+        api_version, expected = self.rules.type_meta["apiVersion"], self.rules.type_meta["kind"]
+        wrong = field.invalid("kind", stated, f"must be {expected}")
+        group = api_version.rpartition("/")[0]
+        raise invalid_of(GroupKind(group, stated), obj["metadata"].get("name") or "", [wrong])
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return object_rules.finalizer_warnings(obj, None)

@@ -43,18 +43,22 @@ class APIServiceStrategy(Strategy, frozen=True, kw_only=True):
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         spec = obj.get("spec") or {}
-        errors = super().validate(context, obj) + _validate_name(obj["metadata"].get("name", ""), spec)
-        return errors + _validate_spec(spec)
+        return super().validate(context, obj) + _validate_names(obj["metadata"], spec) + _validate_spec(spec)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         return super().validate_update(context, new, old) + self.validate_again(context, new)
 
 
-def _validate_name(name: str, spec: Mapping[str, Any]) -> list[FieldError]:
+def _validate_names(metadata: Mapping[str, Any], spec: Mapping[str, Any]) -> list[FieldError]:
+    """Both the name and generateName must be the group version."""
     wanted = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
-    if not name or name == wanted or names.is_path_segment(name, False):
-        return []
-    return [field.invalid("metadata.name", name, f'must be `spec.version+"."+spec.group`: {quote(wanted)}')]
+    why = f'must be `spec.version+"."+spec.group`: {quote(wanted)}'
+    given = ((member, metadata.get(member)) for member in ("generateName", "name"))
+    return [
+        field.invalid(f"metadata.{member}", name, why)
+        for member, name in given
+        if name and name != wanted and not names.is_path_segment(name, member == "generateName")
+    ]
 
 
 def _validate_spec(spec: Mapping[str, Any]) -> list[FieldError]:

@@ -3,7 +3,6 @@
 Endpoints are used with --enable-aggregator-routing.
 """
 
-import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.stored_object import Object
 
 SERVICE_NAME = "kubernetes.io/service-name"
@@ -58,13 +58,13 @@ class Resolver:
         found = await self._slices.list(f"{namespace}/", is_selected=lambda labels: labels.get(SERVICE_NAME) == name)
         slices = list(found)
         families: Sequence[str] = objects.get(service, "spec.ipFamilies") or ()
-        random.shuffle(slices)
+        chance.shuffle(slices)
         slices.sort(key=lambda one: one.get("addressType") != (families[0] if families else None))
         for one in slices:
             ports = [each["port"] for each in one.get("ports") or () if _is_named(each, port_name)]
             addresses = list(_ready(one.get("endpoints") or ()))
             if ports and addresses:
-                return ServiceAddress(random.choice(addresses), ports[0])  # noqa: S311 - spreads load
+                return ServiceAddress(chance.choice(addresses), ports[0])
         raise Unresolved(f"no endpoints available for service {quote(name)}")
 
 

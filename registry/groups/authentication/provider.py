@@ -43,12 +43,18 @@ async def _review_token(tokens: Tokens, _request: Request, obj: Object) -> Objec
     audiences = obj["spec"].get("audiences") or tokens.own_audiences
     token = _as_in_a_header(obj["spec"]["token"])
     if not token:
-        return {**obj, "status": _accepted(ANONYMOUS, audiences) if tokens.allows_anonymous else {}}
+        return _reviewed(obj, _accepted(ANONYMOUS, audiences) if tokens.allows_anonymous else {})
     try:
         found = await tokens.authenticate(token, audiences)
     except BadToken as exc:
-        return {**obj, "status": {"error": str(exc)}}
-    return {**obj, "status": _accepted(found.user, found.audiences)}
+        return _reviewed(obj, {"error": str(exc)})
+    return _reviewed(obj, _accepted(found.user, found.audiences))
+
+
+def _reviewed(obj: Object, found: Object) -> Object:
+    """The review with its outcome. What the client sent in other fields of the status stays, as in kube-apiserver."""
+    sent = {name: value for name, value in (obj.get("status") or {}).items() if name != "authenticated"}
+    return {**obj, "status": {**sent, **found}}
 
 
 def _as_in_a_header(token: str) -> str:

@@ -41,11 +41,7 @@ def _validate_unchanged(new: Job, old: Job, name: str) -> list[FieldError]:
     value = new.get(name)
     if value == old.get(name):
         return []
-    if name in _FORMS and value is not None:
-        # The struct shows a list of rules, even when it is empty.
-        shown = internal.form(_FORMS[name], {**value, "rules": value.get("rules") or []})
-    else:
-        shown = internal.meta(value)
+    shown = internal.form(_FORMS[name], value) if name in _FORMS else internal.meta(value)
     return [field.invalid(f"spec.{name}", shown, IMMUTABLE)]
 
 

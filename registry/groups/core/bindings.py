@@ -40,6 +40,8 @@ class BindingREST:
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
         url_names.settle_namespace(obj, request, self._kind)
+        if not name:  # kube-apiserver keeps a uid as a precondition on the subresource alone
+            obj["metadata"].pop("uid", None)
         pod_name = name or obj["metadata"].get("name", "")
         attributes = replace(
             self._pods.attributes(Operation.CREATE, request, options, name=pod_name, obj=obj),

@@ -46,7 +46,7 @@ class EventStrategy(Strategy, frozen=True, kw_only=True):
         if not self.is_strict:
             return errors
         errors += super().validate_update(context, new, old)
-        if (new.get("series") or None) != (old.get("series") or None):
+        if new.get("series") != old.get("series"):
             errors += _validate_series(new)
         return errors + _validate_frozen(new, old)
 
@@ -132,7 +132,7 @@ def _path(name: str) -> str:
 def _printed(obj: Object, name: str) -> Any:
     value = obj.get(name)
     if name in _STRUCTS:
-        return internal.form(_STRUCTS[name], value or (None if name == "related" else {}))
+        return internal.form(_STRUCTS[name], {} if value is None and name != "related" else value)
     return value or _ABSENT.get(name, "")
 
 

@@ -4,6 +4,7 @@ A name is [domain/]path[:tag][@digest]. Pure.
 """
 
 import re
+from functools import cache
 
 from aio_apiserver.registry.base.text_caches import remember_short
 
@@ -15,14 +16,19 @@ _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _LABEL = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _DOMAIN = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 _DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
-_NAME = re.compile(
-    rf"(?:(?P<domain>{_DOMAIN})/)?(?P<path>{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?(?:@(?P<digest>{_DIGEST}))?",
-    re.ASCII,
-)
 _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _PATH_LIMIT = 255
 _DEFAULT_DOMAINS = ("", "docker.io", "index.docker.io")
 _OFFICIAL = "library"
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    """The grammar of a name, compiled for the first pod."""
+    return re.compile(
+        rf"(?:(?P<domain>{_DOMAIN})/)?(?P<path>{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?(?:@(?P<digest>{_DIGEST}))?",
+        re.ASCII,
+    )
 
 
 def _full_path(match: re.Match[str]) -> str:
@@ -37,7 +43,7 @@ def _full_path(match: re.Match[str]) -> str:
 @remember_short(4096, longest=512)
 def pull_policy(image: str) -> str:
     """The default policy: Always for the tag `latest` (also when tag and digest are missing), else IfNotPresent."""
-    match = _NAME.fullmatch(image)
+    match = _name().fullmatch(image)
     if match is None or _IDENTIFIER.fullmatch(image) or len(_full_path(match)) > _PATH_LIMIT:
         return _IF_NOT_PRESENT
     is_latest = match["tag"] == _LATEST or (match["tag"] is None and match["digest"] is None)

@@ -6,7 +6,6 @@ Must hold: pod and service proxies connect to global unicast addresses, not to l
 nodes leaves this check to the connection (`is_guarded`).
 """
 
-import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.unicast import is_global
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")
@@ -174,4 +174,4 @@ def _location(target: _Target, address: str, port: int, call: ConnectRequest) ->
 
 def _shuffled(items: Sequence[Object]) -> list[Object]:
     """The items in random order, for load balancing."""
-    return random.sample(items, len(items))
+    return chance.sample(items, len(items))

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import empties, objects
 from aio_apiserver.registry.base.validation import domains, field, internal
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_SUBDOMAIN
@@ -35,8 +35,8 @@ class FlowSchemaStrategy(Strategy, frozen=True, kw_only=True):
         name, spec = obj["metadata"].get("name", ""), obj["spec"]
         errors = super().validate(context, obj) + _validate_spec(spec, name)
         if mandatory.differs(spec, mandatory.schema_spec(name)):
-            # The struct shows missing rules as an empty list.
-            shown = internal.form("flowcontrol.FlowSchemaSpec", {"rules": [], **spec})
+            sent = empties.within(spec, ("spec",), context.empties)
+            shown = internal.form("flowcontrol.FlowSchemaSpec", sent)
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
         return errors + validate_conditions(obj)
 

@@ -93,7 +93,6 @@ class Guard(Struct, frozen=True):
             return
         if kind is ROLES and not role.namespace:
             raise errors.BadRequest("Namespace parameter required.")
-        # As in kube-apiserver, a missing role is reported for the resource of the request.
         key = f"{role.namespace}/{role.name}" if role.namespace else role.name
         stored = await self._lookup(kind).newest(key, reported=attributes.resource)
         await self._check_rules(attributes, obj, stored.get("rules") or ())
@@ -102,7 +101,8 @@ class Guard(Struct, frozen=True):
         if not rules:
             return
         policy = await self._policy(attributes.namespace)
-        held, wrong = policy.rules_for(attributes.user, attributes.namespace)
+        # As in kube-apiserver, a missing role is reported for the resource of the request.
+        held, wrong = policy.rules_for(attributes.user, attributes.namespace, reported=attributes.resource)
         try:
             rights = coverage.missing(held, rules)
         except coverage.TooManyRights as exc:

@@ -168,21 +168,26 @@ class RBACPolicy:
         """The rules of a role; None when it does not exist."""
         return self._roles.get(role)
 
-    def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """All rules that apply to a user, and the messages about bindings to missing roles."""
+    def rules_for(
+        self, user: UserInfo, namespace: str, reported: GroupResource | None = None
+    ) -> tuple[list[PolicyRule], list[str]]:
+        """All rules that apply to a user, and the messages about bindings to missing roles.
+
+        reported: the resource that these messages name; None for the kind of the role, as an authorizer does.
+        """
         rules: list[PolicyRule] = []
         wrong: list[str] = []
         for binding in {id(binding): binding for binding in self.bindings_of(user, namespace)}.values():
             found = self.rules_of(binding.role)
             if found is None:
-                wrong.append(missing(binding.role))
+                wrong.append(missing(binding.role, reported))
             else:
                 rules += found
         return rules, list(dict.fromkeys(wrong))
 
 
-def missing(role: RoleKey) -> str:
+def missing(role: RoleKey, reported: GroupResource | None = None) -> str:
     """The message about a binding to a missing role."""
     if role.kind not in (ROLE, CLUSTER_ROLE):
         return f"unsupported role reference kind: {quote(role.kind)}"
-    return errors.NotFound(GroupResource(GROUP, role.kind.lower()), role.name).message
+    return errors.NotFound(reported or GroupResource(GROUP, role.kind.lower()), role.name).message

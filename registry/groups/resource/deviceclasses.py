@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
-from aio_apiserver.registry.base.validation import field, resource_names
+from aio_apiserver.registry.base.validation import field, names, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic import common_history
 from aio_apiserver.registry.generic.deprecations import Deprecation
@@ -31,6 +31,11 @@ class DeviceClassStrategy(Strategy, frozen=True, kw_only=True):
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = self.validate_metadata_again(new) + Strategy.validate(self, context, new)
         return errors + super().validate_update(context, new, old) + _validate_spec(new, old)
+
+
+def _check_name(name: str, is_prefix: bool) -> list[str]:
+    """The errors of a name. The prefix in generateName has no rules."""
+    return [] if is_prefix else names.LONG_NAME.check(name)
 
 
 def _validate_spec(obj: Object, old: Object | None) -> list[FieldError]:
@@ -80,7 +85,7 @@ DEVICECLASSES = Kind(
     deprecations={"v1beta2": Deprecation((1, 36), removed=(1, 39))},
     history=(before((1, 34), versions=()),),
     is_namespaced=False,
-    strategy=DeviceClassStrategy(has_generation=True),
+    strategy=DeviceClassStrategy(has_generation=True, check_name=_check_name),
     returns_deleted_object=True,
     gated={_EXTENDED: "DRAExtendedResource"},
     errors=_ERRORS,

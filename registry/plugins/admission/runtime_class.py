@@ -4,6 +4,7 @@ Must hold: the overhead of a stored pod is that of its class.
 """
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.generic.admission import refusals
@@ -16,6 +17,7 @@ from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = RUNTIMECLASSES.resource
+_NO_OVERHEAD = Empty(("spec", "overhead"), is_map=True)
 _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 _UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 
@@ -46,7 +48,7 @@ class RuntimeClass(Plugin):
         runtime_class = await self._class_of(attributes)
         overhead = attributes.obj["spec"].get("overhead")
         defined = (runtime_class or {}).get("overhead")
-        if defined is None and overhead:
+        if defined is None and (overhead or _NO_OVERHEAD in attributes.empties):
             raise refusals.forbidden(attributes, _UNFOUNDED)
         if defined is not None and (defined.get("podFixed") or {}) != (overhead or {}):
             raise refusals.forbidden(attributes, _MISMATCH)

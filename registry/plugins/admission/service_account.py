@@ -4,7 +4,6 @@ Must hold: a pod whose service account does not exist is refused. Mirror pods, w
 and may refer to no service accounts and no secrets.
 """
 
-import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader
 from aio_apiserver.storage.stored_object import Object
@@ -107,7 +107,7 @@ class ServiceAccount(Plugin):
         for _ in range(_TRIES_FOR_DEFAULT - 1 if name == _DEFAULT else 0):
             if account is not None:
                 break
-            await self._patience.sleep(random.uniform(*_PAUSE))  # noqa: S311 - spreads tries, guards nothing
+            await self._patience.sleep(chance.uniform(*_PAUSE))
             account = await self._accounts.get(key)
         if account is None:
             missing = f"serviceaccount {quote(name)} not found"

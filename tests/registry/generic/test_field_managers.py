@@ -79,6 +79,7 @@ def managers(obj: Object) -> list[tuple[str, str]]:
         ("a\x07b\u200bc d", "abc d"),
         ("é" * 100, "é" * 64),
         ("x" * 127 + "é", "x" * 127),
+        ("h\udce9llo/1", "h\ufffdllo"),
     ],
 )
 def test_a_client_is_called_by_the_beginning_of_its_user_agent(user_agent: str, name: str) -> None:

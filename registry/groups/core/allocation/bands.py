@@ -4,8 +4,9 @@ Pure. Must hold: the search visits each position once. It takes the upper band f
 random position.
 """
 
-import random
 from collections.abc import Iterator
+
+from aio_apiserver.storage.chance import chance
 
 
 def band_size(size: int, *, least: int, most: int, step: int) -> int:
@@ -22,6 +23,6 @@ def search_order(size: int, band: int) -> Iterator[int]:
 def _turned(first: int, end: int) -> Iterator[int]:
     if first >= end:
         return
-    start = random.randrange(first, end)  # noqa: S311 - spreads, hides nothing
+    start = chance.randrange(first, end)
     yield from range(start, end)
     yield from range(first, start)

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct, field
 
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
+from aio_apiserver.registry.base.errors import Cause, Forbidden, InternalError, StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
@@ -22,6 +22,7 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicy
     MUTATINGADMISSIONPOLICYBINDINGS,
 )
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
@@ -103,10 +104,14 @@ class MutatingAdmissionPolicy(Plugin):
         for policy, bindings in hooks:
             try:
                 form = await self._matcher.match(attributes, policy.criteria)
+                if form is None:
+                    continue
+                await self._params.check(policy.param_kind)
             except StatusError as exc:
                 _note(work, policy, None, f"failed to configure policy: {exc.message}")
                 continue
-            if form is None:
+            except Misconfigured as exc:
+                _note(work, policy, None, f"failed to configure policy: {exc}")
                 continue
             for binding in bindings:
                 try:
@@ -183,8 +188,16 @@ class MutatingAdmissionPolicy(Plugin):
             except (OutOfBudget, Unpatchable) as exc:
                 _note(work, policy, invocation.binding, str(exc), "Invalid")
                 continue
-            current = form.defaulted(form.parsed(patched))
+            current = _read(form, patched)
         return current
+
+
+def _read(form: AdmissionForm, patched: Object) -> Object:
+    """The object that a mutation has made, with defaults. Raises InternalError."""
+    try:
+        return form.defaulted(form.parsed(patched))
+    except DecodeError as exc:
+        raise InternalError(exc.message) from exc
 
 
 def _computed(seen: Inputs, mutation: Mutation) -> ExpressionOutcome:

@@ -24,6 +24,11 @@ class Params:
     def __init__(self, given: Foundation) -> None:
         self._given = given
 
+    async def check(self, kind: Mapping[str, Any] | None) -> None:
+        """Raises Misconfigured for a policy whose paramKind is not served. No binding of it can be used then."""
+        if kind is not None:
+            await self._mapped(kind)
+
     async def collect(
         self, kind: Mapping[str, Any] | None, reference: Mapping[str, Any] | None, attributes: Attributes
     ) -> Sequence[Object | None]:
@@ -69,8 +74,9 @@ class Params:
 
 
 def _unknown(kind: Mapping[str, Any]) -> Misconfigured:
-    shown = f"&ParamKind{{APIVersion:{kind.get('apiVersion')},Kind:{kind.get('kind')},}}"
-    return Misconfigured(f"paramKind kind `{shown}` not known")
+    group, _, version = kind.get("apiVersion", "").rpartition("/")
+    shown = f"{group}/{version}, Kind={kind.get('kind')}"
+    return Misconfigured(f"failed to find resource referenced by paramKind: '{shown}'")
 
 
 def _scope(mapped: ServedKind, reference: Mapping[str, Any], attributes: Attributes) -> str:

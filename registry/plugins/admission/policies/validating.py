@@ -84,10 +84,13 @@ class ValidatingAdmissionPolicy(Plugin):
     ) -> list[_Denial]:
         try:
             form = await self._matcher.match(write.attributes, policy.criteria)
+            if form is None:
+                return []
+            await self._params.check(policy.param_kind)
         except StatusError as exc:
             return _failed(policy, None, f"failed to configure policy: {exc.message}")
-        if form is None:
-            return []
+        except Misconfigured as exc:
+            return _failed(policy, None, f"failed to configure policy: {exc}")
         denials: list[_Denial] = []
         notes = AuditAnnotations()
         for binding in bindings:

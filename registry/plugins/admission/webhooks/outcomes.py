@@ -3,6 +3,7 @@
 Must hold: failurePolicy Ignore covers failed calls. It does not cover denials and errors of this server.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
 
@@ -20,7 +21,7 @@ logger = logging.getLogger(__name__)
 MUTATING, VALIDATING = "admit", "validating"
 _NOTED_AS = {MUTATING: audit_annotations.MUTATION, VALIDATING: audit_annotations.VALIDATION}
 _CALL_FAILED, _OUR_FAULT, _DENIED = "calling_webhook_error", "apiserver_internal_error", "no_error"
-_GOOD = 200
+_GOOD, _NO_CODE = 200, 0
 
 
 class Outcomes:
@@ -36,13 +37,14 @@ class Outcomes:
     ) -> Sequence[str]:
         """The fields that a webhook has changed; none when a failure is ignored. Raises StatusError."""
         began = self._clock.monotonic()
-        code, refused, detail = _GOOD, "", ""
+        code, refused, detail, verdict = _NO_CODE, "", "", "failed"
         fields: Sequence[str] = ()
         try:
             fields = await work
+            code, verdict = _GOOD, "changed" if fields else "allowed"
             return fields
         except CallFailed as exc:
-            code, detail = exc.code, str(exc)
+            code, detail, verdict = exc.code, str(exc), "failed open"
             if not webhook.ignores_failures:
                 refused = _CALL_FAILED
                 raise exc.refusal() from exc
@@ -50,17 +52,20 @@ class Outcomes:
             audit_annotations.note_failure(attributes, webhook, place, _NOTED_AS[self._step])
             logger.warning("Failed calling webhook, failing open %s: %s", webhook.name, exc)
             return ()
+        except asyncio.CancelledError:
+            verdict = "cancelled"  # the client went away, or the request took too long
+            raise
         except WebhookDenied as exc:
             code, refused, detail = exc.code, _DENIED, exc.message
             raise
         except StatusError as exc:
-            code, refused, detail = 0, _OUR_FAULT, exc.message
+            code, refused, detail = _NO_CODE, _OUR_FAULT, exc.message
             raise
         finally:
             seconds = self._clock.monotonic() - began
             self._record(webhook.name, attributes.operation, code, refused, seconds)
-            verdict = "refused" if refused else "failed open" if detail else "changed" if fields else "allowed"
-            attributes.note_step(RequestStep("webhook", webhook.name, verdict, seconds, detail, fields))
+            shown = "refused" if refused else verdict
+            attributes.note_step(RequestStep("webhook", webhook.name, shown, seconds, detail, fields))
 
     def _record(self, name: str, operation: Operation, code: int, refused: str, seconds: float) -> None:
         label, rejected = code_label(code), "true" if refused else "false"

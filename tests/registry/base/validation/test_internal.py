@@ -36,6 +36,18 @@ def test_a_template_shows_its_metadata_as_clients_know_it() -> None:
     assert list(shown["labels"]) == ["a", "z"]
 
 
+def test_owners_and_managers_in_metadata_have_the_order_of_their_structs() -> None:
+    owner = {"blockOwnerDeletion": True, "uid": "u", "name": "n"}
+    manager = {"operation": "Update", "manager": "m", "fieldsType": ""}
+    template = {"metadata": {"ownerReferences": [owner], "managedFields": [manager]}, "spec": {}}
+
+    shown = internal.form("core.PodTemplateSpec", template)
+
+    assert list(shown["ownerReferences"][0].items())[:2] == [("apiVersion", ""), ("kind", "")]
+    assert list(shown["ownerReferences"][0])[2:] == ["name", "uid", "blockOwnerDeletion"]
+    assert list(shown["managedFields"][0]) == ["manager", "operation"]
+
+
 def test_every_struct_of_the_table_can_be_shown() -> None:
     names = [name for group in group_files.folders() for name in internal.structs(group)]
 

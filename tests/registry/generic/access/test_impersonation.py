@@ -111,3 +111,14 @@ async def test_narrow_modes_do_not_lead_to_administrators() -> None:
 
     with pytest.raises(Forbidden, match="impersonating the system:masters group is not allowed"):
         await impersonated(deciding, UserInfo(name="jane", groups=("system:masters",)))
+
+
+async def test_an_administrator_becomes_a_whole_node_until_another_mode_was_needed() -> None:
+    impersonator, node = Impersonator(Deciding(EVERYTHING)), UserInfo(name="system:node:n")
+
+    first = await impersonator.impersonate(node, listing(ADMIN))
+    await impersonator.impersonate(UserInfo(name="jane", groups=("system:masters",)), listing(ADMIN))
+    later = await impersonator.impersonate(node, listing(ADMIN))
+
+    assert first.user.groups == ("system:nodes", "system:authenticated")
+    assert later.user.groups == ("system:authenticated",)

@@ -12,6 +12,7 @@ from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.resource import resource_of
+from aio_apiserver.registry.generic.store import deleting
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
@@ -261,3 +262,17 @@ async def test_a_deletion_of_what_cannot_be_read_needs_a_right_of_its_own() -> N
             await store.delete(REQUEST, "a", DeleteOptions(ignores_read_error=True))
 
     assert asked == [("unsafe-delete-ignore-read-errors", "a")]
+
+
+async def test_a_collection_is_deleted_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deleting, "_PAGE", 2)
+    async with widgets() as store:
+        for name in "abcde":
+            await create(store, name)
+
+        deleted = await store.delete_collection(REQUEST, DeleteOptions(), ListOptions())
+
+        left = await store.list(REQUEST, ListOptions())
+    assert [item.key for item in deleted.items] == [f"n/{name}" for name in "abcde"]
+    assert (deleted.continue_token, deleted.remaining) == ("", None)
+    assert not left.items

@@ -1,5 +1,7 @@
 """The generic Store: creations and updates of a kind without rules."""
 
+import weakref
+
 import pytest
 
 from aio_apiserver.registry.base import errors
@@ -27,6 +29,22 @@ async def test_create_refuses_an_existing_name() -> None:
 
         with pytest.raises(errors.AlreadyExists, match=r'^widgets\.example\.com "a" already exists$'):
             await create(store)
+
+
+async def test_a_refused_create_keeps_nothing_in_memory() -> None:
+    """Until a garbage collection, a cycle would keep the request and its body, which may be large."""
+
+    async def refused() -> "weakref.ref[Exception]":
+        try:
+            await create(store)
+        except errors.AlreadyExists as exc:
+            return weakref.ref(exc)
+        raise AssertionError("it was created")
+
+    async with widgets() as store:
+        await create(store)
+
+        assert (await refused())() is None
 
 
 async def test_create_tells_that_the_object_in_the_way_is_ending() -> None:

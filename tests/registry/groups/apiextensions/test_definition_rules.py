@@ -57,6 +57,16 @@ def test_the_name_of_a_definition_is_plural_and_group() -> None:
             f'{ROOT}.properties[a].default: Invalid value: {{"b":1}}: must not have unknown fields',
         ),
         (
+            {
+                "type": "object",
+                "x-kubernetes-embedded-resource": True,
+                "properties": {"b": {"type": "string"}},
+                "default": {"apiVersion": "v1", "kind": "A", "metadata": {"name": "c", "d": 1}, "z": 1},
+            },
+            f"{ROOT}.properties[a].default: Invalid value: "
+            '{"apiVersion":"v1","kind":"A","metadata":{"name":"c"},"z":1}: must not have unknown fields',
+        ),
+        (
             {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "map"},
             f"{ROOT}.properties[a].x-kubernetes-list-map-keys: Required value: "
             "must not be empty if x-kubernetes-list-type is map",

@@ -37,6 +37,15 @@ def test_a_new_job(spec: dict[str, Any], expected: list[str]) -> None:
     assert [str(one) for one in JOBS.strategy.validate(CONTEXT, created(JOBS, job(**spec)))] == expected
 
 
+def test_a_new_policy_without_rules_shows_null() -> None:
+    old = created(JOBS, job())
+    new = {**old, "spec": {**old["spec"], "podFailurePolicy": {}}}
+
+    errors = JOBS.strategy.validate_update(CONTEXT, new, old)
+
+    assert 'spec.podFailurePolicy: Invalid value: {"Rules":null}: field is immutable' in map(str, errors)
+
+
 def test_the_completion_mode_is_immutable() -> None:
     old = created(JOBS, job(completions=2))
     new = {**old, "spec": {**old["spec"], "completionMode": "Indexed"}}

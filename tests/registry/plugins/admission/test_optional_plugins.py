@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
@@ -67,6 +68,13 @@ async def test_a_runtime_has_its_price_and_its_nodes(kept: Storage) -> None:
 async def test_an_overhead_of_its_own_makes_no_pod(kept: Storage) -> None:
     with pytest.raises(errors.Forbidden, match="Pod Overhead set without corresponding RuntimeClass"):
         await RuntimeClass(kept).validate(write(pod(overhead={"cpu": "1"})))
+
+
+async def test_an_empty_overhead_of_the_client_makes_no_pod_either(kept: Storage) -> None:
+    sent = replace(write(pod()), empties=[Empty(("spec", "overhead"), is_map=True)])
+
+    with pytest.raises(errors.Forbidden, match="Pod Overhead set without corresponding RuntimeClass"):
+        await RuntimeClass(kept).validate(sent)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.rbac.policy import RBACPolicy, RoleKey, binding_of, role_of
@@ -210,3 +211,17 @@ def test_a_missing_role_is_told_when_nothing_else_allows() -> None:
 
     assert not decision.is_allowed
     assert decision.reason == 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found'
+
+
+def test_a_missing_role_is_told_for_the_resource_that_a_refused_grant_writes() -> None:
+    policy = RBACPolicy()
+    binding = {
+        "metadata": {"name": "b"},
+        "roleRef": {"kind": "ClusterRole", "name": "gone"},
+        "subjects": [{"kind": "User", "name": "alice"}],
+    }
+    policy.put_binding("", "b", binding_of(binding))
+
+    _, wrong = policy.rules_for(USERS[0], "", reported=GroupResource("rbac.authorization.k8s.io", "roles"))
+
+    assert wrong == ['roles.rbac.authorization.k8s.io "gone" not found']

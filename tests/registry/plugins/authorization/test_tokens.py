@@ -353,7 +353,7 @@ async def test_keys_are_fetched_once_and_again_for_a_new_one(clock: ManualClock)
 
 async def test_all_that_is_wrong_with_a_token_is_told(factory: StorageFactory, clock: ManualClock) -> None:
     known = KnownTokens({"letmein": UserInfo(name="jane")}, OWN)
-    tokens = Tokens([known, verifying(factory, clock)], OWN)
+    tokens = Tokens(known, [verifying(factory, clock)], OWN)
 
     found = await tokens.authenticate("letmein", OWN)
 

@@ -66,7 +66,7 @@ async def test_a_custom_parameter_is_read_from_the_open_storage_of_its_version(g
 
 
 async def test_a_custom_kind_without_an_offer_is_not_known_and_opens_no_storage(given: Foundation) -> None:
-    with pytest.raises(Misconfigured, match="not known"):
+    with pytest.raises(Misconfigured, match=r"referenced by paramKind: 'example\.com/v1, Kind=Widget'"):
         await Params(given).collect(WIDGET, {"name": "a"}, WRITE)
 
     assert given.custom_storage("example.com", "widgets", "v1") is None

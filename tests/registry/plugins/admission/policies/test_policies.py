@@ -131,6 +131,38 @@ async def test_parameters_and_variables_take_part(cluster: Cluster) -> None:
         await cluster.create({"n": "6"})
 
 
+RULES: dict[str, Object] = {
+    "validating": {"validations": [{"expression": "true"}]},
+    "mutating": {
+        "reinvocationPolicy": "Never",
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{op: 'test', path: '/x'}]"}}],
+    },
+}
+
+
+@pytest.mark.parametrize("kind", RULES)
+@pytest.mark.parametrize("ignored", [False, True])
+async def test_an_unserved_param_kind_refuses_all_that_the_policy_matches(
+    cluster: Cluster, kind: str, ignored: bool
+) -> None:
+    spec = {
+        **RULES[kind],
+        "failurePolicy": "Ignore" if ignored else "Fail",
+        "paramKind": {"apiVersion": "example.com/v1", "kind": "Widget"},
+    }
+    elsewhere = {"matchResources": {"objectSelector": {"matchLabels": {"no": "object"}}}}
+    await cluster.policy(spec, elsewhere | (DENY if kind == "validating" else {}), kind=kind)
+
+    if ignored:
+        assert await cluster.create({"n": "1"})
+        return
+    with pytest.raises(errors.StatusError) as refusal:
+        await cluster.create({"n": "1"})
+    assert refusal.value.message.endswith(
+        "failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Widget'"
+    )
+
+
 async def test_an_expression_asks_what_the_user_may_do(cluster: Cluster) -> None:
     expression = "authorizer.group('').resource('pods').namespace(request.namespace).check('get').allowed()"
     await cluster.policy({"validations": [{"expression": expression}]}, DENY)

@@ -1,10 +1,13 @@
 """Metrics and audit annotations of webhooks."""
 
+import asyncio
 from collections.abc import Awaitable, Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from aio_apiserver.registry.base.errors import InternalError, StatusError
+from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.plugins.admission.matching import criteria_of_webhook
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
@@ -60,3 +63,23 @@ async def test_a_failure_that_does_not_count_is_told_as_such() -> None:
     assert metrics.failed_open.of("w", "validating").value == 1
     assert set(metrics.requests.series) == {("503", "w", "CREATE", "false", "validating")}
     assert not metrics.rejections.series
+
+
+async def test_a_cancelled_call_is_shown_as_cancelled_and_counts_as_no_answer() -> None:
+    metrics, steps = WebhookMetrics(), list[RequestStep]()
+    attributes = replace(a_config_map(), note_step=steps.append)
+
+    async def never() -> Sequence[str]:
+        await asyncio.Event().wait()
+        return ()
+
+    calling = asyncio.ensure_future(
+        Outcomes(metrics, ManualClock(), VALIDATING).of(webhook(), attributes, "round_0_index_0", never())
+    )
+    await asyncio.sleep(0)
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+
+    assert [one.verdict for one in steps] == ["cancelled"]
+    assert set(metrics.requests.series) == {("0", "w", "CREATE", "false", "validating")}
