@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.controllers import autoscaling_sources
 from aio_apiserver.controllers.autoscaling_sources import MetricSources
 from aio_apiserver.controllers.decisions import autoscaler_status, pod_usage, value_targets
 from aio_apiserver.controllers.decisions.autoscaler_status import uses_average
@@ -78,7 +79,8 @@ async def _measured(
         raise Uncountable(f"{failed}: {exc}") from exc
     if not found:
         raise Uncountable(f"{failed}: no metrics returned from resource metrics API")
-    return dict(_metrics(found, resource, container))
+    with autoscaling_sources.well_formed(f"{failed}: "):
+        return dict(_metrics(found, resource, container))
 
 
 def _metrics(listed: Sequence[Object], resource: str, container: str) -> Iterator[tuple[str, PodMetric]]:

@@ -4,11 +4,9 @@ An aggregated server answers where an APIService names one. A simulated cluster 
 annotations. Amounts are in thousandths.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import quote, urlencode
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-import orjson
 from msgspec import Struct
 
 from aio_apiserver.controllers import autoscaling_targets
@@ -16,9 +14,11 @@ from aio_apiserver.controllers.decisions.pod_usage import Uncountable, thousandt
 from aio_apiserver.controllers.decisions.pods import phase
 from aio_apiserver.controllers.runtime.client import ControllerClient, NotServed
 from aio_apiserver.controllers.runtime.places import NAMESPACES, POD_METRICS, PODS
+from aio_apiserver.controllers.runtime.remote_client import RemoteClient, items_of
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.registry.generic.aggregated import AggregatedServers, RemoteAnswer
+from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.registry.machinery.selectors.texts import selector_text
 from aio_apiserver.registry.plugins.simulation import annotations
 from aio_apiserver.storage.stored_object import Object
@@ -30,7 +30,16 @@ _FROM_EXTERNAL = "unable to fetch metrics from external metrics API: "
 _FROM_RESOURCES = "unable to fetch metrics from resource metrics API: "
 _NO_CUSTOM = f"{_FROM_CUSTOM}no custom metrics API ({CUSTOM}) registered"
 _NOT_ONE = "the custom metrics API server returned {} results when we asked for exactly one"
-_OK = 200
+_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, DecodeError)
+
+
+@contextmanager
+def well_formed(source: str) -> Iterator[None]:
+    """Read an answer of an aggregated server, which may have any form. Raises Uncountable."""
+    try:
+        yield
+    except _MALFORMED as exc:
+        raise Uncountable(f"{source}the response is malformed: {type(exc).__name__}: {exc}") from exc
 
 
 class MetricSources(Struct, frozen=True):
@@ -45,14 +54,11 @@ class MetricSources(Struct, frozen=True):
         try:
             listed = await self.client.list(POD_METRICS, namespace)
         except NotServed:
-            segments = ("namespaces", namespace, "pods")
+            group, version, segments = POD_METRICS.group, POD_METRICS.version, ("namespaces", namespace, "pods")
             try:
-                found = await self._remote_object(
-                    POD_METRICS.group, POD_METRICS.version, segments, labelSelector=selector
-                )
+                return items_of(await self._remote.get(group, version, segments, labelSelector=selector))
             except errors.StatusError as exc:
                 raise Uncountable(_FROM_RESOURCES + str(exc)) from exc
-            return _items(found)
         except errors.StatusError as exc:
             raise Uncountable(_FROM_RESOURCES + str(exc)) from exc
         selects = autoscaling_targets.selects(selector)
@@ -67,7 +73,8 @@ class MetricSources(Struct, frozen=True):
         found = await self._custom(version, segments, metric, labelSelector=selector)
         if not found:
             raise Uncountable("no metrics returned from custom metrics API")
-        return {one["describedObject"]["name"]: thousandths(one["value"]) for one in found}
+        with well_formed(_FROM_CUSTOM):
+            return {one["describedObject"]["name"]: thousandths(one["value"]) for one in found}
 
     async def of_object(self, namespace: str, metric: Object, described: Object) -> int:
         """The value of a metric of an object; that of a namespace is its own. Raises Uncountable."""
@@ -84,7 +91,8 @@ class MetricSources(Struct, frozen=True):
         values = await self._custom(version, ("namespaces", namespace, *about, metric["name"]), metric)
         if len(values) != 1:
             raise Uncountable(f"{_FROM_CUSTOM}{_NOT_ONE.format(len(values))}")
-        return thousandths(values[0]["value"])
+        with well_formed(_FROM_CUSTOM):
+            return thousandths(values[0]["value"])
 
     async def external(self, namespace: str, metric: Object) -> Sequence[int]:
         """The values of a metric from outside of the cluster. Raises Uncountable."""
@@ -97,12 +105,17 @@ class MetricSources(Struct, frozen=True):
         try:
             selector = selector_text(metric.get("selector"))
             segments = ("namespaces", namespace, name)
-            found = _items(await self._remote_object(EXTERNAL, _EXTERNAL_VERSION, segments, labelSelector=selector))
+            found = items_of(await self._remote.get(EXTERNAL, _EXTERNAL_VERSION, segments, labelSelector=selector))
         except errors.StatusError as exc:
             raise Uncountable(_FROM_EXTERNAL + str(exc)) from exc
         if not found:
             raise Uncountable("no metrics returned from external metrics API")
-        return [thousandths(one["value"]) for one in found]
+        with well_formed(_FROM_EXTERNAL):
+            return [thousandths(one["value"]) for one in found]
+
+    @property
+    def _remote(self) -> RemoteClient:
+        return RemoteClient(self.aggregated, self.client.user)
 
     def _custom_version(self) -> str:
         """The version of custom.metrics.k8s.io to ask, as kube-controller-manager chooses it.
@@ -131,40 +144,9 @@ class MetricSources(Struct, frozen=True):
         """The values from an aggregated server. Raises Uncountable."""
         selector = selector_text(metric.get("selector"))
         try:
-            return _items(await self._remote_object(CUSTOM, version, segments, **query, metricLabelSelector=selector))
+            return items_of(await self._remote.get(CUSTOM, version, segments, **query, metricLabelSelector=selector))
         except errors.StatusError as exc:
             raise Uncountable(_FROM_CUSTOM + str(exc)) from exc
-
-    async def _remote_object(self, group: str, version: str, segments: Sequence[str], **query: str) -> Any:
-        """The object at a path of an aggregated server. Raises StatusError."""
-        _, _, plural, *name = segments
-        path = "/".join(["", "apis", group, version, *(quote(one, safe="") for one in segments)])
-        texts = urlencode({key: text for key, text in query.items() if text})
-        answer = await self.aggregated.ask(self.client.user, group, version, f"{path}?{texts}" if texts else path)
-        if answer.status != _OK:
-            raise _refused(answer, GroupResource(group, plural), name[0] if name else "")
-        return orjson.loads(answer.body)
-
-
-def _refused(answer: RemoteAnswer, resource: GroupResource, name: str) -> errors.StatusError:
-    """What client-go makes of an answer: its Status, or the code in words."""
-    try:
-        status = orjson.loads(answer.body)
-        if status["kind"] == "Status":
-            return errors.StatusError(status["message"])
-    except (ValueError, KeyError, TypeError):
-        pass
-    text = answer.body.decode(errors="replace").strip()
-    return errors.ServerResponse(answer.status, resource, name, text, verb="get")
-
-
-def _items(found: Any) -> Sequence[Object]:
-    """The items of a list. Raises StatusError."""
-    try:
-        items: Sequence[Object] = found["items"] or ()
-    except (KeyError, TypeError) as exc:
-        raise errors.StatusError("the response is no list") from exc
-    return items
 
 
 def _annotation(obj: Object, name: str) -> str:

@@ -1,7 +1,6 @@
 """Cron jobs: makes a job at each scheduled time of a CronJob."""
 
 from datetime import UTC, datetime
-from email.utils import format_datetime
 
 from aio_apiserver.controllers.decisions import cron
 from aio_apiserver.controllers.decisions import cron_jobs as rules
@@ -11,6 +10,8 @@ from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.places import CRON_JOBS, JOBS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
 from aio_apiserver.storage.stored_object import Object
+
+_TOO_MANY = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
 
 
 class CronJobController(PodOwner):
@@ -30,6 +31,7 @@ class CronJobController(PodOwner):
             return None
         jobs = self.controlled(owner)
         self._say_ended(owner, jobs)
+        await self._say_unexpected(owner, jobs)
         await self.report(owner, rules.status(owner, jobs))
         for job in rules.superfluous(owner, jobs):
             await self._remove(owner, job)
@@ -37,11 +39,11 @@ class CronJobController(PodOwner):
             return None
         schedule = cron.parse(owner["spec"]["schedule"], owner["spec"].get("timeZone"))
         now = datetime.fromtimestamp(self.desk.clock.now(), UTC)
-        time = cron.due(schedule, datetime.fromtimestamp(rules.since(owner), UTC), now)
-        if time is not None and rules.is_too_late(owner, time, now=now.timestamp()):
-            missed = format_datetime(time.astimezone(UTC)).replace("+0000", "UTC")
-            self.say(owner, "MissSchedule", f"Missed scheduled time to start a job: {missed}", is_warning=True)
-        elif time is not None:
+        since = rules.since(owner, now=now.timestamp())
+        time = cron.due(schedule, datetime.fromtimestamp(since, UTC), now)
+        if time is not None:
+            if cron.has_missed_many(schedule, datetime.fromtimestamp(since, UTC), now):
+                self.say(owner, "TooManyMissedTimes", _TOO_MANY, is_warning=True)
             await self._start(owner, jobs, rules.job_of(owner, time, schedule), time)
         following = schedule.next(now)
         return (following - now).total_seconds() if following is not None else None
@@ -84,3 +86,11 @@ class CronJobController(PodOwner):
         for one in (owner.get("status") or {}).get("active") or ():
             if one["uid"] not in present:
                 self.say(owner, "MissingJob", f"Active job went missing: {one['name']}")
+
+    async def _say_unexpected(self, owner: Object, jobs: list[Object]) -> None:
+        """Write events for running jobs that the status does not name, such as those that a user has made."""
+        found = rules.unexpected(owner, jobs)
+        newest = await self.client.get(CRON_JOBS, key_of(owner)) if found else None
+        for job in rules.unexpected(newest, found) if newest is not None else ():
+            text = f"Saw a job that the controller did not create or forgot: {job['metadata']['name']}"
+            self.say(owner, "UnexpectedJob", text, is_warning=True)

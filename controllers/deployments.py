@@ -23,6 +23,17 @@ class DeploymentController(PodOwner):
     def begin(self) -> None:
         super().begin()
         self._pods: Informer = self.follow(PODS)
+        self._pods.listen(self._pod_changed)
+
+    def _pod_changed(self, _pod: str, before: Object | None, after: Object | None) -> None:
+        """Reconcile a deployment that waits for the end of its old pods (Recreate)."""
+        if before is None or (after is not None and not podrules.is_finished(after)):
+            return
+        reference, namespace = podrules.controller_of(before), before["metadata"]["namespace"]
+        one = self._dependents.get(f"{namespace}/{reference.get('name')}")
+        deployment = self.owner(self._owner_key(one)) if one is not None else None
+        if deployment is not None and not rollouts.is_rolling(deployment):
+            self.queue.add(_key(deployment))
 
     async def reconcile(self, key: str) -> float | None:
         deployment = self.owner(key)
@@ -67,10 +78,7 @@ class DeploymentController(PodOwner):
         await self._resize(deployment, old, sizes)
         namespace = deployment["metadata"]["namespace"]
         left = (pod for one in old for pod in self._pods.controlled_by(namespace, one["metadata"]["uid"]))
-        is_left = any(not podrules.is_finished(pod) for pod in left)
-        if is_left:
-            self.queue.retry(_key(deployment), at_most=self.longest_retry_pause)
-        return is_left or bool(sizes)
+        return bool(sizes) or any(not podrules.is_finished(pod) for pod in left)
 
     async def _make(self, deployment: Object, old: Sequence[Object]) -> Object | None:
         wanted = rollouts.make_new(deployment, old)

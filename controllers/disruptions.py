@@ -6,7 +6,7 @@ from aio_apiserver.controllers.decisions import disruptions, events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.rollouts import replicas
 from aio_apiserver.controllers.runtime.client import key_of
-from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.controller import Controller, if_same
 from aio_apiserver.controllers.runtime.places import (
     DEPLOYMENTS,
     DISRUPTION_BUDGETS,
@@ -77,7 +77,8 @@ class DisruptionController(Controller):
             return not is_right
 
         if budget.get("status") != status:
-            await self.client.change(DISRUPTION_BUDGETS.part("status"), budget, tell)
+            # an eviction may have noted a pod since, which must not be lost
+            await self.client.change(DISRUPTION_BUDGETS.part("status"), budget, if_same(budget, tell))
         return 30.0 if status.get("disruptedPods") else None
 
     async def _expected(self, namespace: str, members: Sequence[Object]) -> int:

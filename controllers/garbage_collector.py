@@ -8,7 +8,7 @@ as missing after the store has denied it.
 import asyncio
 
 from aio_apiserver.controllers.decisions import ownership
-from aio_apiserver.controllers.decisions.ownership import Fate, Graph, ObjectNode, Reference
+from aio_apiserver.controllers.decisions.ownership import Fate, Graph, GraphPlace, ObjectNode, Reference
 from aio_apiserver.controllers.runtime.client import NotServed, split
 from aio_apiserver.controllers.runtime.controller import Controller, Desk, NotYet
 from aio_apiserver.controllers.runtime.informers import Informer
@@ -38,13 +38,11 @@ class GarbageCollector(Controller):
     qps_factor = 2
     workers = 20
     longest_retry_pause = 30.0
+    longest_start = 30.0
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._graph = Graph()
-        self._places: list[ResourcePath] = []
-        self._kinds: list[str] = []
-        """The kinds of the places."""
         self._informers: dict[tuple[str, str], tuple[Informer, asyncio.Task[None]]] = {}
         """The informers by group and plural."""
 
@@ -63,21 +61,20 @@ class GarbageCollector(Controller):
         for gone in self._informers.keys() - served.keys():
             informer, task = self._informers.pop(gone)
             task.cancel()
+            self._followed.remove(informer)
             self._forget(informer)
         new = [place for name, place in served.items() if name not in self._informers and name not in _IGNORED]
         return [self._follow_one(place) for place in new]
 
     def _follow_one(self, place: ResourcePath) -> Informer:
         informer = Informer(self.client.served, place, _metadata_of)
-        number = len(self._places)
-        self._places.append(place)
-        self._kinds.append(self.client.at(place).kind.kind)
+        of_nodes = GraphPlace(place, self.client.at(place).kind.kind)
 
         def changed(key: str, before: Object | None, after: Object | None) -> None:
             if before is not None and (after is None or after["metadata"]["uid"] != before["metadata"]["uid"]):
                 self._look_at(self._graph.remove(before["metadata"]["uid"]))
             if after is not None:
-                self._look_at(self._graph.put(ownership.node_of(after, number, key)))
+                self._look_at(self._graph.put(ownership.node_of(after, of_nodes, key)))
 
         informer.listen(changed)
         self._followed.append(informer)
@@ -117,7 +114,7 @@ class GarbageCollector(Controller):
         namespace, _ = split(node.key)
         owner_namespace, name = split(owner.key)
         group, _, _ = str(reference["apiVersion"]).rpartition("/")
-        is_same_kind = (self._places[owner.place].group, self._kinds[owner.place]) == (group, reference["kind"])
+        is_same_kind = (owner.place.path.group, owner.place.kind) == (group, reference["kind"])
         return is_same_kind and name == reference["name"] and owner_namespace in ("", namespace)
 
     async def _orphan(self, node: ObjectNode) -> None:
@@ -148,7 +145,7 @@ class GarbageCollector(Controller):
             changed = await self._change(node, ownership.unblock_owners)
             present = changed or present
         if verdict.delete:
-            await self.client.delete(self._places[node.place], present, policy=verdict.delete, is_unchanged=True)
+            await self.client.delete(node.place.path, present, policy=verdict.delete, is_unchanged=True)
 
     async def _fate(self, node: ObjectNode, reference: Reference) -> Fate:
         """The fate of an owner reference. Raises NotYet for an owner whose kind is not served."""
@@ -161,7 +158,7 @@ class GarbageCollector(Controller):
         owner = await self.client.get(place, f"{namespace}/{reference['name']}" if is_namespaced else reference["name"])
         if owner is None or owner["metadata"]["uid"] != reference["uid"]:
             return Fate.GONE
-        return Fate.WAITING if ownership.node_of(owner, 0, "").waits_for_dependents else Fate.THERE
+        return Fate.WAITING if ownership.node_of(owner, node.place, "").waits_for_dependents else Fate.THERE
 
     def _place_of(self, group: str, kind: str) -> ResourcePath:
         for place in self.client.resources("get"):
@@ -171,7 +168,7 @@ class GarbageCollector(Controller):
 
     async def _get(self, node: ObjectNode) -> Object | None:
         try:
-            present = await self.client.get(self._places[node.place], node.key)
+            present = await self.client.get(node.place.path, node.key)
         except NotServed:
             return None
         return present if present is not None and present["metadata"]["uid"] == node.uid else None
@@ -179,4 +176,4 @@ class GarbageCollector(Controller):
     async def _change(self, node: ObjectNode, change: ownership.Change) -> Object | None:
         namespace, name = split(node.key)
         target: Object = {"metadata": {"name": name, "namespace": namespace, "uid": node.uid}}
-        return await self.client.change(self._places[node.place], target, change)
+        return await self.client.change(node.place.path, target, change)

@@ -27,6 +27,7 @@ from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.registry.generic.aggregated import AggregatedServers
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.tasks import Tasks
 
@@ -39,12 +40,16 @@ _KUBELET = UserInfo(name="system:node-simulator", groups=("system:nodes",))
 _USER = UserInfo(name="system:kube-controller-manager")
 
 
+def _expect_nothing(_place: ResourcePath, _key: str, _revision: int, _may_be_gone: bool) -> None:
+    """The writes of clients without informers."""
+
+
 def _cluster(desk: Desk, simulation: Simulation, version: str) -> Sequence[Controller]:
     """The parts of the simulated cluster."""
     staged = StagedKinds()
     stages = StagePlayer(desk, staged, version, simulation.kubelet_port)
-    nodes, kubelet = Nodes(desk, simulation, version, staged), SimulatedKubelet(desk, staged)
-    return [stages, nodes, Scheduler(desk), kubelet, Provisioner(desk), OuterAddresses(desk)]
+    nodes, kubelet = Nodes(desk, simulation, version, staged), SimulatedKubelet(desk, staged, simulation)
+    return [stages, nodes, Scheduler(desk), kubelet, Provisioner(desk, staged), OuterAddresses(desk)]
 
 
 class Manager:
@@ -95,7 +100,7 @@ class Manager:
     def kubelet_client(self) -> ControllerClient:
         """The client of the simulated kubelets' server."""
         user = authenticated(_KUBELET)
-        return ControllerClient(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, "kubelet")
+        return ControllerClient(self._served, self._flow.apart(), _expect_nothing, user, "kubelet")
 
     def start(self, simulation: Simulation | None = None) -> None:
         """Run the controllers as soon as this server gets the lease, and a simulated cluster if there is one."""
@@ -111,7 +116,7 @@ class Manager:
     def _run(self, name: str, make: Make, limits: Limits) -> None:
         """Run controllers while this server holds the lease of that name."""
         user = authenticated(_USER)
-        client = ControllerClient(self._served, self._flow.apart(), lambda _place, _key, _revision: None, user, MANAGER)
+        client = ControllerClient(self._served, self._flow.apart(), _expect_nothing, user, MANAGER)
         election = Election(client, self._clock, name=name, identity=self._identity)
         self._elections.append(election)
         self._tasks.spawn(election.run(lambda: self._lead(make, limits)), name=name)

@@ -1,14 +1,17 @@
 """Namespaces: empties a terminating namespace, pods first, and then removes its finalizer.
 
-Must hold: the finalizer is removed after the newest state of every resource had no object in the namespace.
+Must hold: the finalizer is removed after the newest state of every resource had no object in the namespace, those of
+aggregated servers included.
 """
 
 from collections.abc import Iterable
 
 from aio_apiserver.controllers.decisions.namespace_conditions import Remains
+from aio_apiserver.controllers.remote_contents import RemoteContents
 from aio_apiserver.controllers.runtime.client import NotServed, key_of
 from aio_apiserver.controllers.runtime.controller import Controller, NotYet
 from aio_apiserver.controllers.runtime.places import NAMESPACES, PODS
+from aio_apiserver.controllers.runtime.remote_client import RemoteClient
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.core.namespaces import FINALIZER
@@ -28,6 +31,7 @@ class NamespaceController(Controller):
 
     def begin(self) -> None:
         self._namespaces = self.follow(NAMESPACES, _if_ending)
+        self._remote = RemoteContents(RemoteClient(self.desk.aggregated, self.client.user))
 
     async def reconcile(self, key: str) -> float | None:
         namespace = await self.client.get(NAMESPACES, key)
@@ -37,17 +41,18 @@ class NamespaceController(Controller):
             return None
         remains = await self._empty(key)
         await self._report(namespace, remains)
-        if not remains.is_empty:
+        if not remains.is_empty or remains.undiscovered:
             raise NotYet
         await self.client.change(NAMESPACES.part("finalize"), namespace, _release)
         return None
 
     async def _empty(self, namespace: str) -> Remains:
-        remains = Remains()
+        remains = Remains(undiscovered=self._remote.undiscovered())
         await self._delete([PODS], namespace, remains)
         if remains.is_empty:
             places = [place for place in self.client.resources("delete", "list") if place != PODS]
             await self._delete(places, namespace, remains)
+            await self._remote.delete(namespace, remains)
         return remains
 
     async def _delete(self, places: Iterable[ResourcePath], namespace: str, remains: Remains) -> None:

@@ -4,6 +4,8 @@ Volumes are made and deleted by provisioners: those outside of the server, or th
 binds, so that no volume is promised twice.
 """
 
+from collections.abc import Callable
+
 from aio_apiserver.controllers.decisions import events, pod_volumes, volumes
 from aio_apiserver.controllers.decisions.volume_index import VolumeIndex
 from aio_apiserver.controllers.runtime.client import key_of
@@ -108,7 +110,7 @@ class PersistentVolumeBinder(Controller):
             await self._provision(claim, class_)
         else:
             self._say(claim, "FailedBinding", _NO_CLASS)
-        await self._report(claim, volumes.unbound_status(claim, "Pending"))
+        await self._report(claim, lambda present: volumes.unbound_status(present, "Pending"))
 
     async def _has_got_default(self, claim: Object) -> bool:
         """Give a claim without a class the default class. Returns whether there was one to give."""
@@ -169,7 +171,7 @@ class PersistentVolumeBinder(Controller):
         else:
             await self._bind(claim, volume)
             return
-        await self._report(claim, volumes.unbound_status(claim, "Pending"))
+        await self._report(claim, lambda present: volumes.unbound_status(present, "Pending"))
 
     async def _sync_bound(self, claim: Object) -> None:
         """Keep a bound claim bound, or report that its volume is lost."""
@@ -185,7 +187,7 @@ class PersistentVolumeBinder(Controller):
     async def _lose(self, claim: Object, reason: str, message: str) -> None:
         self._index.wait(key_of(claim), class_of(claim))
         if (claim.get("status") or {}).get("phase") != "Lost":
-            await self._report(claim, volumes.unbound_status(claim, "Lost"))
+            await self._report(claim, lambda present: volumes.unbound_status(present, "Lost"))
             self._say(claim, reason, message, is_warning=True)
 
     async def _bind(self, claim: Object, volume: Object) -> None:
@@ -199,7 +201,7 @@ class PersistentVolumeBinder(Controller):
             PERSISTENT_VOLUME_CLAIMS, claim, lambda present: volumes.complete(present, reserved)
         )
         if bound is not None:
-            await self._report(bound, volumes.bound_status(bound, reserved))
+            await self._report(bound, lambda present: volumes.bound_status(present, reserved))
 
     async def _sync_volume(self, volume: Object) -> None:
         """Set the phase of a volume by its claim."""
@@ -235,11 +237,14 @@ class PersistentVolumeBinder(Controller):
         if (volume.get("status") or {}).get("phase") != phase:
             await self.client.change(PERSISTENT_VOLUMES.part("status"), volume, show)
 
-    async def _report(self, claim: Object, status: Object) -> None:
-        def tell(present: Object) -> None:
-            present["status"] = status
+    async def _report(self, claim: Object, status_of: Callable[[Object], Object]) -> None:
+        """Write the status of a claim. Other clients' newer changes to other fields of the status stay."""
 
-        if claim.get("status") != status:
+        def tell(present: Object) -> bool:
+            before, present["status"] = present.get("status"), status_of(present)
+            return bool(before != present["status"])
+
+        if claim.get("status") != status_of(claim):
             await self.client.change(PERSISTENT_VOLUME_CLAIMS.part("status"), claim, tell)
 
     def _say(self, claim: Object, reason: str, message: str, *, is_warning: bool = False) -> None:

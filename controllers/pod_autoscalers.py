@@ -15,7 +15,7 @@ from aio_apiserver.controllers.decisions import autoscaler_status as rules
 from aio_apiserver.controllers.decisions import events, scaling_limits
 from aio_apiserver.controllers.decisions.pod_usage import Uncountable
 from aio_apiserver.controllers.decisions.scaling_limits import Bounds, ScalingHistory
-from aio_apiserver.controllers.runtime.client import key_of
+from aio_apiserver.controllers.runtime.client import key_of, split
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import AUTOSCALERS, PODS
 from aio_apiserver.registry.base import objects
@@ -97,6 +97,8 @@ class HorizontalPodAutoscalers(Controller):
             rules.report(status, rules.ABLE, is_true=False, why=why, now=self.desk.now())
             await self._write(autoscaler, status)
             return _INTERVAL_SECONDS
+        if key not in self._autoscalers.items:
+            return None  # it was deleted meanwhile
         history = self._histories.setdefault(key, ScalingHistory())
         now = self.desk.clock.now()
         await self._act(_Round(autoscaler, history, status, now, self.desk.now(), scale, place))
@@ -189,7 +191,8 @@ class HorizontalPodAutoscalers(Controller):
 
     def _rivals(self, namespace: str, pods: Sequence[Object]) -> Sequence[str]:
         """The autoscalers of a namespace that select some of the pods."""
-        near = {key: text for key, text in self._selectors.items() if key.startswith(f"{namespace}/")}
+        known = self._autoscalers.items
+        near = {key: text for key, text in self._selectors.items() if key in known and split(key)[0] == namespace}
         tests = {key: autoscaling_targets.selects(text) for key, text in near.items()}
         return [key for key, selects in tests.items() if any(selects(_labels(pod)) for pod in pods)]
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from aio_apiserver.controllers.decisions import claims, events, ownership
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of
-from aio_apiserver.controllers.runtime.controller import Controller
+from aio_apiserver.controllers.runtime.controller import Controller, NotYet
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import PODS
 from aio_apiserver.registry.base.errors import StatusError
@@ -94,8 +94,10 @@ class PodOwner(Controller):
         return podrules.controller_reference(owner, self.api_version, self.kind)
 
     async def _adopt(self, owner: Object, obj: Object) -> Object | None:
-        if await self.client.get(self.place, key_of(owner)) is None:
-            return None
+        newest = await self.client.get(self.place, key_of(owner))
+        is_same = newest is not None and newest["metadata"]["uid"] == owner["metadata"]["uid"]
+        if newest is None or not is_same or podrules.is_ending(newest):
+            raise NotYet  # the informer is behind: an orphan that is adopted now would be deleted with its owner
 
         def adopt(present: Object) -> bool:
             if podrules.controller_of(present):

@@ -8,6 +8,7 @@ from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import replicas
 from aio_apiserver.controllers.decisions.rollouts import replicas as wanted_of
 from aio_apiserver.controllers.pod_owners import PodOwner
+from aio_apiserver.controllers.runtime.informers import controller_uid
 from aio_apiserver.controllers.runtime.places import REPLICA_SETS, REPLICATION_CONTROLLERS
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.stored_object import Object
@@ -46,11 +47,17 @@ class ReplicaSetController(PodOwner):
                 pods = [podrules.from_template(template, owner, self.api_version, self.kind) for _ in numbers]
                 await self.make(owner, pods)
             elif missing < 0:
-                gone = await self.work(lambda: sorted(active, key=podrules.deletion_rank)[:-missing], len(active))
+                gone = await self.work(partial(replicas.surplus, active, self._related(owner), -missing), len(active))
                 await self.delete(owner, self.first(owner, gone))
         except StatusError as exc:
             return exc
         return None
+
+    def _related(self, owner: Object) -> Sequence[Object]:
+        """The pods of all owners under the same controller, such as the replica sets of one deployment."""
+        namespace, controller = owner["metadata"]["namespace"], controller_uid(owner)
+        owners = self.owners.controlled_by(namespace, controller) if controller else (owner,)
+        return [pod for one in owners for pod in self.controlled(one)]
 
 
 class ReplicationControllerController(ReplicaSetController):

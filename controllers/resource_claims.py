@@ -5,7 +5,7 @@ The queue keys begin with the kind. Must hold: a claim is made once for a pod. A
 
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of, split
-from aio_apiserver.controllers.runtime.controller import Controller, NotYet
+from aio_apiserver.controllers.runtime.controller import Controller, NotYet, if_same
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from aio_apiserver.controllers.scheduling.pod_claims import FINALIZER, claim_names, reserved_for
@@ -49,7 +49,7 @@ class ResourceClaimController(Controller):
             return None
         claim = self._claims.get(key.removeprefix(_CLAIM))
         if claim is not None:
-            await self._release(claim)
+            await self.release(claim)
         return None
 
     # Claims from templates
@@ -105,22 +105,35 @@ class ResourceClaimController(Controller):
 
     # Claims without users
 
-    async def _release(self, claim: Object) -> None:
+    async def release(self, claim: Object) -> None:
         """Drop the pods that have ended; a claim without pods loses its devices, and goes if it was made for a pod."""
-        before = reserved_for(claim)
-        namespace = claim["metadata"]["namespace"]
-        after = [one for one in before if one.get("resource") != "pods" or self._is_used_by(namespace, one)]
+        after = await self._consumers(claim)
         is_ending = podrules.is_ending(claim)
         is_held = FINALIZER in (claim["metadata"].get("finalizers") or ())
-        if after != before or (is_held and not after and is_ending):
-            await self.client.change(RESOURCE_CLAIMS.part("status"), claim, lambda present: _reserve(present, after))
-            if not after and is_held:
-                await self.client.change(RESOURCE_CLAIMS, claim, _let_go)
+        if after != reserved_for(claim) or (is_held and not after and is_ending):
+            released = await self._reserve_for(claim, after)
+            if not after and is_held and released is not None:
+                await self.client.change(RESOURCE_CLAIMS, claim, if_same(released, _let_go))
         if self._was_for_ended_pod(claim) and not is_ending:
             await self.client.delete(RESOURCE_CLAIMS, claim)
 
-    def _is_used_by(self, namespace: str, consumer: Object) -> bool:
-        pod = self._pods.get(f"{namespace}/{consumer['name']}")
+    async def _consumers(self, claim: Object) -> list[Object]:
+        """The pods and others that use a claim."""
+        namespace = claim["metadata"]["namespace"]
+        reserved = reserved_for(claim)
+        return [one for one in reserved if one.get("resource") != "pods" or await self._is_used_by(namespace, one)]
+
+    async def _reserve_for(self, claim: Object, consumers: list[Object]) -> Object | None:
+        """None when the claim is gone. Raises NotYet if it has changed: the scheduler may have reserved it since."""
+        reserve = if_same(claim, lambda present: _reserve(present, consumers))
+        return await self.client.change(RESOURCE_CLAIMS.part("status"), claim, reserve)
+
+    async def _is_used_by(self, namespace: str, consumer: Object) -> bool:
+        """Whether a pod is there. The scheduler may have reserved for a pod that the informer does not show yet."""
+        key = f"{namespace}/{consumer['name']}"
+        pod = self._pods.get(key)
+        if pod is None or pod["metadata"]["uid"] != consumer["uid"]:
+            pod = await self.client.get(PODS, key)
         return pod is not None and pod["metadata"]["uid"] == consumer["uid"] and not podrules.is_finished(pod)
 
     def _was_for_ended_pod(self, claim: Object) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 
 from aio_apiserver.controllers.decisions.pods import is_active
 from aio_apiserver.controllers.runtime.client import key_of
-from aio_apiserver.controllers.runtime.controller import Controller, NotYet
+from aio_apiserver.controllers.runtime.controller import Controller, if_same
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, SERVICES
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.names import GroupResource
@@ -63,12 +63,11 @@ class ResourceQuotaController(Controller):
         status = {"hard": dict(hard), "used": amounts.texts(used)}
 
         def tell(present: Object) -> None:
-            if present["metadata"]["resourceVersion"] != quota["metadata"]["resourceVersion"]:
-                raise NotYet  # admission has charged more objects since: count again
             present["status"] = status
 
         if quota.get("status") != status:
-            await self.client.change(RESOURCE_QUOTAS.part("status"), quota, tell)
+            # admission may have charged more objects since: then it counts again
+            await self.client.change(RESOURCE_QUOTAS.part("status"), quota, if_same(quota, tell))
         return _INTERVAL_SECONDS
 
     def _evaluators(self, hard: Mapping[str, str]) -> Iterator[tuple[ResourcePath, Evaluator]]:

@@ -68,8 +68,8 @@ class TaintEviction(Controller):
         await self.client.change(
             PODS.part("status"), pod, lambda present: taint_evictions.mark(present, now=self.desk.now())
         )
-        self._since.pop(pod["metadata"]["uid"], None)
         await self.client.delete(PODS, pod)
+        self._since.pop(pod["metadata"]["uid"], None)
 
     def _say(self, pod: Object, text: str) -> None:
         self.recorder.say(events.reference(pod, "v1", "Pod"), "TaintManagerEviction", text)

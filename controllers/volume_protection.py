@@ -3,7 +3,7 @@
 from aio_apiserver.controllers.decisions import ownership, pod_volumes
 from aio_apiserver.controllers.decisions.pods import is_ending
 from aio_apiserver.controllers.runtime.client import key_of
-from aio_apiserver.controllers.runtime.controller import Controller, Desk
+from aio_apiserver.controllers.runtime.controller import Controller, Desk, if_same
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
@@ -36,7 +36,8 @@ class _Protection(Controller):
         if not is_ending(obj):
             await self.client.change(self.place, obj, self._protect)
         elif not await self.is_used(key, obj):
-            await self.client.change(self.place, obj, lambda present: ownership.drop_finalizer(present, self.finalizer))
+            drop = if_same(obj, lambda present: ownership.drop_finalizer(present, self.finalizer))
+            await self.client.change(self.place, obj, drop)
         return None
 
     def _protect(self, obj: Object) -> bool:

@@ -9,19 +9,18 @@ For port-forward the channels 2n and 2n + 1 are the data and the error of the n-
 not read stops the program from writing.
 """
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import orjson
 from aiohttp import web
 
+from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
 from aio_apiserver.storage.stored_object import Object
 
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _MESSAGE_LIMIT = 16 * 1024 * 1024
-_MOST_WAITING = 64
 _CLOSE_SECONDS = 1.0
 
 
@@ -51,11 +50,11 @@ class ContainerStreams(Protocol):
 
 
 class Channels:
-    """One WebSocket. The queue of a channel ends with empty bytes."""
+    """One WebSocket."""
 
-    def __init__(self, socket: web.WebSocketResponse, inputs: Sequence[int]) -> None:
+    def __init__(self, socket: web.WebSocketResponse, inputs: Sequence[int], newest: Collection[int]) -> None:
         self._socket = socket
-        self._queues: dict[int, asyncio.Queue[bytes]] = {one: asyncio.Queue(_MOST_WAITING) for one in inputs}
+        self._queues = {one: InputQueue(keeps_newest=one in newest) for one in inputs}
 
     @property
     def response(self) -> web.WebSocketResponse:
@@ -63,17 +62,19 @@ class Channels:
         return self._socket
 
     @classmethod
-    async def accept(cls, request: web.BaseRequest, inputs: Sequence[int]) -> "Channels":
-        """Do the handshake."""
+    async def accept(
+        cls, request: web.BaseRequest, inputs: Sequence[int], *, newest: Collection[int] = ()
+    ) -> "Channels":
+        """Do the handshake. newest: the channels on which the last message alone counts."""
         socket = web.WebSocketResponse(
             protocols=PROTOCOLS, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS
         )
         await socket.prepare(request)
-        return cls(socket, inputs)
+        return cls(socket, inputs, newest)
 
     async def read(self, channel: int = STDIN) -> bytes:
         """The next bytes of a channel; empty at its end."""
-        return await self._queues[channel].get() if channel in self._queues else b""
+        return await self._queues[channel].read() if channel in self._queues else b""
 
     async def write(self, channel: int, data: bytes) -> None:
         """Send bytes. A client that has gone gets none."""
@@ -96,12 +97,14 @@ class Channels:
                 await self._put(data[1], b"")
             elif len(data) > 1:
                 await self._put(data[0], data[1:])
-        for channel in self._queues:
-            await self._put(channel, b"")
+        for queue in self._queues.values():
+            queue.feed(b"")
 
     async def _put(self, channel: int, data: bytes) -> None:
-        if channel in self._queues:
-            await self._queues[channel].put(data)
+        queue = self._queues.get(channel)
+        if queue is not None:
+            queue.feed(data)
+            await queue.has_room()
 
 
 def succeeded() -> Object:

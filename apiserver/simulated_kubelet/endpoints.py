@@ -23,14 +23,15 @@ from aio_apiserver.apiserver.simulated_kubelet import (
     upgrading,
 )
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
-from aio_apiserver.apiserver.simulated_kubelet.local_processes import LocalCommand
 from aio_apiserver.apiserver.simulated_kubelet.logs import ContainerLogs, LogQuery
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, KubeletRefusal, Query
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.decisions import container_contents
+from aio_apiserver.controllers.processes.local_containers import LocalContainers
+from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.simulation.container_logs import NoLog
-from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
+from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, restarts_of, status_of
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.tasks import Tasks
@@ -40,7 +41,10 @@ IsAllowed = Callable[[web.BaseRequest], bool]
 
 
 class KubeletEndpoints:
-    """The kubelet of all simulated nodes of a server. is_local: whether processes and ports of this machine serve."""
+    """The kubelet of all simulated nodes of a server.
+
+    containers: those that run as processes of this machine. With them, ports of this machine are forwarded.
+    """
 
     def __init__(
         self,
@@ -48,15 +52,14 @@ class KubeletEndpoints:
         clock: Clock,
         functions: SimulatedFunctions,
         is_allowed: IsAllowed,
-        *,
-        is_local: bool,
+        containers: LocalContainers | None,
     ) -> None:
         self._worlds = worlds
         self._clock = clock
         self._functions = functions
-        self._logging = ContainerLogs(worlds, clock)
+        self._logging = ContainerLogs(worlds, clock, containers)
         self._is_allowed = is_allowed
-        self._is_local = is_local
+        self._containers = containers
         self._paths: Mapping[str, Callable[[web.BaseRequest, Sequence[str], Query], Awaitable[web.StreamResponse]]] = {
             "containerLogs": self._logs,
             "exec": self._exec,
@@ -103,16 +106,34 @@ class KubeletEndpoints:
 
     async def _exec(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
         pod, container = await self._container(parts)
+        if not query.get("command"):
+            raise KubeletRefusal(400, "no command to execute")
         if "running" not in (status_of(pod, container["name"]).get("state") or {}):
             raise KubeletRefusal(500, f"container {container['name']} is not running")
-        return await self._run(request, pod, container, query.get("command") or (), query)
+        return await self._run(request, pod, container, query["command"], query, is_local=True)
 
     async def _attach(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
-        """Attach to the main program: to an interactive one as by exec, to the output of another one."""
+        """Attach to the main program. One that reads input begins now."""
         pod, container = await self._container(parts)
+        log = self._logging.log_of_process(pod, container)
+        if log is not None:
+            return await self._show(request, log, query)
         argv = courses.argv_of(container, courses.env_of(container)) or ("sh",)
-        is_main = bool(container.get("stdin")) and pod["spec"].get("restartPolicy") != "Always"
-        return await self._run(request, pod, container, argv, query, is_main=is_main)
+        has_input = bool(container.get("stdin"))
+        is_main = has_input and pod["spec"].get("restartPolicy") != "Always" and container in pod["spec"]["containers"]
+        return await self._run(request, pod, container, argv, query, is_local=has_input, is_main=is_main)
+
+    async def _show(self, request: web.BaseRequest, log: ProcessLog, query: Query) -> web.StreamResponse:
+        """Send what a process writes from now on, until it ends."""
+        streams = await upgrading.streams_of(request, query, follows_size=False)
+
+        async def work() -> None:
+            async for piece in log.pieces(follows=True, from_end=True):
+                await streams.write(piece.channel, piece.data)
+            await streams.finish(channels.succeeded())
+
+        await _while_connected(streams, work())
+        return streams.response
 
     async def _run(
         self,
@@ -122,21 +143,25 @@ class KubeletEndpoints:
         argv: Sequence[str],
         query: Query,
         *,
+        is_local: bool,
         is_main: bool = False,
     ) -> web.StreamResponse:
-        """Run a program with the streams of the client. With the main program the pod ends, too."""
-        shell = await self._worlds.shell(pod, container)
+        """Run a program with the streams of the client. With the main program the pod ends, too.
+
+        is_local: whether it may be a process of this machine.
+        """
         tty, has_input = "tty" in query, "input" in query
-        if not has_input:
-            shell.stdin = b""
-        streams = await upgrading.streams_of(request, query, follows_size=self._is_local and tty)
+        streams = await upgrading.streams_of(request, query, follows_size=tty and self._containers is not None)
 
         async def work() -> None:
             code = await self._functions.run(pod, container["name"], argv, streams, has_input=has_input)
-            if code is None and self._is_local:
-                command = LocalCommand.of(container_contents.with_fields(pod, container), argv)
+            if code is None and is_local and self._containers is not None:
+                number = restarts_of(pod, container["name"])
+                command = await self._containers.command(pod, container, number, argv)
                 code = await local_processes.run(command, streams, tty=tty, has_input=has_input)
             if code is None:
+                shell = await self._worlds.shell(pod, container)
+                shell.stdin = None if has_input else b""
                 code = await programs.run(shell, argv, streams, self._clock, tty=tty)
             if is_main:
                 await self._worlds.end(pod, code)
@@ -167,7 +192,7 @@ class KubeletEndpoints:
     async def _serve(self, forwarded: ForwardedPorts, pod: Object, channel: int, port: int) -> None:
         """Serve one port, whose errors have the next channel."""
         streams, function = forwarded.streams, self._functions.function_at(pod, port)
-        if function is None and self._is_local:
+        if function is None and self._containers is not None:
             await local_ports.relay(streams, channel, port)
         elif function is None:
             await streams.write(channel + 1, simulated.no_port(pod, port).encode())

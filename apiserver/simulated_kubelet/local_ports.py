@@ -14,7 +14,10 @@ _PIECE = 64 * 1024
 
 
 async def relay(streams: ContainerStreams, channel: int, port: int) -> None:
-    """Relay the bytes of a channel to a local port and back, until one side ends. Errors have the next channel."""
+    """Relay the bytes of a channel to a local port, and its answer back until the local server ends it.
+
+    Errors have the next channel.
+    """
     location = Location(passage=Passage.PROXY, scheme="http", host=_LOOPBACK, port=str(port), path="")
     try:
         reader, writer = await Dialer(_CONNECT_SECONDS).open(location, Peer())

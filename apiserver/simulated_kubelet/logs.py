@@ -1,21 +1,27 @@
 """Logs: the log of a simulated container as an HTTP response, with the options of pods/log."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Self
 
 from aiohttp import web
 from msgspec import Struct
 
+from aio_apiserver.controllers.decisions import pod_courses
 from aio_apiserver.controllers.decisions.pods import seconds
+from aio_apiserver.controllers.processes.local_containers import LocalContainers
+from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.simulation import container_logs
 from aio_apiserver.controllers.simulation.container_logs import LogLine
 from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.yielding import in_slices
 
+_PIECE = 64 * 1024
 _LOOK_SECONDS = 1.0
 """How often a follower looks whether its container still runs."""
 
@@ -63,12 +69,34 @@ class LogQuery(Struct, frozen=True):
         return b"".join(f"{time} ".encode() + one for one in line.data.splitlines(keepends=True))
 
 
+async def _write(response: web.StreamResponse, lines: Sequence[LogLine], query: LogQuery) -> None:
+    """Send lines in pieces, since a log can be long."""
+    piece, left = bytearray(), sys.maxsize if query.most_bytes is None else query.most_bytes
+    async for some in in_slices(lines):
+        piece += b"".join(map(query.encoded, some))
+        if len(piece) >= min(_PIECE, left):
+            await response.write(piece[:left])
+            left -= len(piece)
+            if left <= 0:
+                return
+            piece.clear()
+    await response.write(piece[:left])
+
+
 class ContainerLogs:
     """The logs of all simulated containers of a server."""
 
-    def __init__(self, worlds: ContainerWorlds, clock: Clock) -> None:
+    def __init__(self, worlds: ContainerWorlds, clock: Clock, containers: LocalContainers | None) -> None:
         self._worlds = worlds
         self._clock = clock
+        self._containers = containers
+
+    def log_of_process(self, pod: Object, container: Object, *, is_previous: bool = False) -> ProcessLog | None:
+        """The log of a container that is a local process; None for other containers."""
+        if self._containers is None or not pod_courses.runs_locally(pod, container):
+            return None
+        number = container_logs.run_of(pod, container["name"], is_previous=is_previous)
+        return self._containers.log(pod["metadata"]["uid"], container["name"], number)
 
     async def send(
         self, request: web.BaseRequest, pod: Object, container: Object, query: LogQuery
@@ -79,14 +107,24 @@ class ContainerLogs:
         end = container_logs.end_of(pod, name, now, is_previous=query.is_previous)
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
-        written = container_logs.output(self._worlds, pod, container, began, self._clock, until=end)
-        lines = [one async for one in written]
-        whole = b"".join(query.encoded(one) for one in query.selected(lines, now))
-        await response.write(whole[: query.most_bytes])
+        log = self.log_of_process(pod, container, is_previous=query.is_previous)
+        lines = [one async for one in self._lines(pod, container, began, log, until=end)]
+        await _write(response, query.selected(lines, now), query)
         if query.follows and not query.is_previous:
-            await self._follow(request, response, pod, container, began, query, len(lines))
+            written = self._lines(pod, container, began, log, until=None)
+            await self._follow(request, response, pod, container, written, query, len(lines))
         await response.write_eof()
         return response
+
+    def _lines(
+        self, pod: Object, container: Object, began: float, log: ProcessLog | None, *, until: float | None
+    ) -> AsyncIterator[LogLine]:
+        """The output up to a time; None to wait for more."""
+        if log is not None:
+            return container_logs.written(log, follows=until is None)
+        if self._containers is not None and pod_courses.runs_locally(pod, container):
+            return container_logs.lost(pod, container["name"])
+        return container_logs.output(self._worlds, pod, container, began, self._clock, until=until)
 
     async def _follow(
         self,
@@ -94,7 +132,7 @@ class ContainerLogs:
         response: web.StreamResponse,
         pod: Object,
         container: Object,
-        began: float,
+        written: AsyncIterator[LogLine],
         query: LogQuery,
         skipped: int,
     ) -> None:
@@ -102,7 +140,6 @@ class ContainerLogs:
 
         async def send() -> None:
             number = 0
-            written = container_logs.output(self._worlds, pod, container, began, self._clock, until=None)
             async for one in written:
                 number += 1
                 if number > skipped:

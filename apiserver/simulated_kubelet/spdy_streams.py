@@ -7,7 +7,7 @@ each stream is answered with SYN_REPLY before anything is sent on it.
 import asyncio
 import struct
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, cast
 
 import orjson
@@ -15,12 +15,12 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.simulated_kubelet import spdy_frames
 from aio_apiserver.apiserver.simulated_kubelet.channels import ERROR, RESIZE, STDERR, STDIN, STDOUT
+from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
 from aio_apiserver.apiserver.simulated_kubelet.spdy_frames import DATA, PING, RESET, SYN_STREAM, SPDYFrame, SPDYFrames
 from aio_apiserver.storage.stored_object import Object
 
 _TYPES = {"stdin": STDIN, "stdout": STDOUT, "stderr": STDERR, "error": ERROR, "resize": RESIZE}
 _CLOSE_SECONDS = 1.0
-_MOST_WAITING = 64
 PORT_FORWARD = "portforward.k8s.io"
 EXEC = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _VERSION_HEADER = "X-Stream-Protocol-Version"
@@ -35,7 +35,9 @@ def channel_of(headers: Mapping[str, str]) -> int | None:
 class SPDYStreams:
     """One connection. It takes the place of aiohttp's parser."""
 
-    def __init__(self, request: web.BaseRequest, response: web.StreamResponse, named: ChannelOf) -> None:
+    def __init__(
+        self, request: web.BaseRequest, response: web.StreamResponse, named: ChannelOf, newest: Collection[int]
+    ) -> None:
         transport = request.transport
         assert transport is not None
         self.response = response
@@ -43,17 +45,28 @@ class SPDYStreams:
         self._transport = transport
         self._drain: Callable[[], Awaitable[None]] | None = None
         self._named = named
+        self._newest = newest
         self._frames = SPDYFrames()
         self._streams: dict[int, int] = {}
         """The stream of each channel."""
-        self._queues: dict[int, asyncio.Queue[bytes]] = {}
+        self._queues: dict[int, InputQueue] = {}
         self._has_ended = asyncio.Event()
         self._is_full = False
         """Whether a program has to read before more is taken from the client."""
 
     @classmethod
-    async def accept(cls, request: web.BaseRequest, protocols: tuple[str, ...], named: ChannelOf) -> "SPDYStreams":
-        """Upgrade the connection. Raises ValueError when the client offers no known protocol."""
+    async def accept(
+        cls,
+        request: web.BaseRequest,
+        protocols: tuple[str, ...],
+        named: ChannelOf,
+        *,
+        newest: Collection[int] = (),
+    ) -> "SPDYStreams":
+        """Upgrade the connection. newest: the channels on which the last bytes alone count.
+
+        Raises ValueError when the client offers no known protocol.
+        """
         offered = [one.strip() for text in request.headers.getall(_VERSION_HEADER, ()) for one in text.split(",")]
         chosen = next((one for one in protocols if one in offered), None)
         if chosen is None:
@@ -61,7 +74,7 @@ class SPDYStreams:
         headers = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", _VERSION_HEADER: chosen}
         response = web.StreamResponse(status=101, headers=headers)
         response.force_close()
-        made = cls(request, response, named)
+        made = cls(request, response, named, newest)
         request.protocol.set_parser(cast("Any", made))
         writer = await response.prepare(request)
         made._drain = writer.drain if writer is not None else None
@@ -85,7 +98,7 @@ class SPDYStreams:
     def _end(self) -> None:
         self._has_ended.set()
         for queue in self._queues.values():
-            queue.put_nowait(b"")
+            queue.feed(b"")
 
     def _take(self, frame: SPDYFrame) -> None:
         if frame.kind == SYN_STREAM:
@@ -105,25 +118,25 @@ class SPDYStreams:
         if channel is None:
             return
         if frame.kind == DATA and frame.data:
-            self._queue(channel).put_nowait(frame.data)
+            self._queue(channel).feed(frame.data)
             self._limit(channel)
         if frame.is_last or frame.kind == RESET:
-            self._queue(channel).put_nowait(b"")
+            self._queue(channel).feed(b"")
 
     def _limit(self, channel: int) -> None:
         """Stop reading from the client until the program has read."""
-        if not self._is_full and self._queue(channel).qsize() > _MOST_WAITING:
+        if not self._is_full and self._queue(channel).is_full:
             self._is_full = True
             self._transport.pause_reading()
 
-    def _queue(self, channel: int) -> asyncio.Queue[bytes]:
-        return self._queues.setdefault(channel, asyncio.Queue())
+    def _queue(self, channel: int) -> InputQueue:
+        return self._queues.setdefault(channel, InputQueue(keeps_newest=channel in self._newest))
 
     async def read(self, channel: int = STDIN) -> bytes:
         """The next bytes of a channel; empty at its end."""
-        queue = self._queue(channel)
-        data = await queue.get()
-        if queue.empty() and self._is_full and not self._transport.is_closing():
+        data = await self._queue(channel).read()
+        is_full = any(queue.is_full for queue in self._queues.values())
+        if self._is_full and not is_full and not self._transport.is_closing():
             self._is_full = False
             self._transport.resume_reading()
         return data

@@ -1,7 +1,7 @@
 """Upgrading: chooses between WebSocket and SPDY for the streams of a request, and waits until they are open."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from aiohttp import hdrs, web
 
@@ -36,10 +36,10 @@ async def streams_of(request: web.BaseRequest, query: Query, *, follows_size: bo
     if websockets.is_websocket(request):
         _require_protocol(request)
         inputs = {channels.STDIN, channels.RESIZE} if follows_size else {channels.STDIN}
-        made = await Channels.accept(request, sorted(expected & inputs))
+        made = await Channels.accept(request, sorted(expected & inputs), newest=(channels.RESIZE,))
         await made.write(channels.STDOUT, b"")
         return made
-    spdy = await _spdy(request, spdy_streams.EXEC, spdy_streams.channel_of)
+    spdy = await _spdy(request, spdy_streams.EXEC, spdy_streams.channel_of, newest=(channels.RESIZE,))
     try:
         async with asyncio.timeout(_OPEN_SECONDS):
             while expected:
@@ -55,11 +55,13 @@ def _require_protocol(request: web.BaseRequest) -> None:
         raise KubeletRefusal(400, f"none of the WebSocket protocols {', '.join(offered)} is known\n")
 
 
-async def _spdy(request: web.BaseRequest, protocols: tuple[str, ...], named: spdy_streams.ChannelOf) -> SPDYStreams:
+async def _spdy(
+    request: web.BaseRequest, protocols: tuple[str, ...], named: spdy_streams.ChannelOf, *, newest: Collection[int] = ()
+) -> SPDYStreams:
     if request.headers.get(hdrs.UPGRADE, "").lower() != _SPDY:
         raise KubeletRefusal(400, "Upgrade request required: WebSocket or SPDY/3.1\n")
     try:
-        return await SPDYStreams.accept(request, protocols, named)
+        return await SPDYStreams.accept(request, protocols, named, newest=newest)
     except ValueError as exc:
         raise KubeletRefusal(403, str(exc)) from exc
 

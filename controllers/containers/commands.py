@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.containers import archives, arithmetic, file_commands
+from aio_apiserver.controllers.containers import archives, arithmetic, block_copy, file_commands
 from aio_apiserver.controllers.containers.shell import SHELLS, Exit, FunctionReturn, Program, Shell
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Steps, Written
 
@@ -19,6 +19,7 @@ _DATE = "%a %b %e %H:%M:%S UTC %Y"
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _OPERATION = 3
 _MOST_NUMBERS = 1_000_000
+_SIGNALS = {"1": "HUP", "2": "INT", "3": "QUIT", "15": "TERM"}
 
 
 def _write(text: str) -> Steps:
@@ -140,6 +141,17 @@ def _set(shell: Shell, arguments: Sequence[str]) -> Steps:
     for one in arguments:
         if one.startswith(("-", "+")) and "e" in one.lstrip("-+"):
             shell.is_strict = one.startswith("-")
+    return 0
+
+
+def _trap(shell: Shell, arguments: Sequence[str]) -> Steps:
+    yield from ()
+    command, *signals = [one for one in arguments if one != "--"] or [""]
+    for signal in signals:
+        name = _SIGNALS.get(signal, signal.removeprefix("SIG"))
+        shell.world.traps.pop(name, None)
+        if command != "-":
+            shell.world.traps[name] = shell, command
     return 0
 
 
@@ -277,6 +289,7 @@ def _ends(code: int) -> Program:
 COMMANDS: Mapping[str, Program] = {
     **file_commands.COMMANDS,
     "tar": archives.tar,
+    "dd": block_copy.dd,
     "echo": _echo,
     "printf": _printf,
     "sleep": _sleep,
@@ -304,7 +317,7 @@ COMMANDS: Mapping[str, Program] = {
     "wait": lambda shell, _arguments: shell.wait(),
     "true": _ends(0),
     ":": _ends(0),
-    "trap": _ends(0),
+    "trap": _trap,
     "sync": _ends(0),
     "stty": _ends(0),
     "chmod": _ends(0),

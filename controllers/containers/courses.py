@@ -5,19 +5,22 @@ unknown, so that the pod decides by its restart policy.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aio_apiserver.controllers.containers.commands import COMMANDS
-from aio_apiserver.controllers.containers.files import Files
+from aio_apiserver.controllers.containers.files import Files, FileTree, SharedPath, shared_trees
 from aio_apiserver.controllers.containers.shell import SHELLS, Shell, World
-from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Steps, Written
+from aio_apiserver.controllers.containers.steps import FOREVER, Input, Pause, Steps, Written
 
 _MOST_COURSES = 2048
 _MOST_STEPS = 5000
+_MOST_RUNS = 4
+"""The runs whose courses may differ. Later ones are as the last of them."""
 _SYNTAX_ERROR = 2
 _SERVERS = frozenset(
     "nginx httpd apache2 redis redis-server postgres mysqld mongod memcached pause haproxy traefik etcd caddy "
@@ -39,6 +42,12 @@ class Course(Struct, frozen=True):
 
     seconds: float
     code: int
+    then: "Course | None" = None
+    """The course of the next run, when files in a volume change it."""
+
+    def at(self, number: int) -> "Course":
+        """The course of the run with so many runs before it."""
+        return self if number <= 0 or self.then is None else self.then.at(number - 1)
 
 
 ENDLESS = Course(FOREVER, 0)
@@ -52,7 +61,7 @@ class _OwnFiles(Files):
     """Files that the script has written. All others may be there or not."""
 
     def read(self, path: str) -> bytes:
-        if path != "/dev/null" and path not in self._written:
+        if path != "/dev/null" and self.written(path) is None:
             raise _Unknown
         return super().read(path)
 
@@ -65,7 +74,12 @@ def argv_of(container: Mapping[str, Any], env: Mapping[str, str]) -> tuple[str, 
     command, arguments = container.get("command") or (), container.get("args") or ()
     if not command and _image(container) not in _SHELL_IMAGES:
         return ()
-    return tuple(_REFERENCE.sub(lambda found: env.get(found[1], found[0]), one) for one in (*command, *arguments))
+    return expanded((*command, *arguments), env)
+
+
+def expanded(words: Iterable[str], env: Mapping[str, str]) -> tuple[str, ...]:
+    """A command line with the values of its references, such as $(NAME)."""
+    return tuple(_REFERENCE.sub(lambda found: env.get(found[1], found[0]), one) for one in words)
 
 
 def env_of(container: Mapping[str, Any]) -> dict[str, str]:
@@ -73,15 +87,24 @@ def env_of(container: Mapping[str, Any]) -> dict[str, str]:
     return {one["name"]: str(one.get("value") or "") for one in container.get("env") or () if "valueFrom" not in one}
 
 
-def course_of(container: Mapping[str, Any]) -> Course | None:
-    """The course of a container; None when it is unknown."""
-    env = env_of(container)
+def course_of(container: Mapping[str, Any], shared: Sequence[SharedPath] = ()) -> Course | None:
+    """The course of a container with these volumes; None when it is unknown.
+
+    A container with `stdin` runs until `kubectl attach` brings its input, unless its program needs none.
+    """
+    env, has_input = env_of(container), bool(container.get("stdin"))
     argv = argv_of(container, env)
     if argv[1:] == () and _is_shell(argv):
-        return ENDLESS if container.get("stdin") else Course(0.0, 0)
+        return ENDLESS if has_input else Course(0.0, 0)
     named = tuple((name, value) for name, value in env.items() if any(name in one for one in argv))
-    known = _judged(argv, named) if argv else _of_image(container)
-    return known or (ENDLESS if _is_probed(container) else None)
+    known = _judged(argv, named, has_input, _numbered(shared)) if argv else _of_image(container)
+    return known or (ENDLESS if has_input or _is_probed(container) else None)
+
+
+def _numbered(shared: Sequence[SharedPath]) -> tuple[SharedPath, ...]:
+    """The same paths with numbers for the names of volumes, which differ from pod to pod."""
+    numbers = {name: str(number) for number, name in enumerate(dict.fromkeys(one.volume for one in shared))}
+    return tuple(one._replace(volume=numbers[one.volume]) for one in shared)
 
 
 def _of_image(container: Mapping[str, Any]) -> Course | None:
@@ -114,16 +137,51 @@ def _is_tool(image: str, arguments: Sequence[str]) -> bool:
 
 
 @lru_cache(_MOST_COURSES)
-def _judged(argv: tuple[str, ...], env: tuple[tuple[str, str], ...]) -> Course | None:
-    """Run a program without its pauses."""
-    world = World(_OwnFiles(), COMMANDS, _missing, lambda: 0.0, "")
+def _judged(
+    argv: tuple[str, ...], env: tuple[tuple[str, str], ...], has_input: bool, shared: Sequence[SharedPath]
+) -> Course | None:
+    """Run a program without its pauses. has_input: whether it waits for input, or finds its end at once.
+
+    shared: its volumes. It is run again while it finds other files in them.
+    """
+    trees: dict[str, FileTree] = {}
+    found: list[Course] = []
+    for _ in range(_MOST_RUNS if shared else 1):
+        before = {name: dict(tree.files) for name, tree in trees.items()}
+        course = _judged_run(argv, env, shared, trees, has_input=has_input)
+        if course is None:
+            break
+        found.append(course)
+        if all(tree.files == before.get(name, {}) for name, tree in trees.items()):
+            break
+    return _chained(found)
+
+
+def _chained(found: Sequence[Course]) -> Course | None:
+    """The course of the first run, with those of later runs that differ."""
+    chain: Course | None = None
+    for course in reversed(found):
+        chain = course if chain in (None, course) else replace(course, then=chain)
+    return chain
+
+
+def _judged_run(
+    argv: Sequence[str],
+    env: Iterable[tuple[str, str]],
+    shared: Iterable[SharedPath],
+    trees: dict[str, FileTree],
+    *,
+    has_input: bool,
+) -> Course | None:
+    files = _OwnFiles(None, shared_trees(shared, lambda name: trees.setdefault(name, FileTree())))
+    world = World(files, COMMANDS, _missing, lambda: 0.0, "")
     try:
-        return _ended(Shell(world, dict(env)).execute(argv))
+        return _ended(Shell(world, dict(env)).execute(argv), has_input=has_input)
     except (_Unknown, RecursionError):
         return None
 
 
-def _ended(steps: Steps) -> Course | None:
+def _ended(steps: Steps, *, has_input: bool) -> Course | None:
     seconds = 0.0
     has_failed_to_read = False
     try:
@@ -132,7 +190,7 @@ def _ended(steps: Steps) -> Course | None:
             if isinstance(step, Pause):
                 seconds += step.seconds
             has_failed_to_read = isinstance(step, Written) and step.data.startswith(b"sh: ")
-            if seconds == FOREVER:
+            if seconds == FOREVER or (has_input and isinstance(step, Input)):
                 break
     except StopIteration as end:
         is_unknown = has_failed_to_read and end.value == _SYNTAX_ERROR

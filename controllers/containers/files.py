@@ -1,11 +1,19 @@
 """Files: the file system of a simulated container, in memory.
 
-It knows no waiting. Paths are absolute. Must hold: the sum of all written files has a limit.
+It knows no waiting. Paths are absolute. Must hold: the sum of all written files has a limit, and that of each shared
+tree has one, too.
+
+    /tmp/f        in the container's own tree
+    /cache/f      in the tree of a volume, such as an emptyDir, that is mounted at /cache, there as /f
+    /etc/conf/f   in a ConfigMap, read-only
 """
 
 import fnmatch
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
 
 MOST_BYTES = 16 * 1024 * 1024
 _DIRECTORIES = ("/", "/bin", "/etc", "/home", "/root", "/tmp", "/usr", "/usr/bin", "/var", "/var/log")  # noqa: S108
@@ -15,27 +23,115 @@ class FileError(Exception):
     """A file that is missing, a directory, read-only, or too much."""
 
 
+class FileTree:
+    """Files and directories by path. Containers share that of a volume."""
+
+    def __init__(self, directories: Iterable[str] = ("/",)) -> None:
+        self.files: dict[str, bytes] = {}
+        self.directories = set(directories)
+        self._size = 0
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file, and make its directories. Raises FileError."""
+        size = self._size + len(data) - len(self.files.get(path, b""))
+        if size > MOST_BYTES:
+            raise FileError("No space left on device")
+        self._size = size
+        self.files[path] = data
+        self.make_directory(posixpath.dirname(path))
+
+    def make_directory(self, path: str) -> None:
+        while path not in self.directories:
+            self.directories.add(path)
+            path = posixpath.dirname(path)
+
+    def remove(self, path: str) -> bool:
+        """Remove a file, or a directory with all below. Returns whether there was one."""
+        gone, directories = (_below(path, every) for every in (self.files, self.directories))
+        for one in gone:
+            self._size -= len(self.files.pop(one))
+        self.directories -= set(directories)
+        return bool(gone or directories)
+
+
+class SharedTree(Struct, frozen=True):
+    """A tree that is mounted at a path. `inside`: the directory of the tree that is there, empty for all of it."""
+
+    path: str
+    tree: FileTree
+    inside: str = ""
+
+    def has(self, path: str) -> bool:
+        return path == self.path or path.startswith(f"{self.path}/")
+
+    def within(self, path: str) -> str:
+        """The path in the tree for a path in the container."""
+        return self.inside + path[len(self.path) :] or "/"
+
+    def mounted_paths(self, every: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The paths in the container for paths of the tree, and those."""
+        for one in every:
+            if one.startswith(f"{self.inside}/"):
+                yield self.path + one[len(self.inside) :].rstrip("/"), one
+
+
+class SharedPath(NamedTuple):
+    """A volume with files that is mounted at a path, or a directory inside of it."""
+
+    path: str
+    volume: str
+    inside: str = ""
+
+
+def shared_trees(paths: Iterable[SharedPath], tree_of: Callable[[str], FileTree]) -> Sequence[SharedTree]:
+    """The trees of volumes at their paths."""
+    return [SharedTree(one.path, tree_of(one.volume), one.inside) for one in paths]
+
+
 class Files:
     """Written files over those of mounted volumes."""
 
-    def __init__(self, mounts: Mapping[str, bytes] | None = None) -> None:
+    def __init__(self, mounts: Mapping[str, bytes] | None = None, shared: Iterable[SharedTree] = ()) -> None:
         self._mounts = mounts or {}
-        self._written: dict[str, bytes] = {}
-        self._directories = set(_DIRECTORIES)
-        self._size = 0
+        self._own = SharedTree("", FileTree(_DIRECTORIES))
+        self._shared = sorted(shared, key=lambda one: -len(one.path))
+        """The deepest come first."""
+        for one in self._shared:
+            self._own.tree.make_directory(one.path)
+            one.tree.make_directory(one.inside or "/")
 
     def mount(self, mounts: Mapping[str, bytes]) -> None:
         """Replace the mounted files, by path."""
         self._mounts = mounts
 
+    def _at(self, path: str) -> tuple[FileTree, str]:
+        """The tree for a path, and the path in it."""
+        place = next((one for one in self._shared if one.has(path)), self._own)
+        return place.tree, place.within(path)
+
     def _all(self) -> dict[str, bytes]:
-        return {**self._mounts, **self._written}
+        found = dict(self._mounts)
+        for place in (self._own, *self._shared):
+            found.update({path: place.tree.files[one] for path, one in place.mounted_paths(place.tree.files)})
+        return found
+
+    def _directories(self) -> set[str]:
+        return {
+            path or "/"
+            for place in (self._own, *self._shared)
+            for path, _ in place.mounted_paths(place.tree.directories)
+        }
+
+    def written(self, path: str) -> bytes | None:
+        """The contents of a file that a program has written; None without one."""
+        tree, inside = self._at(path)
+        return tree.files.get(inside)
 
     def read(self, path: str) -> bytes:
         """The contents of a file. Raises FileError."""
         if path == "/dev/null":
             return b""
-        data = self._written.get(path)
+        data = self.written(path)
         data = self._mounts.get(path) if data is None else data
         if data is None:
             raise FileError("Is a directory" if self.is_directory(path) else "No such file or directory")
@@ -49,33 +145,27 @@ class Files:
             raise FileError("Is a directory")
         if path in self._mounts:
             raise FileError("Read-only file system")
-        before = self._written.get(path, b"")
-        data = before + data if appends else data
-        if self._size + len(data) - len(before) > MOST_BYTES:
-            raise FileError("No space left on device")
-        self._size += len(data) - len(before)
-        self._written[path] = data
-        self.make_directory(posixpath.dirname(path))
+        tree, inside = self._at(path)
+        tree.write(inside, tree.files.get(inside, b"") + data if appends else data)
 
     def make_directory(self, path: str) -> None:
-        while path not in self._directories:
-            self._directories.add(path)
-            path = posixpath.dirname(path)
+        tree, inside = self._at(path)
+        tree.make_directory(inside)
 
     def remove(self, path: str, *, is_recursive: bool = False) -> None:
         """Remove a file, or a directory with all files below. Raises FileError."""
         if self.is_directory(path) and not is_recursive:
             raise FileError("Is a directory")
-        gone = [one for one in self._written if one == path or one.startswith(f"{path}/")]
-        if not gone and path not in self._directories:
+        if any(one.path == path for one in self._shared):
+            raise FileError("Resource busy")
+        tree, inside = self._at(path)
+        if not tree.remove(inside):
             raise FileError("Read-only file system" if path in self._mounts else "No such file or directory")
-        for one in gone:
-            self._size -= len(self._written.pop(one))
-        self._directories -= {one for one in self._directories if one == path or one.startswith(f"{path}/")}
 
     def is_directory(self, path: str) -> bool:
         prefix = path.rstrip("/") + "/"
-        return path in self._directories or any(one.startswith(prefix) for one in self._all())
+        tree, inside = self._at(path)
+        return inside in tree.directories or any(one.startswith(prefix) for one in self._all())
 
     def require_directory(self, path: str) -> None:
         """Raises FileError when a path is no directory."""
@@ -83,22 +173,27 @@ class Files:
             raise FileError(f"{path}: No such file or directory")
 
     def exists(self, path: str) -> bool:
-        return path in self._written or path in self._mounts or self.is_directory(path)
+        return self.written(path) is not None or path in self._mounts or self.is_directory(path)
 
     def names(self, path: str) -> list[str]:
         """The names in a directory."""
         prefix = path.rstrip("/") + "/"
-        below = [one[len(prefix) :] for one in (*self._all(), *self._directories) if one.startswith(prefix)]
+        below = [one[len(prefix) :] for one in (*self._all(), *self._directories()) if one.startswith(prefix)]
         return sorted({one.partition("/")[0] for one in below if one})
 
     def below(self, path: str) -> Iterator[tuple[str, bytes]]:
         """A file, or all files below a directory, by path."""
-        prefix = path.rstrip("/") + "/"
-        for one, data in sorted(self._all().items()):
-            if one == path or one.startswith(prefix):
-                yield one, data
+        everything = self._all()
+        for one in sorted(_below(path, everything)):
+            yield one, everything[one]
 
     def matching(self, pattern: str) -> list[str]:
         """The paths that match a pattern with `*` and `?` in its last part."""
         directory, last = posixpath.split(pattern)
         return [posixpath.join(directory, name) for name in fnmatch.filter(self.names(directory or "/"), last)]
+
+
+def _below(path: str, every: Iterable[str]) -> list[str]:
+    """A path, and those in its directory."""
+    prefix = path.rstrip("/") + "/"
+    return [one for one in every if one == path or one.startswith(prefix)]

@@ -51,13 +51,17 @@ class FunctionReturn(Exception):
 
 
 class World(Struct, frozen=True):
-    """What all processes of a container share. `missing` runs programs without a simulation; `now` is in seconds."""
+    """What all processes of a container share. `missing` runs programs without a simulation; `now` is in seconds.
+
+    traps: the commands for signals, such as TERM, and the processes that have set them.
+    """
 
     files: Files
     programs: Mapping[str, "Program"]
     missing: Callable[[str, Sequence[str]], Steps]
     now: Callable[[], float]
     hostname: str
+    traps: dict[str, tuple["Shell", str]] = {}
 
 
 class Shell:
@@ -176,6 +180,10 @@ class Shell:
             return (yield from self.fail("sh", str(exc), 2))
         except (Exit, FunctionReturn) as exc:
             return exc.code
+
+    def handle(self, command: str) -> Steps:
+        """Run the command of a trap. Raises Exit when it ends the script."""
+        return (yield from self._script(parser.parse(command)))
 
     def fail(self, name: str, message: str, code: int = 1) -> Steps:
         """Write an error message."""

@@ -55,19 +55,20 @@ def _name(reference: Mapping[str, Any]) -> str:
 
 def _variable_parts(pod: Object) -> Iterator[Mapping[str, Any]]:
     """The sources of environment variables."""
-    for container in _containers(pod):
+    for container in containers_of(pod):
         yield from container.get("envFrom") or ()
         yield from (env.get("valueFrom") or {} for env in container.get("env") or ())
 
 
-def _containers(pod: Object) -> Iterator[Object]:
+def containers_of(pod: Object) -> Iterator[Object]:
+    """The containers of a pod, init containers first."""
     for member in ("initContainers", "containers", "ephemeralContainers"):
         yield from pod["spec"].get(member) or ()
 
 
 def container_of(pod: Object, name: str) -> Object | None:
     """The container of a name."""
-    return next((one for one in _containers(pod) if one["name"] == name), None)
+    return next((one for one in containers_of(pod) if one["name"] == name), None)
 
 
 def _volume_parts(pod: Object) -> Iterator[Mapping[str, Any]]:
@@ -76,9 +77,15 @@ def _volume_parts(pod: Object) -> Iterator[Mapping[str, Any]]:
 
 
 def environment(pod: Object, container: Object, sources: Sources) -> dict[str, str]:
-    """The environment variables of a container."""
+    """The environment variables of a simulated container."""
     found = {"PATH": _PATH, "HOSTNAME": hostname(pod), "HOME": "/root"}
     found.update({"KUBERNETES_SERVICE_HOST": "kubernetes.default.svc", "KUBERNETES_SERVICE_PORT": "443"})
+    return {**found, **variables(pod, container, sources)}
+
+
+def variables(pod: Object, container: Object, sources: Sources) -> dict[str, str]:
+    """The environment variables that a container names."""
+    found: dict[str, str] = {}
     for one in container.get("envFrom") or ():
         prefix = one.get("prefix") or ""
         for member, data in (("configMapRef", sources.config_maps), ("secretRef", sources.secrets)):
@@ -128,13 +135,19 @@ def field_of(pod: Object, path: str) -> str:
 
 
 def mounts(pod: Object, container: Object, sources: Sources) -> dict[str, bytes]:
-    """The files of a container by path."""
-    volumes = {one["name"]: one for one in pod["spec"].get("volumes") or ()}
+    """The files of a simulated container by path."""
     found = {
         "/etc/hostname": f"{hostname(pod)}\n".encode(),
         "/etc/hosts": b"127.0.0.1\tlocalhost\n",
         "/etc/resolv.conf": b"search default.svc.cluster.local svc.cluster.local cluster.local\n",
     }
+    return {**found, **mounted(pod, container, sources), **_annotated(pod)}
+
+
+def mounted(pod: Object, container: Object, sources: Sources) -> dict[str, bytes]:
+    """The files of a container's volumes by path."""
+    volumes = {one["name"]: one for one in pod["spec"].get("volumes") or ()}
+    found: dict[str, bytes] = {}
     for mount in container.get("volumeMounts") or ():
         volume, inside = volumes.get(mount["name"], {}), mount.get("subPath") or ""
         for name, data in _volume_files(pod, volume, sources):
@@ -142,7 +155,7 @@ def mounts(pod: Object, container: Object, sources: Sources) -> dict[str, bytes]
                 found[posixpath.join(mount["mountPath"], name)] = data
             elif name == inside:
                 found[mount["mountPath"]] = data
-    return {**found, **_annotated(pod)}
+    return found
 
 
 def _annotated(pod: Object) -> dict[str, bytes]:

@@ -6,13 +6,19 @@ Pure. Must hold: a state that goes on keeps its times, so that the same state is
 from msgspec import Struct
 
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
+from aio_apiserver.controllers.decisions.process_runs import NOT_CREATED_CODE, START_ERROR
 from aio_apiserver.storage.stored_object import Object
 
+_NEVER = "1970-01-01T00:00:00Z"
+_RETRIED_AT_ONCE = 1
 _IMAGE_ID = "docker.io/library/simulated@sha256:" + "0" * 64
 
 
 class Shown(Struct, frozen=True):
-    """A container with its state. `before`: the status that it had; `waits`: why it has not started."""
+    """A container with its state. `before`: the status that it had; `waits`: why it has not started.
+
+    `code`: the exit code of the last run that has ended.
+    """
 
     container: Object
     uid: str
@@ -23,6 +29,9 @@ class Shown(Struct, frozen=True):
     waits: str = ""
     is_init: bool = False
     is_ready: bool = True
+    has_started: bool = True
+    failure: str = ""
+    """Why the program of the last run could not start."""
 
     def status(self) -> Object:
         """The status of the container."""
@@ -42,9 +51,11 @@ class Shown(Struct, frozen=True):
         assert self.run is not None
         if self.run.state == RUNNING:
             state: Object = {"running": {"startedAt": self._since(self.run.restarts, "startedAt")}}
-            return {"ready": self.is_ready, "started": True, "state": state}
+            return {"ready": self.is_ready, "started": self.has_started, "state": state}
         if self.run.state == TERMINATED:
             return {"ready": self.is_init and self.code == 0, "state": {"terminated": self._ended(self.run.restarts)}}
+        if self.failure and self.run.restarts <= _RETRIED_AT_ONCE:
+            return {"state": {"waiting": {"reason": "RunContainerError", "message": self.failure}}}
         message = f"back-off restarting failed container {self.container['name']}"
         return {"state": {"waiting": {"reason": "CrashLoopBackOff", "message": message}}}
 
@@ -56,13 +67,12 @@ class Shown(Struct, frozen=True):
         return {"terminated": self._ended(last)}
 
     def _ended(self, number: int) -> Object:
-        return {
-            "exitCode": self.code,
-            "reason": "Completed" if self.code == 0 else "Error",
-            "startedAt": self._since(number, "startedAt"),
-            "finishedAt": self._since(number, "finishedAt"),
-            "containerID": self._container_id(number),
-        }
+        ended = {"finishedAt": self._since(number, "finishedAt"), "containerID": self._container_id(number)}
+        if self.failure:
+            failed = {"exitCode": NOT_CREATED_CODE, "reason": START_ERROR, "message": self.failure}
+            return {**failed, "startedAt": _NEVER, **ended}
+        reason = "Completed" if self.code == 0 else "Error"
+        return {"exitCode": self.code, "reason": reason, "startedAt": self._since(number, "startedAt"), **ended}
 
     def _since(self, number: int, member: str) -> str:
         """A time that was shown before for the run with this number, or else the present one."""

@@ -26,6 +26,7 @@ _LIMITS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _NAMES = {name: number for names, first in ((_MONTHS, 1), (_DAYS, 0)) for number, name in enumerate(names, first)}
+_MANY_TIMES = 100
 _LOOK_BACK = timedelta(days=366)
 _YEARS = 5
 """The search ends after this time: a schedule without a match until then never matches."""
@@ -45,26 +46,29 @@ class Schedule(Struct, frozen=True):
         """The first time after this one."""
         if self.every:
             return (after + timedelta(seconds=self.every)).replace(microsecond=0)
-        time = (after.astimezone(self.zone) + timedelta(minutes=1)).replace(second=0, microsecond=0)
+        time = after.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
         last = time.year + _YEARS
         while time.year <= last:
-            later = self._skip(time)
+            later = self._skip(time.astimezone(self.zone))
             if later is None:
-                return time.astimezone(UTC)
-            time = later
+                return time
+            time = later.astimezone(UTC)
         return None
 
     def _skip(self, time: datetime) -> datetime | None:
-        """A later candidate; None when this time matches."""
+        """A later candidate; None when this time matches.
+
+        Hours and minutes pass in UTC: the zone's clock may skip an hour, or show one twice.
+        """
         minutes, hours, _, months, _ = self.fields
-        midnight = time.replace(hour=0, minute=0)
+        midnight = datetime(time.year, time.month, time.day, tzinfo=self.zone)
         if time.month not in months:
             return (midnight.replace(day=1) + timedelta(days=32)).replace(day=1)
         if not self._is_day(time):
             return midnight + timedelta(days=1)
         if time.hour not in hours:
-            return time.replace(minute=0) + timedelta(hours=1)
-        return None if time.minute in minutes else time + timedelta(minutes=1)
+            return time.astimezone(UTC) + timedelta(minutes=60 - time.minute)
+        return None if time.minute in minutes else time.astimezone(UTC) + timedelta(minutes=1)
 
     def _is_day(self, time: datetime) -> bool:
         is_day, is_weekday = time.day in self.fields[2], time.isoweekday() % 7 in self.fields[4]
@@ -118,3 +122,12 @@ def due(schedule: Schedule, since: datetime, now: datetime) -> datetime | None:
         later = schedule.next(time + (now - time) / 2)  # bisects the interval, so that a year takes few steps
         time = later if later is not None and later <= now else schedule.next(time)
     return found
+
+
+def has_missed_many(schedule: Schedule, since: datetime, now: datetime) -> bool:
+    """Whether more than 100 times have passed after `since`. The distance of the first two stands for all."""
+    first = schedule.next(since)
+    second = schedule.next(first) if first is not None else None
+    if first is None or second is None or now < second:
+        return False
+    return (now - first) // (second - first) + 1 > _MANY_TIMES

@@ -51,15 +51,18 @@ def status(owner: Object, jobs: Iterable[Object]) -> Object:
     return result
 
 
-def since(owner: Object) -> float:
-    """The time after which scheduled times count as missed."""
+def unexpected(owner: Object, jobs: Iterable[Object]) -> list[Object]:
+    """The running jobs that are not active in the status."""
+    active = {one["uid"] for one in (owner.get("status") or {}).get("active") or ()}
+    return [job for job in jobs if job["metadata"]["uid"] not in active and not is_over(job)]
+
+
+def since(owner: Object, *, now: float) -> float:
+    """The time after which scheduled times count as missed; with startingDeadlineSeconds, earlier ones are too late."""
     last = (owner.get("status") or {}).get("lastScheduleTime")
-    return seconds(last or owner["metadata"]["creationTimestamp"])
-
-
-def is_too_late(owner: Object, time: datetime, *, now: float) -> bool:
     deadline = owner["spec"].get("startingDeadlineSeconds")
-    return deadline is not None and time.timestamp() + float(deadline) < now
+    earliest = seconds(last or owner["metadata"]["creationTimestamp"])
+    return earliest if deadline is None else max(earliest, now - float(deadline))
 
 
 def job_of(owner: Object, time: datetime, schedule: Schedule) -> Object:

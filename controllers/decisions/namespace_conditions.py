@@ -27,11 +27,15 @@ _FINE = {
 
 
 class Remains(Struct):
-    """The remaining objects of a namespace. `resources`: by `plural.group`."""
+    """The remaining objects of a namespace. `resources`: by `plural.group`.
+
+    `undiscovered`: the versions of aggregated servers that do not answer, and so may have objects.
+    """
 
     resources: Counter[str] = field(default_factory=Counter)
     finalizers: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+    undiscovered: Sequence[str] = ()
 
     def count(self, resource: str, objects: Sequence[Object]) -> None:
         """Add the remaining objects of a resource."""
@@ -42,11 +46,17 @@ class Remains(Struct):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no object remains in the resources that were discovered."""
         return not self.resources and not self.failures
 
     def _troubles(self) -> dict[str, tuple[str, str]]:
         """The reasons and messages of conditions that are not fine."""
         troubles = {}
+        if self.undiscovered:
+            stale = ", ".join(f"{one}: stale GroupVersion discovery: {one}" for one in sorted(self.undiscovered))
+            text = f"unable to retrieve the complete list of server APIs: {stale}"
+            text = f"Discovery failed for some groups, {len(self.undiscovered)} failing: {text}"
+            troubles["NamespaceDeletionDiscoveryFailure"] = ("DiscoveryFailed", text)
         if self.failures:
             text = f"Failed to delete all resource types, {len(self.failures)} remaining: {', '.join(self.failures)}"
             troubles["NamespaceDeletionContentFailure"] = ("ContentDeletionFailed", text)

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
+from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
 
 Reference = Mapping[str, Any]
@@ -18,11 +19,18 @@ Change = Callable[[Object], bool]
 """Changes an object in place. Returns whether it changed."""
 
 
+class GraphPlace(Struct, frozen=True):
+    """A resource of the graph and its kind. All its nodes share one."""
+
+    path: ResourcePath
+    kind: str
+
+
 class ObjectNode(Struct, frozen=True):
-    """An object in the graph. `place`: a number that the caller of the graph assigns to its resource."""
+    """An object in the graph."""
 
     uid: str
-    place: int
+    place: GraphPlace
     key: str
     owners: Sequence[Reference] = ()
     finalizers: Sequence[str] = ()
@@ -41,7 +49,7 @@ class ObjectNode(Struct, frozen=True):
         return any(one["uid"] == owner and one.get("blockOwnerDeletion") for one in self.owners)
 
 
-def node_of(obj: Object, place: int, key: str) -> ObjectNode:
+def node_of(obj: Object, place: GraphPlace, key: str) -> ObjectNode:
     """The node of an object."""
     metadata = obj["metadata"]
     return ObjectNode(

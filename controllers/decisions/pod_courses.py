@@ -8,17 +8,23 @@ change that. Their prefix is `simulate.aio-apiserver/`:
 - `run`: the time that containers run before they end. For pods that restart it needs `phase`, too.
 - `stop`: the time that the pod takes to stop.
 - `exit-code`: of containers that end; without it 1 for the phase Failed.
+
+Probes that run a command are those of `exec_probes.py`. With other probes a container is ready after the
+`initialDelaySeconds` of its readiness probe. With the annotation `phase` there are no probes.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
+from aio_apiserver.controllers.decisions import process_runs, shared_volumes
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
 from aio_apiserver.controllers.decisions.container_contents import with_fields
-from aio_apiserver.controllers.decisions.container_runs import ContainerRun, run_at
+from aio_apiserver.controllers.decisions.container_runs import RUNNING, ContainerRun, run_at, success_at
+from aio_apiserver.controllers.decisions.exec_probes import ProbedRun
+from aio_apiserver.controllers.decisions.process_runs import ProcessRun, Runs
 from aio_apiserver.registry.plugins.simulation.annotations import POD_PHASES, is_exit_code
 from aio_apiserver.storage.stored_object import Object
 
@@ -26,6 +32,7 @@ _HELD_PHASES = ("Pending", "ImagePullBackOff")
 """The phases in which no container starts."""
 _ENDS = ("Succeeded", "Failed")
 _NEVER = float("inf")
+_UNPROBED: Mapping[str, ProbedRun] = {}
 
 
 class PhaseRules(Struct, frozen=True):
@@ -36,6 +43,11 @@ class PhaseRules(Struct, frozen=True):
     run: float | None
     stop: float
     exit_code: int | None
+
+    @property
+    def simulates(self) -> bool:
+        """Whether they say what the containers do, so that no process runs."""
+        return bool(self.phase) or self.run is not None or self.exit_code is not None
 
 
 def rules_of(pod: Object) -> PhaseRules:
@@ -60,49 +72,147 @@ class StartedContainer(NamedTuple):
     start: float
     policy: str
     course: Course
+    warm_up: float = 0.0
+    """The seconds that it runs before it is ready."""
+    is_process: bool = False
+    """Whether its command is a local process. Then `course` shows the newest run, `process`."""
+    process: ProcessRun | None = None
+    probed: ProbedRun | None = None
+    """Its exec probes, which can end a run."""
 
     def run_at(self, age: float) -> ContainerRun | None:
         """Its state; None before it starts."""
+        if self.is_process:
+            return self.process.state(self.policy, self.start) if self.process is not None else None
+        if self.probed is not None and self.probed.known is not None:
+            return self.probed.known.state_at(age, self.course, self.policy, self.start)
         return run_at(self.course, self.policy, age - self.start) if age >= self.start else None
+
+    def as_process(self, run: ProcessRun | None) -> Self:
+        """The same container with a local process."""
+        if run is None:
+            return self._replace(is_process=True, process=None, course=ENDLESS)
+        seconds = _NEVER if run.ended is None else run.ended - self.start
+        return self._replace(is_process=True, process=run, course=Course(seconds, run.code))
+
+    def is_due(self, age: float) -> bool:
+        """Whether its process has to be started now."""
+        if not self.is_process or self.process is None:
+            return self.is_process and age >= self.start
+        again = self.process.again_at(self.policy)
+        return again is not None and age >= again
+
+    @property
+    def next_start(self) -> float:
+        """The age of the pod at which the next init container starts."""
+        if self.is_sidecar:
+            probed = self.probed.start if self.probed is not None else None
+            return self.start if probed is None else probed
+        return self.start + success_at(self.course, self.policy)
+
+    @property
+    def failure(self) -> str:
+        """Why its process could not start."""
+        return self.process.failure if self.process is not None else ""
+
+    def code(self, run: ContainerRun | None) -> int:
+        """The exit code of the last run that has ended."""
+        if run is None:
+            return self.course.code
+        last = run.restarts - 1 if run.state == RUNNING else run.restarts
+        code = self.course.at(last).code
+        return code if self.probed is None else self.probed.codes.get(last, code)
+
+    def verdict(self, run: ContainerRun) -> ProbedRun | None:
+        """What its exec probes have found in this run; None without such probes."""
+        if self.probed is None or self.probed.number == run.restarts:
+            return self.probed
+        return self.probed.begun(run.restarts, self.start + run.began)
+
+    def ready_at(self, run: ContainerRun) -> float:
+        """The age of the pod at which this run gets ready."""
+        return self.start + run.began + self.warm_up
 
     @property
     def is_sidecar(self) -> bool:
         return self.is_init and self.policy == "Always"
 
 
-def started(pod: Object, rules: PhaseRules) -> Sequence[StartedContainer]:
-    """The containers of a pod. Init containers start one after the other, and sidecars run on."""
-    spec, found = pod["spec"], []
+def runs_locally(pod: Object, container: Object) -> bool:
+    """Whether a container's command is a process where --simulate-local-processes is set."""
+    is_ephemeral = container in (pod["spec"].get("ephemeralContainers") or ())
+    is_started = process_runs.names_program(container) and not container.get("stdin")
+    return is_started and not rules_of(pod).simulates and not is_ephemeral
+
+
+def started(
+    pod: Object, rules: PhaseRules, runs: Runs | None = None, probed: Mapping[str, ProbedRun] = _UNPROBED
+) -> Sequence[StartedContainer]:
+    """The containers of a pod. Init containers start one after the other, and sidecars run on.
+
+    runs: those of local processes; None where every container is simulated. probed: the containers with exec probes.
+    """
+    spec = pod["spec"]
+    found: list[StartedContainer] = []
     start = _NEVER if rules.phase in _HELD_PHASES else rules.delay
     policy = spec.get("restartPolicy", "Always")
     for container in spec.get("initContainers") or ():
         is_sidecar = container.get("restartPolicy") == "Always"
         own_policy = "Always" if is_sidecar else "Never" if policy == "Never" else "OnFailure"
-        course = _init_course(with_fields(pod, container), rules, is_sidecar=is_sidecar)
-        found.append(StartedContainer(container, True, start, own_policy, course))
-        start += 0.0 if is_sidecar else course.seconds if course.code == 0 else _NEVER
+        course = _init_course(_own(pod, container), rules, is_sidecar=is_sidecar)
+        simulated = StartedContainer(container, True, start, own_policy, course, _warm_up(container, rules))
+        found.append(_in_place(simulated, rules, runs, probed))
+        start = found[-1].next_start
     own_policy = "Never" if rules.phase in _ENDS else policy
     for container in spec["containers"]:
-        course = _course(with_fields(pod, container), policy, rules)
-        found.append(StartedContainer(container, False, start, own_policy, course))
+        course = _course(_own(pod, container), policy, rules)
+        simulated = StartedContainer(container, False, start, own_policy, course, _warm_up(container, rules))
+        found.append(_in_place(simulated, rules, runs, probed))
     return found
 
 
-def _init_course(container: Object, rules: PhaseRules, *, is_sidecar: bool) -> Course:
+def _in_place(
+    simulated: StartedContainer, rules: PhaseRules, runs: Runs | None, probed: Mapping[str, ProbedRun]
+) -> StartedContainer:
+    """The container with its process or its exec probes, where it has them.
+
+    A container with `stdin` gets its process from `kubectl attach`.
+    """
+    if runs is None or rules.simulates or not process_runs.names_program(simulated.container):
+        return simulated._replace(probed=probed.get(simulated.container["name"])) if probed else simulated
+    if simulated.container.get("stdin"):
+        return simulated._replace(course=ENDLESS)
+    return simulated.as_process(runs.get(simulated.container["name"]))
+
+
+def _warm_up(container: Object, rules: PhaseRules) -> float:
+    return 0.0 if rules.phase else float((container.get("readinessProbe") or {}).get("initialDelaySeconds") or 0)
+
+
+def _own(pod: Object, container: Object) -> Course | None:
+    """The course that a container's command has."""
+    return course_of(with_fields(pod, container), shared_volumes.shared_paths(pod, container))
+
+
+def _init_course(own: Course | None, rules: PhaseRules, *, is_sidecar: bool) -> Course:
     if rules.phase:
         return ENDLESS if is_sidecar else Course(0.0, 0)
-    return course_of(container) or (ENDLESS if is_sidecar else Course(0.0, 0))
+    return own or (ENDLESS if is_sidecar else Course(0.0, 0))
 
 
-def _course(container: Object, policy: str, rules: PhaseRules) -> Course:
-    code = rules.exit_code
-    if rules.phase in _ENDS:
-        failed = 1 if code is None else code
-        return Course(rules.run or 0.0, 0 if rules.phase == "Succeeded" else failed)
+def _course(own: Course | None, policy: str, rules: PhaseRules) -> Course:
     if rules.phase:
-        return ENDLESS
-    own = course_of(container)
+        return _of_phase(rules)
     if policy == "Always":
         return own or ENDLESS
-    own = own or Course(0.0, 0)
+    own, code = own or Course(0.0, 0), rules.exit_code
+    if rules.run is None and code is None:
+        return own
     return Course(own.seconds if rules.run is None else rules.run, own.code if code is None else code)
+
+
+def _of_phase(rules: PhaseRules) -> Course:
+    if rules.phase not in _ENDS:
+        return ENDLESS
+    failed = 1 if rules.exit_code is None else rules.exit_code
+    return Course(rules.run or 0.0, 0 if rules.phase == "Succeeded" else failed)

@@ -7,9 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.controllers.containers.answers import ProgramAnswer
+from aio_apiserver.controllers.decisions import ephemeral_containers
+from aio_apiserver.controllers.decisions.exec_probes import ExecProbe
+from aio_apiserver.controllers.decisions.process_runs import START_ERROR
 from aio_apiserver.storage.stored_object import Object
 
-_LISTS = (("initContainers", "initContainerStatuses"), ("containers", "containerStatuses"))
+_LISTS = (
+    ("initContainers", "initContainerStatuses"),
+    ("containers", "containerStatuses"),
+    (ephemeral_containers.MEMBER, ephemeral_containers.STATUSES),
+)
 
 
 class PodEvent(Struct, frozen=True):
@@ -47,6 +55,26 @@ def ending(pod: Object) -> Sequence[PodEvent]:
     ]
 
 
+def unhealthy(container: Object, probe: ExecProbe, answer: ProgramAnswer, *, is_init: bool) -> PodEvent:
+    """The event for a failed probe."""
+    output = answer.output
+    if answer.code is None:
+        output = f'command timed out: "{" ".join(probe.command)}" timed out after {probe.timeout:g}s'
+    text = f"{probe.kind.capitalize()} probe failed: {output}"
+    return PodEvent("Unhealthy", text, _path(container, is_init=is_init), is_warning=True)
+
+
+def killing(container: Object, probe: ExecProbe, *, is_init: bool, again: bool) -> PodEvent:
+    """The event for a container that ends since a probe has failed. again: whether it is restarted."""
+    text = f"Container {container['name']} failed {probe.kind} probe" + (", will be restarted" if again else "")
+    return PodEvent("Killing", text, _path(container, is_init=is_init))
+
+
+def _path(container: Object, *, is_init: bool) -> str:
+    """The field path of a container."""
+    return f"spec.{'initContainers' if is_init else 'containers'}{{{container['name']}}}"
+
+
 def _container_status(status: Object, member: str, container: Object) -> Object:
     return next((one for one in status.get(member) or () if one["name"] == container["name"]), {})
 
@@ -65,6 +93,15 @@ def _has_started(before: Object, after: Object) -> bool:
     return bool(after.get("containerID")) and after["containerID"] != before.get("containerID")
 
 
+def _failure(shown: Object) -> str:
+    """Why the newest run could not start its program."""
+    states = (shown.get("state") or {}, shown.get("lastState") or {})
+    for ended in (state.get("terminated") or {} for state in states):
+        if ended.get("reason") == START_ERROR and ended["containerID"] == shown["containerID"]:
+            return str(ended["message"])
+    return ""
+
+
 def _of_container(pod: Object, container: Object, path: str, before: Object, after: Object) -> Iterator[PodEvent]:
     image, name = container.get("image", ""), container["name"]
     if _waits(after) == "ImagePullBackOff" != _waits(before):
@@ -78,7 +115,9 @@ def _of_container(pod: Object, container: Object, path: str, before: Object, aft
             "Pulled", f'Container image "{image}" already present on machine and can be accessed by the pod', path
         )
         yield PodEvent("Created", "Container created", path)
-        yield PodEvent("Started", "Container started", path)
+        failure = _failure(after)
+        started = PodEvent("Started", "Container started", path)
+        yield PodEvent("Failed", f"Error: {failure}", path, True) if failure else started
     if _waits(after) == "CrashLoopBackOff" != _waits(before):
         metadata = pod["metadata"]
         where = f"{metadata['name']}_{metadata['namespace']}({metadata['uid']})"

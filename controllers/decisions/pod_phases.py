@@ -3,22 +3,24 @@
 Pure. `pod_courses.py` has the rules.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.controllers.decisions import ephemeral_containers
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
 from aio_apiserver.controllers.decisions.container_statuses import Shown
+from aio_apiserver.controllers.decisions.exec_probes import ProbedRun
 from aio_apiserver.controllers.decisions.pod_courses import PhaseRules, StartedContainer, rules_of, started
+from aio_apiserver.controllers.decisions.pod_stops import KILLED
+from aio_apiserver.controllers.decisions.process_runs import Runs
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.stored_object import Object
 
 _ENDS = ("Succeeded", "Failed")
 _DEADLINE = "Pod was active on the node longer than the specified deadline"
-_KILLED = 137
-"""The exit code of a container that the kubelet has killed."""
 
 
 class Life(Struct, frozen=True, dict=True):
@@ -31,6 +33,10 @@ class Life(Struct, frozen=True, dict=True):
     """The address of the node."""
     address: str
     """The address for the pod."""
+    processes: Runs | None = None
+    """The runs of local processes; None where every container is simulated."""
+    probed: Mapping[str, ProbedRun] = {}
+    """The containers with exec probes, by name."""
 
     @cached_property
     def rules(self) -> PhaseRules:
@@ -38,7 +44,7 @@ class Life(Struct, frozen=True, dict=True):
 
     @cached_property
     def containers(self) -> Sequence[StartedContainer]:
-        return started(self.pod, self.rules)
+        return started(self.pod, self.rules, self.processes, self.probed)
 
     @cached_property
     def deadline(self) -> float:
@@ -46,14 +52,28 @@ class Life(Struct, frozen=True, dict=True):
         return float(self.pod["spec"].get("activeDeadlineSeconds") or "inf")
 
     @property
+    def is_over(self) -> bool:
+        """Whether the pod has succeeded or failed."""
+        return self._phase(self._runs()) in _ENDS
+
+    @property
+    def due(self) -> Sequence[StartedContainer]:
+        """The containers whose processes have to be started now."""
+        return [one for one in self.containers if one.is_due(self.age)] if self._is_up and not self.is_over else ()
+
+    @property
     def next_look(self) -> float | None:
         """The seconds until the status changes by time; None when it does not."""
-        if self._phase(self._runs()) in _ENDS:
+        if self.is_over:
             return None
         turns = [self.rules.delay, self.deadline]
         for one in self.containers:
             run = one.run_at(self.age)
-            turns.append(one.start if run is None else one.start + (run.until or 0.0))
+            turns += [one.start] if run is None else [one.start + (run.until or 0.0), one.ready_at(run)]
+            verdict = one.verdict(run) if run is not None and run.state == RUNNING else None
+            turns += [verdict.next_due] if verdict is not None else ()
+        if (rest := ephemeral_containers.next_end(self.pod, self.now)) is not None:
+            turns.append(self.age + rest)
         return min((turn - self.age for turn in turns if self.age < turn < float("inf")), default=None)
 
     def status(self) -> Object:
@@ -71,6 +91,8 @@ class Life(Struct, frozen=True, dict=True):
         status["conditions"] = [dict(one) for one in before.get("conditions") or ()]
         self._report_conditions(status, phase, runs)
         self._report_containers(status, runs)
+        if phase == "Running" and (ephemeral := ephemeral_containers.statuses(self.pod, self.now)):
+            status[ephemeral_containers.STATUSES] = ephemeral
         return status
 
     @property
@@ -120,8 +142,13 @@ class Life(Struct, frozen=True, dict=True):
 
     def _are_ready(self, runs: Iterable[ContainerRun | None]) -> bool:
         states = zip(self.containers, runs, strict=True)
-        counted = [run for one, run in states if one.is_sidecar or not one.is_init]
-        return self.rules.phase != "NotReady" and all(run is not None and run.state == RUNNING for run in counted)
+        return all(self._is_ready(one, run) for one, run in states if one.is_sidecar or not one.is_init)
+
+    def _is_ready(self, one: StartedContainer, run: ContainerRun | None) -> bool:
+        if run is None or run.state != RUNNING or self.rules.phase == "NotReady":
+            return False
+        verdict = one.verdict(run)
+        return self.age >= one.ready_at(run) and (verdict is None or verdict.is_ready)
 
     def _report_containers(self, status: Object, runs: Sequence[ContainerRun | None]) -> None:
         for name, is_init in (("containerStatuses", False), ("initContainerStatuses", True)):
@@ -135,16 +162,20 @@ class Life(Struct, frozen=True, dict=True):
                 status[name] = shown
 
     def _container_status(self, one: StartedContainer, run: ContainerRun | None, before: dict[str, Object]) -> Shown:
-        code, waits = one.course.code, "PodInitializing" if self._is_up else "ContainerCreating"
+        code, waits = one.code(run), "PodInitializing" if self._is_up else "ContainerCreating"
         if self.age >= self.deadline:
-            code = _KILLED
+            code = KILLED
         elif self.rules.phase == "CrashLoopBackOff" and not one.is_init:
             code = 1 if self.rules.exit_code is None else self.rules.exit_code
         elif self.rules.phase == "ImagePullBackOff" and self.age >= self.rules.delay:
             waits = self.rules.phase
         was = before.get(one.container["name"]) or {}
-        uid, is_ready = self.pod["metadata"]["uid"], self.rules.phase != "NotReady"
-        return Shown(one.container, uid, self.now, was, run, code, waits, one.is_init, is_ready)
+        uid, is_ready = self.pod["metadata"]["uid"], self._is_ready(one, run)
+        verdict = one.verdict(run) if run is not None else None
+        has_started = verdict is None or verdict.has_started
+        return Shown(
+            one.container, uid, self.now, was, run, code, waits, one.is_init, is_ready, has_started, one.failure
+        )
 
 
 def _outcomes(pairs: Iterable[tuple[StartedContainer, ContainerRun | None]]) -> set[str]:
@@ -157,4 +188,4 @@ def _outcome(one: StartedContainer, run: ContainerRun | None) -> str:
         return "Pending"
     if run.state != TERMINATED:
         return "Running"
-    return "Failed" if one.course.code else "Succeeded"
+    return "Failed" if one.code(run) else "Succeeded"

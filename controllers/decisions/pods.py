@@ -3,6 +3,7 @@
 Pure.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -57,20 +58,46 @@ def counts(pods: Iterable[Object], min_ready_seconds: int, *, now: float) -> tup
     return len(ready), sum(1 for pod in ready if is_available(pod, min_ready_seconds, now=now))
 
 
-def deletion_rank(pod: Object) -> tuple[object, ...]:
-    """The sort key for deletion: unscheduled, pending, not ready, low deletion cost and young pods come first."""
+def deletion_rank(pod: Object, *before_ages: int) -> tuple[object, ...]:
+    """The sort key for deletion: unscheduled, pending, not ready, often restarted and young pods come first.
+
+    before_ages: numbers that count more than the ages and the restarts; the least is deleted first.
+    """
     metadata = pod["metadata"]
-    cost = (metadata.get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost", "0")
     since = ready_since(pod)
     return (
         bool(pod["spec"].get("nodeName")),
         _PHASES.get(phase(pod), 0),
         since is not None,
-        int(cost) if cost.lstrip("+-").isdigit() else 0,
+        *before_ages,
         -(since or 0.0),
+        *(-count for count in _restarts(pod)),
         -seconds(metadata["creationTimestamp"]),
         metadata["name"],
     )
+
+
+def replica_rank(pod: Object, on_nodes: Mapping[str, int]) -> tuple[object, ...]:
+    """The sort key for the deletion of replicas: also by deletion cost, and by the numbers of related pods by node."""
+    cost = (pod["metadata"].get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost", "0")
+    beside = on_nodes.get(pod["spec"].get("nodeName", ""), 0)
+    return deletion_rank(pod, int(cost) if cost.lstrip("+-").isdigit() else 0, -beside)
+
+
+def on_nodes(pods: Iterable[Object]) -> Mapping[str, int]:
+    """The numbers of active pods by node."""
+    return Counter(pod["spec"].get("nodeName", "") for pod in pods if is_active(pod))
+
+
+def _restarts(pod: Object) -> tuple[int, int]:
+    """The most restarts of a container, and of a sidecar."""
+    status, spec = pod.get("status") or {}, pod["spec"]
+    sidecars = {one["name"] for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"}
+    counts = (one.get("restartCount", 0) for one in status.get("containerStatuses") or ())
+    of_sidecars = (
+        one.get("restartCount", 0) for one in status.get("initContainerStatuses") or () if one["name"] in sidecars
+    )
+    return max(counts, default=0), max(of_sidecars, default=0)
 
 
 def controller_reference(owner: Object, api_version: str, kind: str) -> Object:

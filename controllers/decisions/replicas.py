@@ -3,7 +3,7 @@
 Pure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.controllers.decisions.rollouts import replicas
@@ -16,6 +16,12 @@ def sort(claimed: Sequence[Object]) -> tuple[Sequence[Object], int]:
     unfinished = [pod for pod in claimed if not pods.is_finished(pod)]
     active = [pod for pod in unfinished if not pods.is_ending(pod)]
     return active, len(unfinished) - len(active)
+
+
+def surplus(active: Sequence[Object], related: Iterable[Object], number: int) -> Sequence[Object]:
+    """The pods to delete, in kube-controller-manager's order. related: the pods of owners under the same controller."""
+    on_nodes = pods.on_nodes(related)
+    return sorted(active, key=lambda pod: pods.replica_rank(pod, on_nodes))[:number]
 
 
 def status(owner: Object, active: Sequence[Object], ending: int, *, now: float) -> Object:

@@ -252,10 +252,12 @@ def superfluous(deployment: Object, old: Iterable[Object]) -> list[Object]:
     limit = deployment["spec"].get("revisionHistoryLimit")
     if limit is None:
         return []
-    idle = [
-        one
-        for one in old
-        if replicas(one) == 0 == reported([one], "replicas") and not one["metadata"].get("deletionTimestamp")
-    ]
+    idle = [one for one in old if _is_idle(one) and not one["metadata"].get("deletionTimestamp")]
     idle.sort(key=lambda one: (revision(one), created(one)))
     return idle[: max(0, len(idle) - int(limit))]
+
+
+def _is_idle(one: Object) -> bool:
+    """Whether a replica set wants no pods, and its controller has reported none since."""
+    is_reported = reported([one], "observedGeneration") >= one["metadata"].get("generation", 0)
+    return is_reported and replicas(one) == 0 == reported([one], "replicas")

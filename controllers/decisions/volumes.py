@@ -21,6 +21,8 @@ STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
 _BETA_STORAGE_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
+_OF_THE_VOLUME = ("accessModes", "capacity", "currentVolumeAttributesClassName")
+"""The fields of a claim's status that come from its volume."""
 _YES = "yes"
 _OTHER_CLASS = "storageClassName does not match"
 
@@ -200,7 +202,8 @@ def bound_status(claim: Object, volume: Object) -> Object:
     status = {**(claim.get("status") or {}), "phase": "Bound", "accessModes": volume["spec"].get("accessModes")}
     if not (claim.get("status") or {}).get("capacity"):
         status["capacity"] = {"storage": volume["spec"]["capacity"]["storage"]}
-    if volume["spec"].get("volumeAttributesClassName"):
+    is_new = (claim.get("status") or {}).get("phase") == "Pending"
+    if is_new and volume["spec"].get("volumeAttributesClassName"):
         status["currentVolumeAttributesClassName"] = volume["spec"]["volumeAttributesClassName"]
     return status
 
@@ -208,7 +211,7 @@ def bound_status(claim: Object, volume: Object) -> Object:
 def unbound_status(claim: Object, phase: str) -> Object:
     """The status of a claim without a volume."""
     before = claim.get("status") or {}
-    return {**{name: before[name] for name in before if name not in ("accessModes", "capacity")}, "phase": phase}
+    return {**{name: before[name] for name in before if name not in _OF_THE_VOLUME}, "phase": phase}
 
 
 def has_no_class(claim: Object) -> bool:

@@ -27,8 +27,8 @@ from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
-Expect = Callable[[ResourcePath, str, int], None]
-"""Called for each write with the path, the key of the object and its revision."""
+Expect = Callable[[ResourcePath, str, int, bool], None]
+"""Called for each write with the path, the key of the object, its revision, and whether it may be gone by now."""
 
 
 def key_of(obj: Object) -> str:
@@ -120,7 +120,7 @@ class ControllerClient(Struct, frozen=True):
         async with self._seat("create", place, namespace) as client:
             hub = self.at(place).view.to_hub(objects.clone(obj))
             stored: StoredObject = await client.create(place, hub, namespace=namespace)
-        self.expect(place, stored.key, stored.revision)
+        self.expect(place, stored.key, stored.revision, False)
         return stored.decode()
 
     async def post(self, place: ResourcePath, name: str, obj: Object, *, namespace: str) -> None:
@@ -147,11 +147,17 @@ class ControllerClient(Struct, frozen=True):
             return None
         if stored is None:
             return obj
-        self.expect(place.resource, stored.key, stored.revision)
-        return stored.decode()
+        changed = stored.decode()
+        self.expect(place.resource, stored.key, stored.revision, bool(changed["metadata"].get("deletionTimestamp")))
+        return changed
 
-    async def patch(self, place: ResourcePath, key: str, media_type: str, text: bytes) -> Object | None:
-        """Patch an object; None when it is gone. Raises StatusError."""
+    async def patch(
+        self, place: ResourcePath, key: str, media_type: str, text: bytes, *, uid: str = ""
+    ) -> Object | None:
+        """Patch an object. uid: that of the object that is meant.
+
+        None when it is gone, or its name belongs to another object now. Raises StatusError.
+        """
         namespace, name = split(key)
         served = self.at(place)
         patch = patch_types.Patch(text, "Ignore", ignore_warning)
@@ -160,12 +166,23 @@ class ControllerClient(Struct, frozen=True):
             async with self._seat("patch", place, namespace, name) as client:
                 request = client.request(place, namespace)
                 updated = patching.updated(kind, patch, served, request, name, options=options)
+                if uid:
+                    updated = replace(updated, preconditions=Preconditions(uid, None))
                 write = UpdateOptions(field_manager=self.manager)
                 stored: StoredObject = (await served.storage.update(request, name, updated, write)).stored
         except errors.NotFound:
             return None
-        self.expect(place.resource, stored.key, stored.revision)
-        return stored.decode()
+        except errors.Conflict:
+            if uid and not await self._is_same(place.resource, key, uid):
+                return None
+            raise
+        changed = stored.decode()
+        self.expect(place.resource, stored.key, stored.revision, bool(changed["metadata"].get("deletionTimestamp")))
+        return changed
+
+    async def _is_same(self, place: ResourcePath, key: str, uid: str) -> bool:
+        present = await self.get(place, key)
+        return present is not None and present["metadata"]["uid"] == uid
 
     async def delete(
         self,
@@ -189,7 +206,7 @@ class ControllerClient(Struct, frozen=True):
             deleted = await client.delete(place, namespace, name, options)
         if deleted is None:
             return False
-        self.expect(place, deleted.key, deleted.revision)
+        self.expect(place, deleted.key, deleted.revision, True)
         return True
 
     async def delete_all(self, place: ResourcePath, namespace: str) -> None:

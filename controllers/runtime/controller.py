@@ -5,6 +5,7 @@ controllers, unless its controller keeps account of them itself. A failing key s
 keys of all objects are reconciled.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -48,6 +49,17 @@ class NotYet(Exception):
     """Something else has to happen first, without a notification: reconcile again soon."""
 
 
+def if_same(known: Object, change: Callable[[Object], bool | None]) -> Callable[[Object], bool | None]:
+    """A change that was decided on a known state. It raises NotYet when another client has changed the object since."""
+
+    def changed(present: Object) -> bool | None:
+        if present["metadata"]["resourceVersion"] != known["metadata"]["resourceVersion"]:
+            raise NotYet
+        return change(present)
+
+    return changed
+
+
 Sign = Callable[[bytes, Sequence[str], float], bytes]
 """Signs a certificate request in PEM for some usages and seconds; the certificate is PEM, too."""
 
@@ -80,6 +92,8 @@ class Controller:
     """The factors of the rate limit that kube-controller-manager gives this controller."""
     longest_retry_pause = 1.0
     """The longest pause between two tries of a key that is not ready."""
+    longest_start: float | None = None
+    """The longest wait in seconds for the first state of the followed resources. Without it, there is no limit."""
     waits_for_writes = True
     """Whether `reconcile` has to see all earlier writes of controllers."""
 
@@ -149,14 +163,29 @@ class Controller:
         """Work until cancelled."""
         try:
             self.begin()
-            for informer in self._followed:
-                await informer.wait_until_current()
+            await self._wait_for_informers()
             for number in range(1, self.desk.limits.workers.get(self.name, self.workers)):
                 self._tasks.spawn(self._work(), name=f"{self.name} {number}")
             self._has_begun = True
             await self._work()
         finally:
             await self._tasks.close()
+
+    async def _wait_for_informers(self) -> None:
+        """Return when every followed resource was read once, or after `longest_start`."""
+        if self.longest_start is None:
+            await self._read_all()
+            return
+        reading = self._tasks.spawn(self._read_all(), name=f"{self.name} reads")
+        waiting = self._tasks.spawn(self.desk.clock.patience.sleep(self.longest_start), name=f"{self.name} waits")
+        await asyncio.wait((reading, waiting), return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if reading.cancel():
+            logger.warning("%s: begins before every resource could be read", self.name)
+
+    async def _read_all(self) -> None:
+        for informer in tuple(self._followed):
+            await informer.wait_until_current()
 
     async def _work(self) -> None:
         while True:

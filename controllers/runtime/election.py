@@ -7,8 +7,9 @@ clock does not count.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import LEASES
@@ -23,6 +24,9 @@ NAMESPACE = "kube-system"
 _LEASE_SECONDS = 15
 _RENEW_SECONDS = 10.0
 _PAUSE_SECONDS = 2.0
+_ANSWER_SECONDS = 10.0
+"""The longest wait for the store, unless less is left of the lease."""
+T = TypeVar("T")
 
 
 class Election:
@@ -44,7 +48,7 @@ class Election:
     async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
         """Call `lead` while this server holds the lease, until cancelled."""
         while True:
-            while not await self._try():
+            while not await self._try(_ANSWER_SECONDS):
                 await self._patience.sleep(_PAUSE_SECONDS)
             logger.info("%s became leader of the lease %s", self._identity, self._name)
             try:
@@ -55,9 +59,9 @@ class Election:
     async def _lead(self, lead: Callable[[], Awaitable[None]]) -> None:
         leading = asyncio.ensure_future(lead())
         try:
-            while self._patience.monotonic() - self._renewed_at < _RENEW_SECONDS and not leading.done():
-                await self._patience.sleep(_PAUSE_SECONDS)
-                await self._try()
+            while (left := self._renewed_at + _RENEW_SECONDS - self._patience.monotonic()) > 0 and not leading.done():
+                await self._patience.sleep(min(_PAUSE_SECONDS, left))
+                await self._try(left - _PAUSE_SECONDS)
         finally:
             leading.cancel()
             (outcome,) = await asyncio.gather(leading, return_exceptions=True)
@@ -70,12 +74,12 @@ class Election:
                 exc_info=failure,
             )
 
-    async def _try(self) -> bool:
-        """Acquire or renew the lease. Returns whether this server holds it."""
+    async def _try(self, seconds: float) -> bool:
+        """Acquire or renew the lease within this time. Returns whether this server holds it."""
         sent_at = self._patience.monotonic()
         try:
-            holds = await self._take()
-        except (errors.StatusError, StorageError) as exc:
+            holds = await self._within(seconds, self._take())
+        except (errors.StatusError, StorageError, TimeoutError) as exc:
             logger.info("cannot acquire or renew the lease %s, retrying: %s", self._name, exc)
             return False
         self.has_tried = True
@@ -91,8 +95,14 @@ class Election:
             return True
         if not self._may_take(lease):
             return False
-        written = await self._client.change(LEASES, lease, self._mark)
-        return written is not None and written["spec"].get("holderIdentity") == self._identity
+        is_marked = False
+
+        def mark(present: Object) -> bool:
+            nonlocal is_marked
+            is_marked = self._mark(present)
+            return is_marked
+
+        return await self._client.change(LEASES, lease, mark) is not None and is_marked
 
     def _mark(self, lease: Object) -> bool:
         if not self._may_take(lease):
@@ -100,7 +110,8 @@ class Election:
         spec = lease.get("spec") or {}
         turns = int(spec.get("leaseTransitions") or 0)
         if spec.get("holderIdentity") == self._identity:
-            lease["spec"] = {**self._held(turns), "acquireTime": spec["acquireTime"]}
+            held = self._held(turns)
+            lease["spec"] = {**held, "acquireTime": spec.get("acquireTime") or held["acquireTime"]}
         else:
             lease["spec"] = self._held(turns + 1)
         return True
@@ -128,14 +139,31 @@ class Election:
     async def _let_go(self) -> None:
         """Release the lease if this server holds it."""
         try:
-            lease = await self._client.get(LEASES, f"{NAMESPACE}/{self._name}")
-            if lease is not None:
-                await self._client.change(LEASES, lease, self._free)
-        except (errors.StatusError, StorageError) as exc:
+            await self._within(_ANSWER_SECONDS, self._release())
+        except (errors.StatusError, StorageError, TimeoutError) as exc:
             logger.info("cannot release the lease %s: %s", self._name, exc)
 
+    async def _release(self) -> None:
+        lease = await self._client.get(LEASES, f"{NAMESPACE}/{self._name}")
+        if lease is not None:
+            await self._client.change(LEASES, lease, self._free)
+
     def _free(self, lease: Object) -> bool:
-        if lease["spec"].get("holderIdentity") != self._identity:
+        spec = lease.get("spec") or {}
+        if spec.get("holderIdentity") != self._identity:
             return False
-        lease["spec"] = {**lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
+        lease["spec"] = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1}
         return True
+
+    async def _within(self, seconds: float, work: Coroutine[Any, Any, T]) -> T:
+        """The result of a request. Raises TimeoutError when the store does not answer in time."""
+        working, waiting = asyncio.ensure_future(work), asyncio.ensure_future(self._patience.sleep(seconds))
+        try:
+            await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise TimeoutError("no answer in time")
+            return working.result()
+        finally:
+            waiting.cancel()
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)

@@ -87,9 +87,10 @@ class Informer:
     async def wait_until_current(self) -> None:
         await self._following.wait_until_current()
 
-    def expect(self, key: str, revision: int) -> None:
-        """Wait for this write in `caught_up`."""
-        if _revision(self._known.get(key)) >= revision:
+    def expect(self, key: str, revision: int, may_be_gone: bool) -> None:
+        """Wait for this write in `caught_up`. An event may come before the answer to the write that has caused it."""
+        has_ended = may_be_gone and key not in self._known and key not in self._awaited
+        if has_ended or _revision(self._known.get(key)) >= revision:
             return
         awaited = self._awaited.get(key)
         future = awaited[1] if awaited is not None else asyncio.get_running_loop().create_future()
@@ -176,11 +177,11 @@ class Informers:
         """Keep an informer current until the task is cancelled."""
         return self._tasks.spawn(informer.run(self._patience), name=f"follow {informer.place.path}")
 
-    def expect(self, place: ResourcePath, key: str, revision: int) -> None:
+    def expect(self, place: ResourcePath, key: str, revision: int, may_be_gone: bool) -> None:
         """Wait for this write of a controller in `caught_up`."""
         informer = self._open.get(place)
         if informer is not None:
-            informer.expect(key, revision)
+            informer.expect(key, revision, may_be_gone)
 
     async def caught_up(self) -> None:
         """Return when all writes of controllers so far are visible."""

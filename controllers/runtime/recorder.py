@@ -98,6 +98,8 @@ class Recorder:
                 self._correlator.wrote(wanted, event["metadata"]["name"])
         except (errors.StatusError, StorageError) as exc:
             logger.info("cannot write the event %s: %s", report.reason, exc)
+        except Exception:
+            logger.exception("writing the event %s failed", report.reason)
 
     async def _repeat(self, report: EventReport, name: str, now: float) -> bool:
         """Increase the count of an event. Returns whether it still exists."""

@@ -14,9 +14,11 @@ from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Written
 from aio_apiserver.controllers.decisions.annotations import PREFIX
 from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.pods import seconds
+from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.yielding import in_turns
 
 _MOST_STEPS = 100_000
 _NOTHING = (
@@ -72,11 +74,11 @@ async def output(
         for line in text.splitlines(keepends=True):
             yield LogLine(began, line.encode())
         return
-    shell = await worlds.shell(pod, container)
+    shell = await worlds.apart(pod, container)
     shell.stdin, time = b"", began
     shell.world = replace(shell.world, now=lambda: time)
     steps = shell.execute(courses.argv_of(container, courses.env_of(with_fields(pod, container))))
-    for _ in range(_MOST_STEPS):
+    async for _ in in_turns(range(_MOST_STEPS)):
         try:
             step = steps.send(None)
         except StopIteration:
@@ -89,6 +91,24 @@ async def output(
                 return
             if until is None and time > clock.now():
                 await clock.sleep(time - clock.now())
+
+
+async def written(log: ProcessLog, *, follows: bool) -> AsyncIterator[LogLine]:
+    """The output of a local process. follows: also what it writes later."""
+    async for piece in log.pieces(follows=follows):
+        yield LogLine(piece.time, piece.data)
+
+
+async def lost(pod: Object, container: str) -> AsyncIterator[LogLine]:
+    """The words of a kubelet for a log that has gone, as those of processes do with their server."""
+    yield LogLine(0.0, f"unable to retrieve container logs for {status_of(pod, container)['containerID']}".encode())
+
+
+def run_of(pod: Object, container: str, *, is_previous: bool) -> int:
+    """The number of a container's newest run, or of the last one that has ended and is not shown as its state."""
+    shown = status_of(pod, container)
+    number = int(shown.get("restartCount", 0))
+    return number - 1 if is_previous and "waiting" not in (shown.get("state") or {}) else number
 
 
 def end_of(pod: Object, container: str, now: float, *, is_previous: bool) -> float:

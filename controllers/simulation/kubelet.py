@@ -4,17 +4,21 @@ Must hold: while Stages drive pods, it leaves all pods to them.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from aio_apiserver.controllers.decisions import events, node_phases, nodes, pod_events
+from aio_apiserver.controllers.decisions import events, node_phases, nodes, pod_ends, pod_events, pod_stops
 from aio_apiserver.controllers.decisions import pods as podrules
-from aio_apiserver.controllers.decisions.pod_courses import rules_of
 from aio_apiserver.controllers.decisions.pod_events import PodEvent
 from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
+from aio_apiserver.controllers.scheduling import node_admission
+from aio_apiserver.controllers.scheduling.node_admission import PodRefusal
+from aio_apiserver.controllers.simulation.exec_prober import ExecProber
+from aio_apiserver.controllers.simulation.nodes import Simulation
+from aio_apiserver.controllers.simulation.pod_processes import PodProcesses
 from aio_apiserver.controllers.stages.stage import POD
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.storage.stored_object import Object
@@ -28,8 +32,11 @@ class SimulatedKubelet(Controller):
     workers = 32
     """It stands for many kubelets. The store commits their writes together."""
 
-    def __init__(self, desk: Desk, staged: StagedKinds) -> None:
+    def __init__(self, desk: Desk, staged: StagedKinds, simulation: Simulation) -> None:
         super().__init__(desk)
+        self._worlds = simulation.worlds
+        self._probes = ExecProber(simulation.worlds, desk.clock, self._say)
+        self._processes = PodProcesses(simulation.containers, desk.clock, self.queue.add)
         self._staged = staged
         self._seen: dict[str, float] = {}
         """When each pod was first seen here, by uid."""
@@ -60,8 +67,15 @@ class SimulatedKubelet(Controller):
             for key in self._on.keys_on(name):
                 self.queue.add(key)
 
+    async def run(self) -> None:
+        try:
+            await super().run()
+        finally:
+            await self._processes.close()
+
     async def reconcile(self, key: str) -> float | None:
         pod = self._pods.get(key)
+        self._processes.forget(key, pod)
         if pod is None or self._staged.has(POD):
             return None
         name = pod["spec"].get("nodeName", "")
@@ -72,12 +86,32 @@ class SimulatedKubelet(Controller):
             return await self._end(pod)
         if podrules.is_finished(pod) or not nodes.is_ready(node):
             return None
+        if _is_unseen(pod) and (refused := node_admission.refusal(pod, node, self._started_on(name))):
+            await self._refuse(pod, refused)
+            return None
         return await self._update_status(pod, node)
+
+    def _started_on(self, node: str) -> Iterator[Object]:
+        """The pods that a node has started, and that have not ended."""
+        return (one for one in self._on.on(node) if _has_started(one) and not podrules.is_finished(one))
+
+    async def _refuse(self, pod: Object, refused: PodRefusal) -> None:
+        """Let a pod fail before any of its containers starts."""
+
+        def tell(present: Object) -> None:
+            present["status"] = node_admission.refused(present.get("status") or {}, refused, now=self.desk.now())
+
+        await self.client.change(PODS.part("status"), pod, tell)
+        self._say(pod, [PodEvent(refused.reason, refused.message, "", is_warning=True)])
 
     async def _update_status(self, pod: Object, node: Object) -> float | None:
         age = self._age(pod, self._seen, self._seconds_since_start(pod))
-        life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node))
+        runs = self._processes.runs(pod, age)
+        life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node), runs)
+        life = await self._probes.probe(await self._processes.start(life))
         status = life.status()
+        if life.is_over or life.rules.simulates:
+            self._processes.stop(pod)
 
         def tell(present: Object) -> bool:
             if podrules.is_ending(present) or present.get("status") != pod.get("status"):
@@ -126,6 +160,8 @@ class SimulatedKubelet(Controller):
             self._taken.discard(self._addresses.pop(uid_before, ""))
             self._seen.pop(uid_before, None)
             self._ending.pop(uid_before, None)
+            self._probes.forget(uid_before)
+            self._worlds.forget(uid_before)
         if address := _address_of(after):
             self._keep(uid, address)
 
@@ -133,15 +169,37 @@ class SimulatedKubelet(Controller):
         grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
         if pod["metadata"]["uid"] not in self._ending:
             self._say(pod, pod_events.ending(pod))
-        left = min(rules_of(pod).stop, grace) - self._age(pod, self._ending)
-        if left > 0:
-            return left
+        age = self._age(pod, self._ending)
+        self._processes.stop(pod, max(0.0, grace - age))
+        stops = pod_stops.of_pod(pod, grace) if self._processes.are_simulated else {}
+        left = pod_stops.seconds(pod, stops, grace) - age
+        if left > 0 or self._processes.is_running(pod):
+            return max(left, 0.0) or None
+        if pod["metadata"].get("finalizers") and not podrules.is_finished(pod):
+            await self.client.change(PODS.part("status"), pod, self._killed)
         await self.client.delete(PODS, pod, grace=0)
         return None
+
+    def _killed(self, present: Object) -> None:
+        """Let the containers of a pod end that its owner still holds."""
+        processes = self._processes.runs(present, self._age(present, self._seen))
+        grace = float(present["metadata"].get("deletionGracePeriodSeconds") or 0)
+        ends = pod_stops.of_pod(present, grace) if processes is None else processes
+        codes = {name: one.code for name, one in ends.items()}
+        present["status"] = pod_ends.killed(present.get("status") or {}, now=self.desk.now(), codes=codes)
 
 
 def _state(node: Object) -> tuple[bool, bool]:
     return nodes.is_ready(node), node_phases.is_silent(node)
+
+
+def _has_started(pod: Object) -> bool:
+    return "startTime" in (pod.get("status") or {})
+
+
+def _is_unseen(pod: Object) -> bool:
+    """Whether neither a scheduler nor a kubelet has looked at a pod: its creator has named the node."""
+    return not _has_started(pod) and not (pod.get("status") or {}).get("conditions")
 
 
 def _address_of(pod: Object | None) -> str:

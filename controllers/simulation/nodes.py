@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from aio_apiserver.controllers.decisions import events, node_phases, nodes
+from aio_apiserver.controllers.processes.local_containers import LocalContainers
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import LEASES, NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
+from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds
 from aio_apiserver.controllers.stages.stage import NODE
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base import errors
@@ -25,10 +27,15 @@ _RENEWALS_A_SECOND = 150
 
 
 class Simulation(Struct, frozen=True):
-    """The simulated cluster of a server: how many nodes it has, and the port of their kubelets."""
+    """The simulated cluster of a server: how many nodes it has, and the port of their kubelets.
+
+    containers: those that run as processes of this machine, with --simulate-local-processes.
+    """
 
     nodes: int
     kubelet_port: int
+    containers: LocalContainers | None
+    worlds: ContainerWorlds
 
 
 class Nodes(Controller):

@@ -1,12 +1,15 @@
 """Provisioner: makes, grows, recycles and deletes the PersistentVolumes of a simulated cluster.
 
 It takes the part of all provisioners that StorageClasses name. Annotations of a class or of a claim change its work.
+Must hold: while Stages drive claims or volumes, it leaves these to them.
 """
 
 from aio_apiserver.controllers.decisions import events, provisioning
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
+from aio_apiserver.controllers.stages.stage import CLAIM, VOLUME
+from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base.errors import AlreadyExists
 from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.storage.stored_object import Object
@@ -20,8 +23,9 @@ class Provisioner(Controller):
 
     name = "simulated-provisioner"
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, staged: StagedKinds) -> None:
         super().__init__(desk)
+        self._staged = staged
         self._since: dict[str, float] = {}
         """When each claim was first seen, by uid."""
 
@@ -35,7 +39,13 @@ class Provisioner(Controller):
         self._volumes = self.follow(
             PERSISTENT_VOLUMES, lambda one: key_of(one) if provisioning.is_released(one) else ""
         )
+        self._staged.listen(self._add_all)
         self.queue.add(_DEFAULT_CLASS)
+
+    def _add_all(self) -> None:
+        """Queue all claims and volumes, since Stages may have left them to this provisioner."""
+        for key in (*self._claims.items, *self._volumes.items):
+            self.queue.add(key)
 
     def _claim_changed(self, key: str, before: Object | None, after: Object | None) -> None:
         if after is None:
@@ -48,8 +58,9 @@ class Provisioner(Controller):
         if key == _DEFAULT_CLASS:
             await self._make_class()
         elif "/" not in key:
-            await self._reclaim(key)
-        else:
+            if not self._staged.has(VOLUME):
+                await self._reclaim(key)
+        elif not self._staged.has(CLAIM):
             return await self._serve(key)
         return None
 

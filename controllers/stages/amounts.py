@@ -6,24 +6,17 @@ Pure, but for the random numbers that the caller gives.
 import math
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
 from aio_apiserver.controllers.stages import paths
-from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.controllers.stages.cel import Expression, Random, StageExpressions
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.machinery.schema import times
 from aio_apiserver.storage.stored_object import Object
 
-if TYPE_CHECKING:
-    from aio_apiserver.controllers.stages import expressions
-else:
-    expressions = Deferred("aio_apiserver.controllers.stages.expressions")
-
-Random = Callable[[], float]
-"""A number from 0 up to 1."""
 Seconds = Callable[[Object, float], float | None]
 """The seconds for an object at a time; None without a value."""
 Weight = Callable[[Object], int | None]
@@ -46,20 +39,20 @@ class Delay(Struct, frozen=True):
         return max(0.0, least + (most - least) * random())
 
 
-def delay(given: Object | None) -> Delay:
+def delay(given: Object | None, cel: StageExpressions) -> Delay:
     """The delay of a Stage. Raises Unsupported."""
     one = given or {}
     return Delay(
-        _duration(one.get("durationMilliseconds", 0), one.get("durationFrom")),
-        _duration(one.get("jitterDurationMilliseconds"), one.get("jitterDurationFrom")),
+        _duration(one.get("durationMilliseconds", 0), one.get("durationFrom"), cel),
+        _duration(one.get("jitterDurationMilliseconds"), one.get("jitterDurationFrom"), cel),
     )
 
 
-def weight(spec: Object) -> Weight:
+def weight(spec: Object, cel: StageExpressions) -> Weight:
     """The weight of a Stage for an object; None when the object's own text is no number. Raises Unsupported."""
     default, source = int(spec.get("weight") or 0), spec.get("weightFrom") or {}
     if "cel" in source:
-        return _number(expressions.parse(source["cel"]))
+        return _number(cel.parse(source["cel"]))
     path = _path(source)
 
     def weigh(obj: Object) -> int | None:
@@ -83,7 +76,7 @@ def choose(weighed: Sequence[tuple[T, int | None]], random: Random) -> T | None:
     return valid[int(random() * len(valid))] if valid else None
 
 
-def _number(value: "expressions.Expression") -> Weight:
+def _number(value: Expression) -> Weight:
     """The whole number of an expression; None for other values."""
 
     def weigh(obj: Object) -> int | None:
@@ -99,10 +92,10 @@ def _path(given: Object) -> paths.Path:
     return paths.parse((given.get("jq") or {}).get("expression") or given.get("expressionFrom", ""))
 
 
-def _duration(milliseconds: int | None, given: Object | None) -> Seconds:
+def _duration(milliseconds: int | None, given: Object | None, cel: StageExpressions) -> Seconds:
     default = None if milliseconds is None else milliseconds / 1000
     if given is not None and "cel" in given:
-        return _of_expression(expressions.parse(given["cel"]), default)
+        return _of_expression(cel.parse(given["cel"]), default)
     path = _path(given or {})
 
     def seconds(obj: Object, now: float) -> float | None:
@@ -114,7 +107,7 @@ def _duration(milliseconds: int | None, given: Object | None) -> Seconds:
     return seconds
 
 
-def _of_expression(value: "expressions.Expression", default: float | None) -> Seconds:
+def _of_expression(value: Expression, default: float | None) -> Seconds:
     """The seconds of an expression: a duration as a text, or nanoseconds."""
 
     def seconds(obj: Object, _now: float) -> float | None:

@@ -3,28 +3,32 @@
 Pure. Must hold: an expression that fails for an object has no value.
 """
 
-from collections.abc import Callable
 from typing import Any
 
+from aio_apiserver.controllers.stages import stage_functions
+from aio_apiserver.controllers.stages.cel import Expression, Random
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
 from aio_apiserver.registry.machinery.cel.libraries import PURE
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, Duration, EvaluationError
+from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
 _SELF = "self"
-_ENVIRONMENT = CelEnvironment({_SELF: types.map_of(types.STRING, types.DYN)}, {}, PURE)
-Expression = Callable[[Object], Any]
-"""The value for an object; None without one. A duration is a number of nanoseconds, as kwok reads it."""
 
 
-def parse(given: Object) -> Expression:
+def environment(clock: Clock, random: Random) -> CelEnvironment:
+    """The variable, and the functions of admission policies and of kwok."""
+    libraries = (*PURE, stage_functions.library(clock, random))
+    return CelEnvironment({_SELF: types.map_of(types.STRING, types.DYN)}, {}, libraries)
+
+
+def parse(known: CelEnvironment, text: str) -> Expression:
     """An expression. Raises Unsupported."""
-    text = str(given.get("expression") or "")
     try:
-        program = _ENVIRONMENT.compile(text)
+        program = known.compile(text)
     except Issue as exc:
         raise Unsupported(f"the CEL expression {text!r}: {exc}") from exc
     if wrong := program.mistake():

@@ -68,13 +68,21 @@ def _steps(text: str) -> Iterator[Step]:
 
 def _step(found: "re.Match[str]") -> Step:
     if found["select"] is not None:
-        return _select(parse(found["path"]), found["operator"] == "==", json.loads(found["text"]))
+        return _select(parse(found["path"]), found["operator"] == "==", _unquoted(found["text"]))
     if found["every"] is not None:
         return _every
     if found["index"] is not None:
         return _item(int(found["index"]))
     quoted = found["key"] or found["quoted"]
-    return _member(json.loads(quoted) if quoted else found["name"])
+    return _member(_unquoted(quoted) if quoted else found["name"])
+
+
+def _unquoted(text: str) -> str:
+    """The text in quotation marks. Raises Unsupported."""
+    try:
+        return str(json.loads(text))
+    except ValueError as exc:
+        raise Unsupported(f"the text {text}: {exc}") from exc
 
 
 def _member(name: str) -> Step:

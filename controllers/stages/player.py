@@ -6,7 +6,6 @@ nodes that are simulated.
 """
 
 import logging
-import random
 from collections.abc import Iterable
 
 import orjson
@@ -19,6 +18,7 @@ from aio_apiserver.controllers.runtime.places import DEFINITIONS, NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
 from aio_apiserver.controllers.stages import stage as stage_rules
 from aio_apiserver.controllers.stages import steps
+from aio_apiserver.controllers.stages.cel import StageExpressions
 from aio_apiserver.controllers.stages.cluster_functions import ClusterFunctions
 from aio_apiserver.controllers.stages.stage import POD, Staged, StageRules
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
@@ -26,7 +26,9 @@ from aio_apiserver.controllers.stages.staged_places import StagedPlaces, parsed_
 from aio_apiserver.controllers.stages.steps import AppliedObject, Finalizers, Remove, Rendered, Step, Tell
 from aio_apiserver.controllers.stages.template_values import TemplateFailure
 from aio_apiserver.controllers.stages.unsupported import Unsupported
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
@@ -34,6 +36,8 @@ logger = logging.getLogger(__name__)
 STAGES = ResourcePath("kwok.x-k8s.io", "v1alpha1", "stages")
 _RESOURCES = "resources"
 """The queue key for a look at the Stages and at the served resources. Keys of objects have a blank."""
+_FAILURES = (TemplateFailure, errors.Invalid, errors.BadRequest)
+"""Another try with the same template would fail, too."""
 _SETTLING_SECONDS = 1.0
 """A definition may arrive here before the server starts or stops to serve its resource."""
 
@@ -57,13 +61,14 @@ class StagePlayer(Controller):
         super().__init__(desk)
         self._staged = staged
         self._stages: dict[Staged, list[StageRules]] = {}
-        self._judged: dict[str, str] = {}
-        """The resource version in which each Stage was last read, by uid."""
+        self._judged: dict[str, int] = {}
+        """The generation in which each Stage was last read, by uid."""
         self._turns: dict[str, _Turn] = {}
         self._written: dict[str, int] = {}
         """The revision of the last write to an object, which its informer may not have seen."""
         self._places = StagedPlaces(desk, self._changed)
         self._functions = ClusterFunctions(desk, version, kubelet_port)
+        self._cel = StageExpressions(desk.clock, chance.random)
 
     def begin(self) -> None:
         self.act_as("system:node-simulator", "system:nodes", manager="kwok")
@@ -82,10 +87,9 @@ class StagePlayer(Controller):
     def _changed(self, place: ResourcePath, key: str, after: Object | None) -> None:
         if place == STAGES:
             self.queue.add(_RESOURCES)
-        else:
-            self.queue.add(queue_key(place, key))
-            if after is None:
-                self._written.pop(queue_key(place, key), None)
+        self.queue.add(queue_key(place, key))
+        if after is None:
+            self._written.pop(queue_key(place, key), None)
 
     def _node_changed(self, name: str, before: Object | None, after: Object | None) -> None:
         """Queue the pods that were bound to a node before it arrived."""
@@ -125,10 +129,10 @@ class StagePlayer(Controller):
     def _parsed(self, source: Object) -> StageRules | None:
         """The rules of a Stage; None, with an event, for one that is not supported."""
         metadata = source["metadata"]
-        is_new = self._judged.get(metadata["uid"]) != metadata["resourceVersion"]
-        self._judged[metadata["uid"]] = metadata["resourceVersion"]
+        is_new = self._judged.get(metadata["uid"]) != _generation(source)
+        self._judged[metadata["uid"]] = _generation(source)
         try:
-            stage = stage_rules.parse(source)
+            stage = stage_rules.parse(source, self._cel)
         except Unsupported as exc:
             if is_new:
                 self._warn(source, "Unsupported", f"The Stage is left out: {exc} is not supported")
@@ -160,7 +164,7 @@ class StagePlayer(Controller):
         try:
             for step in turn.stage.steps:
                 await self._take(key, place, obj, step)
-        except TemplateFailure as exc:
+        except _FAILURES as exc:
             self._warn(turn.stage.source, "Failed", f"The template failed for {key}: {exc}")
         self._turns.pop(key, None)
         return None
@@ -173,10 +177,10 @@ class StagePlayer(Controller):
             return turn
         self._turns.pop(key, None)
         kind = self._places.kind_of(place)
-        stage = stage_rules.choose(self._stages.get(kind, ()) if kind else (), obj, random.random)
+        stage = stage_rules.choose(self._stages.get(kind, ()) if kind else (), obj, chance.random)
         if stage is None:
             return None
-        delay = stage.delay.seconds(obj, self.desk.clock.now(), random.random)
+        delay = stage.delay.seconds(obj, self.desk.clock.now(), chance.random)
         self._turns[key] = made = _Turn(stage, version, self.desk.clock.monotonic() + delay)
         return made
 
@@ -211,12 +215,17 @@ class StagePlayer(Controller):
     async def _patch(self, place: ResourcePath, obj: Object, step: Rendered) -> Object | None:
         target = place.part(step.subresource) if step.subresource else place
         text = step.text(obj, self._functions.functions_for(obj, self._nodes))
-        return await self.client.patch(target, key_of(obj), step.media_type, text)
+        return await self.client.patch(target, key_of(obj), step.media_type, text, uid=obj["metadata"]["uid"])
 
 
-def _versions(stages: Iterable[StageRules]) -> list[tuple[str, str]]:
-    """What changes when one of these Stages does."""
-    return [(one.source["metadata"]["uid"], one.source["metadata"]["resourceVersion"]) for one in stages]
+def _versions(stages: Iterable[StageRules]) -> list[tuple[str, int]]:
+    """What changes when the rules of one of these Stages do."""
+    return [(one.source["metadata"]["uid"], _generation(one.source)) for one in stages]
+
+
+def _generation(stage: Object) -> int:
+    """A number that grows with each change of the rules, and not with the status of a Stage."""
+    return int(stage["metadata"]["generation"])
 
 
 def _set_finalizers(present: Object, step: Finalizers) -> bool:

@@ -5,17 +5,12 @@ empty selector for all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aio_apiserver.controllers.stages import paths
+from aio_apiserver.controllers.stages.cel import StageExpressions
 from aio_apiserver.controllers.stages.unsupported import Unsupported
-from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.stored_object import Object
-
-if TYPE_CHECKING:
-    from aio_apiserver.controllers.stages import expressions
-else:
-    expressions = Deferred("aio_apiserver.controllers.stages.expressions")
 
 Matches = Callable[[Object], bool]
 
@@ -27,15 +22,18 @@ _OPERATORS: Mapping[str, Callable[[Sequence[str], Sequence[str]], bool]] = {
 }
 
 
-def parse(selector: Object | None) -> Matches:
+def parse(selector: Object | None, cel: StageExpressions) -> Matches:
     """Whether a selector is for an object. Raises Unsupported."""
     if selector is None:
         return lambda _obj: False
     known = ("matchLabels", "matchAnnotations", "matchExpressions")
     for name in selector.keys() - set(known):
         raise Unsupported(f"the selector's {name}")
-    requirements = [_requirement(one) for one in selector.get("matchExpressions") or ()]
-    equal = {"labels": selector.get("matchLabels") or {}, "annotations": selector.get("matchAnnotations") or {}}
+    requirements = [_requirement(one, cel) for one in selector.get("matchExpressions") or ()]
+    equal = {
+        "labels": dict(selector.get("matchLabels") or {}),
+        "annotations": dict(selector.get("matchAnnotations") or {}),
+    }
 
     def matches(obj: Object) -> bool:
         return all(_has(obj, part, texts) for part, texts in equal.items()) and all(one(obj) for one in requirements)
@@ -48,12 +46,12 @@ def _has(obj: Object, part: str, texts: Mapping[str, str]) -> bool:
     return all(present.get(name) == text for name, text in texts.items())
 
 
-def _requirement(given: Object) -> Matches:
+def _requirement(given: Object, cel: StageExpressions) -> Matches:
     if "cel" in given:
-        value = expressions.parse(given["cel"])
+        value = cel.parse(given["cel"])
         return lambda obj: value(obj) is True
     one = given.get("jq") or given
-    path, operator, values = paths.parse(one.get("key", "")), one.get("operator", ""), one.get("values") or []
+    path, operator, values = paths.parse(one.get("key", "")), one.get("operator", ""), list(one.get("values") or ())
     test = _OPERATORS.get(operator)
     if test is None:
         raise Unsupported(f"the operator {operator!r}")

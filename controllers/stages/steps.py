@@ -70,7 +70,11 @@ class Rendered(Struct, frozen=True):
 
     def text(self, obj: Object, given: Mapping[str, Function]) -> bytes:
         """The JSON of the patch for an object. Raises TemplateFailure."""
-        return orjson.dumps(self._under_root(_value(self.template, obj, given)))
+        value = _value(self.template, obj, given)
+        try:
+            return orjson.dumps(self._under_root(value))
+        except (TypeError, AttributeError) as exc:
+            raise TemplateFailure(f"the template makes no patch: {exc}") from None
 
     def _under_root(self, value: Any) -> Any:
         if not self.root:

@@ -118,7 +118,7 @@ def _call(name: str, arguments: Sequence[Expression]) -> Expression:
         function = FUNCTIONS.get(name) or run.given[name]
         try:
             return function(*(one(run) for one in arguments))
-        except (TypeError, AttributeError) as exc:
+        except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError) as exc:
             raise values.TemplateFailure(f"the template function {name}: {exc}") from None
 
     return call
@@ -166,7 +166,10 @@ def _constant(value: Any) -> Expression:
 
 
 def _text(text: str) -> Expression:
-    return _constant(text[1:-1] if text.startswith("`") else json.loads(text))
+    try:
+        return _constant(text[1:-1] if text.startswith("`") else json.loads(text))
+    except ValueError as exc:
+        raise Unsupported(f"the text {text} in a template: {exc}") from exc
 
 
 def _number(text: str) -> Expression:

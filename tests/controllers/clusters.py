@@ -9,8 +9,10 @@ from typing import Any
 
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.controllers.runtime.client import ControllerClient
+from aio_apiserver.controllers.runtime.controller import Desk
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
+from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.storage.stored_object import Object
@@ -39,6 +41,21 @@ class Cluster:
 
     async def gone(self, place: ResourcePath, key: str) -> None:
         await self.until(place, lambda items: key not in items)
+
+
+def desk_of(cluster: Cluster) -> Desk:
+    """The parts of a controller that a test reconciles by itself."""
+    server = cluster.server
+    return Desk(
+        cluster.client,
+        cluster.informers,
+        server.parts.clock,
+        Limits(NO_LIMIT, 1, {}),
+        server.root_certificates,
+        lambda _request, _usages, _seconds: b"",
+        server.parts.gateway,
+        False,
+    )
 
 
 @asynccontextmanager

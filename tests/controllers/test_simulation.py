@@ -37,6 +37,43 @@ async def test_pods_run_on_nodes_and_go_when_they_are_deleted(tmp_path: Path) ->
         await cluster.gone(places.PODS, "default/a")
 
 
+async def test_a_node_refuses_a_pod_whose_host_port_another_pod_has(tmp_path: Path) -> None:
+    def pod(name: str) -> Object:
+        container = {"name": "a", "image": "b", "ports": [{"containerPort": 80, "hostPort": 80}]}
+        return {"metadata": {"name": name}, "spec": {"nodeName": "node-0", "containers": [container]}}
+
+    async with clusters.running(tmp_path, "serviceaccount-controller", simulate=True) as cluster:
+        await cluster.until(places.SERVICE_ACCOUNTS, lambda items: "default/default" in items)
+        await cluster.client.create(places.PODS, pod("first"), namespace="default")
+        await cluster.until(places.PODS, lambda items: _phase(items, "first") == "Running")
+
+        await cluster.client.create(places.PODS, pod("second"), namespace="default")
+
+        items = await cluster.until(places.PODS, lambda items: _phase(items, "second") == "Failed")
+        assert items["default/second"]["status"]["reason"] == "NodePorts"
+        assert "containerStatuses" not in items["default/second"]["status"]
+
+
+async def test_a_deleted_pod_that_its_owner_holds_has_failed(tmp_path: Path) -> None:
+    async with clusters.running(tmp_path, "serviceaccount-controller", "job-controller", simulate=True) as cluster:
+        await cluster.until(places.SERVICE_ACCOUNTS, lambda items: "default/default" in items)
+        template = {**_pod("x"), "metadata": {}}
+        template["spec"] |= {"restartPolicy": "Never"}
+        template["spec"]["containers"][0] |= {"command": ["sleep", "1h"]}
+        spec = {"template": template, "podReplacementPolicy": "Failed"}
+        await cluster.client.create(places.JOBS, {"metadata": {"name": "j"}, "spec": spec}, namespace="default")
+        items = await cluster.until(
+            places.PODS,
+            lambda items: [one for one in items.values() if one.get("status", {}).get("phase") == "Running"],
+        )
+        (pod,) = items.values()
+
+        await cluster.client.delete(places.PODS, pod)
+
+        await cluster.until(places.JOBS, lambda items: items["default/j"]["status"].get("failed") == 1)
+        await cluster.gone(places.PODS, f"default/{pod['metadata']['name']}")
+
+
 async def test_a_rule_may_change_while_a_pod_runs(tmp_path: Path) -> None:
     async with clusters.running(tmp_path, "serviceaccount-controller", simulate=True) as cluster:
         await cluster.until(places.SERVICE_ACCOUNTS, lambda items: "default/default" in items)

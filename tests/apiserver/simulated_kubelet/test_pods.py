@@ -10,8 +10,10 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecCall, ExecResult
+from aio_apiserver.controllers.containers.files import FileTree
 from aio_apiserver.controllers.decisions import nodes
 from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.simulation.volume_trees import VolumeTrees
 from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 from tests.controllers import clusters
@@ -51,7 +53,7 @@ async def _exec(
     admin: aiohttp.ClientSession, pod: str, *command: str, stdin: bytes | None = None, tty: bool = False
 ) -> tuple[bytes, bytes, Any]:
     """The output, the errors and the Status of a command."""
-    flags = {"stdout": 1, "stderr": 1, "stdin": int(stdin is not None), "tty": int(tty)}
+    flags = {"container": "main", "stdout": 1, "stderr": 1, "stdin": int(stdin is not None), "tty": int(tty)}
     query = urlencode({"command": command, **flags}, doseq=True)
     output: dict[int, bytes] = {}
     async with admin.ws_connect(f"{_PODS}/{pod}/exec?{query}", protocols=(_NEWEST,)) as socket:
@@ -133,6 +135,78 @@ async def test_commands_run_in_a_simulated_container(cluster: clusters.Cluster, 
     output, _, status = await _exec(admin, "shell", "cat", stdin=b"typed")
     assert (output, status["status"]) == (b"typed", "Success")
     assert b"containers are simulated" in (await _exec(admin, "shell", "python"))[1]
+
+
+async def test_a_command_sees_files_of_the_script_and_makes_the_container_ready(
+    cluster: clusters.Cluster, admin: aiohttp.ClientSession
+) -> None:
+    probe = {"exec": {"command": ["test", "-f", "/data/go"]}, "periodSeconds": 1}
+    script = "mkdir /data; echo one > /data/f; sleep 1h; echo two > /data/f"
+    await _run(cluster, "waits", "sh", "-c", script, container={"readinessProbe": probe})
+
+    def is_ready(items: dict[str, Object]) -> bool:
+        return bool(items["default/waits"]["status"]["containerStatuses"][0]["ready"])
+
+    assert not is_ready(await cluster.until(places.PODS, lambda _items: True))
+    assert (await _exec(admin, "waits", "sh", "-c", "cat /data/*; touch /data/go"))[0] == b"one\n"
+    await cluster.until(places.PODS, is_ready)
+
+
+async def test_containers_of_a_pod_share_the_files_of_an_empty_volume(
+    cluster: clusters.Cluster, admin: aiohttp.ClientSession
+) -> None:
+    mount = {"name": "shared", "mountPath": "/data"}
+    script = "echo page > /data/sub/index.html; touch /tmp/own; exit 1"
+    writer = {"name": "writer", "image": "busybox", "command": ["sh", "-c", script], "volumeMounts": [mount]}
+    pages = {"volumeMounts": [{**mount, "mountPath": "/www", "subPath": "sub"}, {**mount, "mountPath": "/all"}]}
+    pod: Object = {
+        "metadata": {"name": "both"},
+        "spec": {
+            "containers": [{"name": "main", "image": "nginx", **pages}, writer],
+            "volumes": [{"name": "shared", "emptyDir": {}}],
+        },
+    }
+    await cluster.client.create(places.PODS, pod, namespace="default")
+    await cluster.until(places.PODS, lambda items: items.get("default/both", {}).get("status", {}).get("podIP"))
+
+    show = "ls /www; cat /www/*; ls /tmp; rm -r /www; rm -r /all/sub; ls /all"
+    output, errors, _ = await _exec(admin, "both", "sh", "-c", show)
+    assert (output, errors) == (b"index.html\npage\n", b"rm: can't remove '/www': Resource busy\n")
+
+
+async def test_claims_and_host_paths_keep_their_files_for_other_pods(cluster: clusters.Cluster) -> None:
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}}
+    mounts = [{"name": name, "mountPath": f"/{name}"} for name in ("claimed", "host", "own")]
+    sources: Any = ({"persistentVolumeClaim": {"claimName": "c"}}, {"hostPath": {"path": "/srv"}}, {"emptyDir": {}})
+    container: Object = {"name": "main", "volumeMounts": mounts}
+    volumes = [{"name": mount["name"], **source} for mount, source in zip(mounts, sources, strict=True)]
+    trees = VolumeTrees(cluster.client)
+
+    async def of_pod(uid: str, node: str = "n1") -> list[FileTree]:
+        spec = {"containers": [container], "volumes": volumes, "nodeName": node}
+        pod: Object = {"metadata": {"namespace": "default", "name": "p", "uid": uid}, "spec": spec}
+        return [one.tree for one in await trees.mounted(pod, container)]
+
+    first = await cluster.client.create(
+        places.PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": "c"}, "spec": claim}, namespace="default"
+    )
+    claimed, host, own = await of_pod("one")
+    assert await of_pod("one") == [claimed, host, own]
+    assert [one is before for one, before in zip(await of_pod("two"), (claimed, host, own), strict=True)] == [
+        True,
+        True,
+        False,
+    ]
+    assert (await of_pod("three", "n2"))[1] is not host
+    trees.forget("one")
+    await cluster.client.change(places.PERSISTENT_VOLUME_CLAIMS, first, _without_finalizers)
+    await cluster.client.delete(places.PERSISTENT_VOLUME_CLAIMS, first)
+    again = await of_pod("one")
+    assert (again[0] is claimed, again[1] is host, again[2] is own) == (False, True, False)
+
+
+def _without_finalizers(claim: Object) -> None:
+    claim["metadata"]["finalizers"] = []
 
 
 async def test_a_terminal_echoes_and_has_a_prompt(cluster: clusters.Cluster, admin: aiohttp.ClientSession) -> None:

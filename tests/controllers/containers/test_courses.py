@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
-from aio_apiserver.controllers.decisions.container_runs import run_at
+from aio_apiserver.controllers.containers.files import SharedPath
+from aio_apiserver.controllers.decisions.container_runs import run_at, success_at
 
 
 def _course(*command: str, image: str = "example", args: tuple[str, ...] = (), **more: Any) -> Course | None:
@@ -43,6 +44,14 @@ def test_an_image_decides_when_there_is_no_command() -> None:
     assert _course(image="registry.example/team/app@sha256:1") is None
 
 
+def test_a_program_that_reads_input_waits_for_it() -> None:
+    assert _course("cat") == Course(0.0, 0)
+    assert _course("cat", stdin=True) == ENDLESS
+    assert _course("sh", "-c", "read name; exit 3", stdin=True) == ENDLESS
+    assert _course("/manager", stdin=True) == ENDLESS
+    assert _course("sh", "-c", "sleep 1; exit 3", stdin=True) == Course(1.0, 3)
+
+
 def test_arguments_may_name_variables() -> None:
     assert _course("sleep", args=("$(TIME)",), env=[{"name": "TIME", "value": "4"}]) == Course(4.0, 0)
 
@@ -51,6 +60,27 @@ def test_a_container_restarts_at_once_and_then_ever_later() -> None:
     states = [run_at(Course(1.0, 1), "Always", age)[:2] for age in (0.5, 1.5, 2.5, 12.5, 13.5, 33.5)]
 
     assert states == [("running", 0), ("running", 1), ("waiting", 1), ("running", 2), ("waiting", 2), ("running", 3)]
+
+
+def test_a_run_finds_the_files_that_an_earlier_one_has_left_in_a_volume() -> None:
+    script = ("sh", "-c", "if [[ -r /data/foo ]]\nthen\n exit 0\nelse\n touch /data/foo\n exit 1\nfi")
+    data = [SharedPath("/data", "data")]
+
+    once = course_of({"name": "a", "command": script}, data)
+
+    assert once == Course(0.0, 1, Course(0.0, 0))
+    assert [run_at(once, "OnFailure", age)[:2] for age in (0.0, 60.0)] == [("terminated", 1)] * 2
+    assert (success_at(once, "OnFailure"), success_at(once, "Never")) == (0.0, float("inf"))
+    assert course_of({"name": "a", "command": script}) == Course(0.0, 1)
+
+
+def test_runs_whose_volume_does_not_change_any_more_are_alike() -> None:
+    script = ("sh", "-c", "echo x >> /data/f; sleep 5; [ $(wc -l /data/f) -gt 2 ]")
+
+    course = course_of({"name": "a", "command": script}, [SharedPath("/data", "data")])
+
+    assert course is not None
+    assert [course.at(number).code for number in range(5)] == [1, 1, 0, 0, 0]
 
 
 def test_a_container_that_runs_long_restarts_without_a_pause() -> None:

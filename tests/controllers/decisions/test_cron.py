@@ -31,6 +31,23 @@ def test_the_next_time_of_a_schedule(schedule: str, due: str) -> None:
     assert time.isoformat()[:16] == due
 
 
+@pytest.mark.parametrize(
+    ("schedule", "after", "due"),
+    [
+        ("*/15 * * * *", "2026-11-01T06:10", "2026-11-01T06:15"),
+        ("0 * * * *", "2026-11-01T05:30", "2026-11-01T06:00"),
+        ("0 2 * * *", "2026-11-01T05:30", "2026-11-01T07:00"),
+        ("30 2 * * *", "2026-03-08T06:00", "2026-03-09T06:30"),
+        ("0 0 * * *", "2026-10-31T12:00", "2026-11-01T04:00"),
+    ],
+)
+def test_a_schedule_follows_the_clock_changes_of_its_zone(schedule: str, after: str, due: str) -> None:
+    time = cron.parse(schedule, "America/New_York").next(datetime.fromisoformat(f"{after}:00+00:00"))
+
+    assert time is not None
+    assert time.isoformat()[:16] == due
+
+
 def test_a_schedule_may_never_be_due() -> None:
     assert cron.parse("0 0 30 2 *", None).next(_START) is None
 
@@ -42,10 +59,40 @@ def test_only_the_last_of_many_missed_times_counts() -> None:
     assert cron.due(schedule, now, now + timedelta(minutes=1)) is None
 
 
+def test_more_than_a_hundred_missed_times_are_many() -> None:
+    schedule = cron.parse("30 * * * *", None)
+
+    assert not cron.has_missed_many(schedule, _START, _START + timedelta(hours=100))
+    assert cron.has_missed_many(schedule, _START, _START + timedelta(hours=101))
+
+
+def test_a_running_job_that_is_not_in_the_status_is_unexpected() -> None:
+    owner = {**obj("tick"), "status": {"active": [{"uid": "known"}]}}
+    jobs = [obj("known"), _done("done", "Complete", "1"), obj("by-hand")]
+
+    assert cron_jobs.unexpected(owner, jobs) == [jobs[2]]
+
+
 def test_intervals_keep_their_pace_when_some_were_missed() -> None:
     schedule = cron.parse("@every 10m", None)
 
     assert cron.due(schedule, _START, _START + timedelta(minutes=25)) == _START + timedelta(minutes=20)
+
+
+def test_a_time_before_the_starting_deadline_is_not_due() -> None:
+    owner = {
+        **obj("tick"),
+        "spec": {"startingDeadlineSeconds": 60},
+        "status": {"lastScheduleTime": "2026-01-01T00:00:00Z"},
+    }
+    schedule = cron.parse("0 * * * *", None)
+
+    def due(now: datetime) -> datetime | None:
+        since = cron_jobs.since(owner, now=now.timestamp())
+        return cron.due(schedule, datetime.fromtimestamp(since, UTC), now)
+
+    assert due(datetime(2026, 1, 1, 5, 0, 59, tzinfo=UTC)) == datetime(2026, 1, 1, 5, tzinfo=UTC)
+    assert due(datetime(2026, 1, 1, 5, 1, 1, tzinfo=UTC)) is None
 
 
 def _done(name: str, kind: str, start: str) -> Object:

@@ -1,6 +1,9 @@
 from aio_apiserver.controllers.decisions import ownership
-from aio_apiserver.controllers.decisions.ownership import Fate, GarbageVerdict, Graph, ObjectNode, node_of
+from aio_apiserver.controllers.decisions.ownership import Fate, GarbageVerdict, Graph, GraphPlace, ObjectNode, node_of
+from aio_apiserver.controllers.runtime.places import PODS
 from tests.controllers.decisions.making import obj, owned
+
+_PODS = GraphPlace(PODS, "Pod")
 
 
 def _graph(*nodes: ObjectNode) -> Graph:
@@ -10,10 +13,10 @@ def _graph(*nodes: ObjectNode) -> Graph:
     return graph
 
 
-_PARENT = node_of(obj("parent"), 0, "default/parent")
-_CHILD = node_of(owned(obj("child"), "parent", blockOwnerDeletion=True), 0, "default/child")
+_PARENT = node_of(obj("parent"), _PODS, "default/parent")
+_CHILD = node_of(owned(obj("child"), "parent", blockOwnerDeletion=True), _PODS, "default/child")
 _WAITING = node_of(
-    obj("parent", finalizers=["foregroundDeletion"], deletionTimestamp="2026-01-01T00:00:00Z"), 0, "default/parent"
+    obj("parent", finalizers=["foregroundDeletion"], deletionTimestamp="2026-01-01T00:00:00Z"), _PODS, "default/parent"
 )
 
 
@@ -35,7 +38,7 @@ def test_an_owner_that_waits_is_looked_at_when_a_dependent_is_gone() -> None:
 def test_an_owner_that_waits_is_looked_at_when_a_dependent_lets_it_go() -> None:
     graph = _graph(_WAITING, _CHILD)
 
-    assert graph.put(node_of(obj("child"), 0, "default/child")) == {"parent"}
+    assert graph.put(node_of(obj("child"), _PODS, "default/child")) == {"parent"}
     assert graph.dependents_of("parent") == []
 
 
@@ -49,7 +52,7 @@ def test_an_object_with_an_owner_left_loses_the_other_references() -> None:
 
 
 def test_an_object_with_dependents_of_its_own_goes_behind_them_when_its_owner_waits() -> None:
-    dependent = node_of(owned(obj("grandchild"), "child"), 0, "default/grandchild")
+    dependent = node_of(owned(obj("grandchild"), "child"), _PODS, "default/grandchild")
 
     assert ownership.judge({"a": Fate.WAITING}, _CHILD, [dependent]) == GarbageVerdict(delete="Foreground")
     assert ownership.judge({"a": Fate.WAITING}, _CHILD, ()) == GarbageVerdict(delete="Background")
@@ -60,7 +63,7 @@ def test_objects_that_wait_for_each_other_are_freed() -> None:
 
 
 def test_a_finalizer_says_how_an_object_goes() -> None:
-    orphaning = node_of(obj("x", finalizers=["orphan"]), 0, "default/x")
+    orphaning = node_of(obj("x", finalizers=["orphan"]), _PODS, "default/x")
 
     assert ownership.judge({"a": Fate.GONE}, orphaning, ()).delete == "Orphan"
 

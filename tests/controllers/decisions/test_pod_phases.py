@@ -5,7 +5,7 @@ import pytest
 from aio_apiserver.controllers.decisions.annotations import PREFIX
 from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.storage.stored_object import Object
-from tests.controllers.decisions.making import NOW, obj
+from tests.controllers.decisions.making import BEFORE, NOW, obj
 
 
 def _pod(restart: str = "Always", **rules: str) -> Object:
@@ -91,3 +91,37 @@ def test_readiness_gates_hold_a_pod_back() -> None:
     pod["status"] = {"conditions": [{"type": "example.com/lb", "status": "True"}]}
 
     assert _is_ready(_status(pod))
+
+
+def test_a_container_is_ready_after_the_delay_of_its_readiness_probe() -> None:
+    pod = _pod(delay="1s")
+    pod["spec"]["containers"][0]["readinessProbe"] = {"httpGet": {"port": 80}, "initialDelaySeconds": 20}
+
+    young = _status(pod, 20.9)
+    assert (young["phase"], young["containerStatuses"][0]["started"]) == ("Running", True)
+    assert not young["containerStatuses"][0]["ready"]
+    assert not _is_ready(young)
+    assert Life(pod, 2.0, NOW, "", "").next_look == 19.0
+    old = _status(pod, 21.0)
+    assert old["containerStatuses"][0]["ready"]
+    assert _is_ready(old)
+
+    pod["metadata"]["annotations"][f"{PREFIX}phase"] = "Running"
+    assert _is_ready(_status(pod, 1.0))
+
+
+def test_an_ephemeral_container_runs_beside_the_others_until_its_command_ends() -> None:
+    debug = {"name": "debug", "image": "busybox", "command": ["sh", "-c", "sleep 5; exit 3"]}
+    pod = _pod()
+    pod["spec"]["ephemeralContainers"] = [debug, {"name": "shell", "image": "busybox", "stdin": True}]
+
+    begun = Life(pod, 1.0, BEFORE, "", "")
+    pod["status"] = begun.status()
+    ended = Life(pod, 61.0, NOW, "", "").status()
+
+    assert [list(one["state"]) for one in pod["status"]["ephemeralContainerStatuses"]] == [["running"], ["running"]]
+    assert begun.next_look == 5.0
+    states = [one["state"] for one in ended["ephemeralContainerStatuses"]]
+    assert (states[0]["terminated"]["exitCode"], list(states[1])) == (3, ["running"])
+    assert (ended["phase"], _is_ready(ended)) == ("Running", True)
+    assert Life({**pod, "status": ended}, 90.0, NOW, "", "").status() == ended

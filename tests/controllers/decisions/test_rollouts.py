@@ -12,7 +12,12 @@ def _rolling(replicas: int, surge: object = "25%", unavailable: object = "25%") 
 def _set(name: str, replicas: int, *, available: int | None = None, image: str = "nginx") -> Object:
     made = workload(name, replicas, image=image)
     number = replicas if available is None else available
-    made["status"] = {"replicas": replicas, "readyReplicas": number, "availableReplicas": number}
+    made["status"] = {
+        "replicas": replicas,
+        "readyReplicas": number,
+        "availableReplicas": number,
+        "observedGeneration": 1,
+    }
     return made
 
 
@@ -80,6 +85,14 @@ def test_only_the_history_that_is_wanted_is_kept() -> None:
         rollouts.mark_new(deployment, one, number + 1)
 
     assert [one["metadata"]["name"] for one in rollouts.superfluous(deployment, old)] == ["a"]
+
+
+def test_a_replica_set_whose_scaling_is_not_reported_yet_is_kept() -> None:
+    deployment, old = _rolling(1), _set("old", 0)
+    deployment["spec"]["revisionHistoryLimit"] = 0
+    old["metadata"]["generation"] = 2
+
+    assert rollouts.superfluous(deployment, [old]) == []
 
 
 def test_a_finished_rollout_says_so() -> None:

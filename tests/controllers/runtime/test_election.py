@@ -6,6 +6,7 @@ import pytest
 
 from aio_apiserver.controllers.runtime import places
 from aio_apiserver.controllers.runtime.election import NAMESPACE, Election
+from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.storage.clock import ManualClock
 from tests.controllers import clusters
 
@@ -100,3 +101,26 @@ async def test_who_has_lost_the_lease_stops_to_lead(cluster: clusters.Cluster) -
 
     assert await _holder(cluster) == "thief"
     await _end(running)
+
+
+async def test_a_leader_whose_store_does_not_answer_stops_before_its_lease_is_over(cluster: clusters.Cluster) -> None:
+    clock, worker = ManualClock(), Worker()
+    answered_twice = cluster.client.limited(RateLimiter(0.001, 2, ManualClock()))  # the third request waits for ever
+    election = Election(answered_twice, clock, name=_NAME, identity="one")
+    running = asyncio.ensure_future(election.run(worker.lead))
+    await worker.leads.wait()
+
+    await _seconds(clock, 12)
+
+    assert worker.has_ended.is_set()
+    running.cancel()
+    await _seconds(clock, 12)
+    assert running.done()
+
+
+async def _seconds(clock: ManualClock, number: int) -> None:
+    """Advance the time second by second, and let all tasks run."""
+    for _ in range(number):
+        clock.advance(1.0)
+        for _ in range(10):
+            await asyncio.sleep(0)

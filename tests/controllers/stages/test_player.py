@@ -187,6 +187,104 @@ def test_a_stage_with_an_unsupported_part_is_left_out_and_named(server: Server, 
     assert "status" not in client.request("GET", f"{CARS}/a")
 
 
+def test_malformed_stages_stop_no_others(server: Server, client: BlockingClient) -> None:
+    bodies: list[dict[str, Any]] = [
+        {},
+        {"spec": {}},
+        {"spec": {"resourceRef": {"apiGroup": []}}},
+        {"spec": {"resourceRef": {"kind": ["Car"]}, "selector": [], "next": {}}},
+    ]
+    parts: tuple[dict[str, Any], ...] = (
+        {"selector": {"matchExpressions": [{"key": r'.a["\x"]', "operator": "Exists"}]}},
+        {"selector": {"matchLabels": ["a"]}},
+        {"delay": {"durationMilliseconds": "soon"}},
+        {"next": {"finalizers": {"add": [{}]}}},
+        {"next": {"patches": ["x"]}},
+    )
+    reference = {"resourceRef": {"apiGroup": CAR[0], "kind": CAR[1]}}
+    bodies += [{"spec": {**reference, "selector": {}, **part}} for part in parts]
+    for number, body in enumerate(bodies):
+        named = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": f"a{number}"}}
+        client.request("POST", STAGES, {**named, **body})
+    absent = {"matchExpressions": [_needs(".status", "DoesNotExist")]}
+    _stage(client, "fine", CAR, selector=absent, next={"statusTemplate": "phase: Moved"})
+    client.request("POST", CARS, {"apiVersion": CAR[0], "kind": CAR[1], "metadata": {"name": "a"}})
+    server.clock.advance(2)
+
+    assert client.request("GET", f"{CARS}/a")["status"] == {"phase": "Moved"}
+    events = client.request("GET", f"{CORE}/events")["items"]
+    told = [one["involvedObject"]["name"] for one in events if one["reason"] == "Unsupported"]
+    assert sorted(told) == [f"a{number}" for number in range(len(bodies))]
+
+
+def test_a_stage_may_be_for_stages(server: Server, client: BlockingClient) -> None:
+    absent = {"matchLabels": {"a": "b"}, "matchExpressions": [_needs(".metadata.annotations.seen", "DoesNotExist")]}
+    mark = {"root": "metadata", "type": "json", "template": "[{op: add, path: /annotations, value: {seen: 'yes'}}]"}
+    stage = ("kwok.x-k8s.io/v1alpha1", "Stage")
+    _stage(client, "mark", stage, selector=absent, next={"patches": [mark]})
+    labelled = {"apiVersion": stage[0], "kind": stage[1], "metadata": {"name": "other", "labels": {"a": "b"}}}
+    reference = {"resourceRef": {"apiGroup": CAR[0], "kind": CAR[1]}}
+    client.request("POST", STAGES, {**labelled, "spec": reference})
+    server.clock.advance(2)
+
+    assert client.request("GET", f"{STAGES}/other")["metadata"]["annotations"] == {"seen": "yes"}
+    assert "annotations" not in client.request("GET", f"{STAGES}/mark")["metadata"]
+
+
+VOLUME = """
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: "of-{{ .metadata.name }}"}
+spec:
+  accessModes:
+  {{ YAML .spec.accessModes 2 }}
+  capacity:
+  {{ YAML .spec.resources.requests 2 }}
+  storageClassName: {{ .spec.storageClassName | Quote }}
+  claimRef: {kind: PersistentVolumeClaim, name: {{ .metadata.name }}, namespace: default, uid: {{ .metadata.uid }}}
+  hostPath: {path: /tmp/of-stages}
+"""
+
+
+def test_claims_are_left_to_their_stages() -> None:
+    wanted = "!has(self.metadata.deletionTimestamp) && !has(self.spec.volumeName) && self.status.phase != 'Bound'"
+    bind = {"patch": {"root": "spec", "template": "volumeName: of-{{ .metadata.name }}"}}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claims = f"{CORE}/persistentvolumeclaims"
+
+    with (
+        Server(simulate=True, controllers=("persistentvolume-binder-controller",)) as server,
+        server.client() as client,
+    ):
+        client.request("POST", DEFINITIONS, _definition("kwok.x-k8s.io", "v1alpha1", "Stage", "Cluster"))
+        server.clock.advance(2)
+        _stage(
+            client,
+            "provision",
+            ("v1", "PersistentVolumeClaim"),
+            selector={"matchExpressions": [{"cel": {"expression": wanted}}]},
+            steps=[{"apply": {"template": VOLUME}}, bind],
+        )
+        server.clock.advance(2)
+        client.request("POST", claims, {"metadata": {"name": "data"}, "spec": spec})
+        server.clock.advance(10)
+        claim = client.request("GET", f"{claims}/data")
+        volumes = client.request("GET", "/api/v1/persistentvolumes")["items"]
+
+    assert (claim["spec"]["volumeName"], claim["status"]["phase"]) == ("of-data", "Bound")
+    assert [one["metadata"]["name"] for one in volumes] == ["of-data"]
+
+
+def test_an_object_that_the_server_finds_invalid_is_told(server: Server, client: BlockingClient) -> None:
+    template = "{apiVersion: v1, kind: ConfigMap, metadata: {name: Not_valid}}"
+    _stage(client, "wrong", CAR, selector={}, steps=[{"apply": {"template": template}}])
+    client.request("POST", CARS, {"apiVersion": CAR[0], "kind": CAR[1], "metadata": {"name": "a"}})
+    server.clock.advance(2)
+
+    events = client.request("GET", f"{CORE}/events")["items"]
+    assert 'ConfigMap "Not_valid" is invalid' in next(one["message"] for one in events if one["reason"] == "Failed")
+
+
 CONDITIONS = """
 conditions:
 {{ range NodeConditions }}

@@ -70,6 +70,7 @@ def test_a_template_renders_as_in_go(source: str, text: str) -> None:
         "{{ .a",
         "{{ break }}",
         "{{ 1 + 2 }}",
+        r'{{ "\x41" }}',
         pytest.param("{{ " + '"a"' * 100, id="many texts in an action without an end"),
         pytest.param("{{ " + "/**/" * 100, id="many comments in an action without an end"),
         pytest.param("{{" * 10_000, id="many actions without an end"),
@@ -83,7 +84,14 @@ def test_other_parts_of_go_templates_are_named_as_unsupported(source: str) -> No
 
 
 @pytest.mark.parametrize(
-    "source", ["{{ index .spec.items 5 }}", "{{ .metadata.name.deeper }}", "{{ range 5 }}{{ end }}", "{{ $x }}"]
+    "source",
+    [
+        '{{ printf "%d" | index "a" }}',
+        "{{ index .spec.items 5 }}",
+        "{{ .metadata.name.deeper }}",
+        "{{ range 5 }}{{ end }}",
+        "{{ $x }}",
+    ],
 )
 def test_a_template_that_does_not_fit_an_object_fails(source: str) -> None:
     with pytest.raises(TemplateFailure):

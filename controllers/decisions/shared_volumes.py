@@ -1,0 +1,50 @@
+"""shared_volumes: the volumes that a simulated container can write into, and the containers that share them.
+
+Pure.
+"""
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aio_apiserver.controllers.containers.files import SharedPath
+from aio_apiserver.controllers.decisions.container_contents import containers_of
+from aio_apiserver.storage.stored_object import Object
+
+
+def shared_paths(pod: Object, container: Object) -> Sequence[SharedPath]:
+    """The volumes of a container that programs can write into, by where their files are kept.
+
+    These are `pod:NAME` for an emptyDir, `claim:NAME`, and `host:PATH`.
+    """
+    places = {one["name"]: place for one in pod["spec"].get("volumes") or () if (place := _place(pod, one))}
+    return [
+        SharedPath(posixpath.normpath(one["mountPath"]), places[one["name"]], _inside(one))
+        for one in container.get("volumeMounts") or ()
+        if one["name"] in places
+    ]
+
+
+def _place(pod: Object, volume: Mapping[str, Any]) -> str:
+    """Where the files of a volume are kept; empty for those that programs cannot write into."""
+    if "emptyDir" in volume:
+        return f"pod:{volume['name']}"
+    if claim := volume.get("persistentVolumeClaim"):
+        return f"claim:{claim['claimName']}"
+    if "ephemeral" in volume:
+        return f"claim:{pod['metadata']['name']}-{volume['name']}"
+    host = volume.get("hostPath")
+    return f"host:{posixpath.normpath(host['path'])}" if host else ""
+
+
+def sharing(pod: Object, container: Object) -> Sequence[Object]:
+    """The other containers of a pod that mount a volume of this one."""
+    volumes = {one.volume for one in shared_paths(pod, container)}
+    others = [one for one in containers_of(pod) if one["name"] != container["name"]] if volumes else ()
+    return [one for one in others if any(path.volume in volumes for path in shared_paths(pod, one))]
+
+
+def _inside(mount: Mapping[str, Any]) -> str:
+    """The directory of a volume that is mounted; empty for all of it."""
+    path = (mount.get("subPath") or "").strip("/")
+    return f"/{path}" if path else ""

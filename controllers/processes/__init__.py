@@ -1,0 +1,1 @@
+"""processes: containers of simulated pods as processes of this machine, for --simulate-local-processes."""
