@@ -25,6 +25,7 @@ from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.registry.groups.apiregistration.provider import GROUP as APIREGISTRATION
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.measures import Counter
@@ -117,7 +118,10 @@ def _groups(groups: ServedGroups) -> Sequence[DiscoveryGroup]:
 
 
 def _handlers_of(group: DiscoveryGroup) -> dict[str, Handler]:
-    paths = {f"/apis/{group.name}": _plain(partial(documents.api_group, group))} if group.name else {}
+    paths: dict[str, Handler] = {}
+    if group.name:
+        handler = _plain(partial(documents.api_group, group))
+        paths[f"/apis/{group.name}"] = _restful(handler) if group.name == APIREGISTRATION else handler
     root = f"/apis/{group.name}" if group.name else "/api"
     for version, resources in group.versions.items():
         if not isinstance(resources, RemoteVersion):
@@ -173,7 +177,10 @@ def _address(request: web.BaseRequest) -> str:
 
 
 def _restful(handler: Handler) -> Handler:
-    """The handler of a built-in path: other methods than GET get 405, and unsupported media types 406."""
+    """The handler of a built-in path: other methods than GET get 405, and unsupported media types 406.
+
+    The document of a group is such a path for the aggregator's own group alone.
+    """
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if request.method != hdrs.METH_GET:

@@ -21,7 +21,7 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
-from aio_apiserver.registry.base.deferred import Deferred
+from aio_apiserver.registry.base.deferred import Deferred, load
 from aio_apiserver.storage.measures import MetricKind
 
 if TYPE_CHECKING:
@@ -81,27 +81,33 @@ def responses_to_others(monitoring: Monitoring) -> Mapping[str, Respond]:
 
 def _handler(page: _Page, ask_others: AskOthers | None) -> Handler:
     is_loaded = not page.is_main
+    turns = asyncio.Lock()
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         nonlocal is_loaded
         if not is_loaded:
-            await asyncio.to_thread(getattr, process, "text")  # the import would hold the event loop
+            await asyncio.to_thread(load, process)
             is_loaded = True
         if request.method == hdrs.METH_DELETE:
             _reset(page.families())
             if ask_others is not None:
                 await ask_others(page.reset_question)
             return responses.text(context, "metrics reset\n")
-        text = _text(page) if ask_others is None else await _text_of_all(page, ask_others)
-        body = text.encode()
-        response = responses.raw(context, body, content_type=exposition.CONTENT_TYPE)
-        if takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
-            compressor = zlib.compressobj(level=1, wbits=_GZIP_WINDOW)
-            response.body = compressor.compress(body) + compressor.flush()
-            response.headers[hdrs.CONTENT_ENCODING] = "gzip"
-        return response
+        async with turns:  # other requests pass between two pages, which take the event loop ten milliseconds each
+            await asyncio.sleep(0)
+            text = _text(page) if ask_others is None else await _text_of_all(page, ask_others)
+            return _response(request, context, text.encode())
 
     return handle
+
+
+def _response(request: web.BaseRequest, context: RequestContext, body: bytes) -> web.StreamResponse:
+    response = responses.raw(context, body, content_type=exposition.CONTENT_TYPE)
+    if takes_gzip(request.headers.get(hdrs.ACCEPT_ENCODING, "")):
+        compressor = zlib.compressobj(level=1, wbits=_GZIP_WINDOW)
+        response.body = compressor.compress(body) + compressor.flush()
+        response.headers[hdrs.CONTENT_ENCODING] = "gzip"
+    return response
 
 
 def _reset(families: Iterable[AnyFamily]) -> None:

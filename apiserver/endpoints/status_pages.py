@@ -3,7 +3,6 @@
 Must hold: no secret is shown. The delimiter of the text is random, so that clients do not parse it.
 """
 
-import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 
 _COMPONENT = "apiserver"
@@ -108,7 +108,7 @@ def _page(kind: str, members: Callable[[], Object], text: Callable[[str], str]) 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         chosen = _chosen(request.headers.get(hdrs.ACCEPT, "").strip(), allows)
         if chosen.target is None:
-            body = head + text(random.choice(_DELIMITERS))  # noqa: S311 - no secret
+            body = head + text(chance.choice(_DELIMITERS))
             return responses.raw(context, body.encode(), content_type=responses.TEXT)
         obj = {"kind": kind, "apiVersion": chosen.target.api_version, "metadata": {"name": _COMPONENT}, **members()}
         if chosen.target.version == _DEPRECATED:

@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.auditing.auditor import Auditor
 from aio_apiserver.apiserver.filters.deadlines import InvalidTimeout
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -55,6 +56,7 @@ def with_audit(handler: Handler, *, auditor: Auditor) -> Handler:
             return responses.text(context, why, status=500)
         try:
             response = await handler(request, replace(context, trail=trail))
+            await until_ended(response)
         except BaseException as failure:
             await _failed(request, failure, replace(context, trail=trail), auditor)
             raise

@@ -41,7 +41,8 @@ def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetr
         certificate, user = connection.certificate, None
         try:
             if certificate is None:
-                found = await _token_user(request, context, access.tokens)
+                token = context.head.token
+                found = access.tokens.known.of(token) or await _token_user(request, context, access.tokens)
             else:
                 metrics.certificate_seen(certificate.ends - clock.now())
                 user, found = await _certified_user(request, context, certificate, access=access, now=clock.now())

@@ -9,6 +9,7 @@ request. `wait_until_idle` returns when no such request is running.
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from aiohttp import web
 from msgspec.structs import replace
@@ -52,9 +53,9 @@ class Deadlines:
     def __init__(self, clock: Clock, *, timeout: float) -> None:
         self._clock = clock
         self._timeout = timeout
-        self._running: dict[asyncio.Task[object], float] = {}
+        self._running: dict[asyncio.Task[Any], float] = {}
         """The deadlines by the task of the request."""
-        self._expired: set[asyncio.Task[object]] = set()
+        self._expired: set[asyncio.Task[Any]] = set()
         """The tasks that were cancelled."""
         self._tasks = Tasks()
         self._sleeper: asyncio.Task[None] | None = None
@@ -69,7 +70,11 @@ class Deadlines:
                 return await handler(request, context)
             query = context.query
             deadline = context.received + (self._timeout_of(query) if query else self._timeout)
-            task = self._enter(deadline, request.task.get_loop())
+            task = asyncio.current_task(request.task.get_loop())  # asking which loop runs would cost a system call
+            assert task is not None
+            self._running[task] = deadline
+            if deadline < self._wakes_at:
+                self._wake_at(deadline)
             try:
                 return await handler(request, replace(context, deadline=deadline))
             except asyncio.CancelledError:
@@ -78,7 +83,9 @@ class Deadlines:
                     return _too_late(request, context)
                 raise
             finally:
-                self._leave(task)
+                del self._running[task]
+                if self._expired or self._idle is not None:
+                    self._settle(task)
 
         return limited
 
@@ -107,18 +114,9 @@ class Deadlines:
             raise InvalidTimeout(f"invalid timeout specified in the request URL - {exc}") from exc
         return min(wanted, self._timeout) if wanted > 0 else self._timeout
 
-    def _enter(self, deadline: float, loop: asyncio.AbstractEventLoop) -> "asyncio.Task[object]":
-        task = asyncio.current_task(loop)  # asking which loop runs would cost a system call
-        assert task is not None
-        self._running[task] = deadline
-        if deadline < self._wakes_at:
-            self._wake_at(deadline)
-        return task
-
-    def _leave(self, task: "asyncio.Task[object]") -> None:
-        del self._running[task]
-        if self._expired:
-            self._expired.discard(task)
+    def _settle(self, task: "asyncio.Task[Any]") -> None:
+        """Note the end of a request where that matters: behind its deadline, and for `wait_until_idle`."""
+        self._expired.discard(task)
         if self._idle is not None and not self._running:
             self._idle.set()
 

@@ -1,7 +1,8 @@
 """Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
-A running request has seats. A list has them until it has been sent, or until its client stalls. A watch has them until
-it has begun; other long-running requests have none. How queues choose is the duty of registry/plugins/flowcontrol.
+A running request has seats. A list has them until it has been sent. A list whose body is made gives them back sooner,
+when its client stalls. A watch has them until it has begun; other long-running requests have none. How queues choose is
+the duty of registry/plugins/flowcontrol.
 
 Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
 request.
@@ -13,10 +14,11 @@ from aiohttp import hdrs, web
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.filters import errors, sending
-from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire import bodies, long_bodies, responses
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.apiserver.wire.watch_responses import when_ended
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
@@ -58,7 +60,6 @@ class FairnessFilter:
         make_ticket: MakeTicket = Ticket,
     ) -> None:
         self._handler = handler
-        self._guarded = errors.with_errors(handler)
         self._fairness = fairness
         self._in_flight = in_flight
         self._clock = clock
@@ -106,25 +107,36 @@ class FairnessFilter:
         selectors = context.query.get("fieldSelector")
         closed = fairness.watches.opened(watched, selectors[0] if selectors else "")
         try:
-            return await self._handler(request, replace(context, on_started=begun))
+            response = await self._begun(request, replace(context, on_started=begun))
+        except BaseException:
+            closed()
+            raise
+        finally:
+            begun()
+        when_ended(response, closed)
+        return response
+
+    async def _begun(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        """Begin a watch."""
+        try:
+            return await self._handler(request, context)
         except Exception as failure:  # noqa: BLE001 - it is answered, and logged if it is a defect
             return errors.answer(request, context, failure)
-        finally:
-            closed()
-            begun()
 
     async def _list(self, request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
-        """Send a list. The seats are released when it has been sent, or when the client takes no more of it."""
+        """Send a list. The seats are released when it has been sent, or when no more work is left than to send it."""
         leave = _once(lambda: self._in_flight.reading.change(-1, self._fairness.leave(ticket)))
         connection = request.protocol
         assert isinstance(connection, HTTPConnection)
         try:
-            response = await self._guarded(request, context)
-            with connection.calls_when_stalled(leave):
+            response = await self._handler(request, context)
+            with connection.calls_when_stalled(leave if long_bodies.is_made(response) else None):
                 rest = sending.sending(request, response, self._draining)
                 if rest is not None:
                     await rest
             return response
+        except Exception as failure:  # noqa: BLE001 - it is answered, and logged if it is a defect
+            return errors.answer(request, context, failure)
         finally:
             leave()
 

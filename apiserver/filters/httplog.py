@@ -1,6 +1,7 @@
 """httplog: one log line for each request, with the fields of kube-apiserver's httplog, at -v=3 and above.
 
-`--vmodule=httplog=3` switches it on alone. Headers and bodies are not logged, since they may hold secrets.
+`--vmodule=httplog=3` switches it on alone. The User-Agent is logged. Other headers and bodies are not,
+since they may hold secrets.
 """
 
 import logging
@@ -12,6 +13,7 @@ from aio_apiserver.apiserver.config import logs
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics import requests
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.clock import Clock
 
@@ -36,6 +38,7 @@ def with_http_logging(handler: Handler, clock: Clock) -> Handler:
         more: dict[str, object] = {}
         try:
             response = await handler(request, replace(context, log_fields=more))
+            await until_ended(response)
             status = response.status
             return response
         finally:

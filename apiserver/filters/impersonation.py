@@ -22,7 +22,9 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.storage import tracing
 from aio_apiserver.storage.clock import Clock
+from aio_apiserver.storage.tracing import TraceLayer
 
 _USER = "Impersonate-User"
 _UID = "Impersonate-Uid"
@@ -50,7 +52,8 @@ def with_impersonation(
             return await handler(request, context)
         attributes, began = attributes_of(context.user, context.info, context.query), clock.monotonic()
         try:
-            found = await impersonator.impersonate(wanted, attributes)
+            with tracing.timed(TraceLayer.IMPERSONATION):
+                found = await impersonator.impersonate(wanted, attributes)
         except errors.Forbidden as refusal:
             metrics.not_impersonated(clock.monotonic() - began)
             return _refused(request, context, refusal)

@@ -3,12 +3,16 @@
 It is the innermost filter of the product. Deadlines and flow control count the requests that they end.
 """
 
+from functools import partial
+from http import HTTPStatus
+
 from aiohttp import hdrs, web
 from aiohttp.payload import Payload
 
 from aio_apiserver.apiserver.metrics.requests import RequestMetrics, RequestRecorder
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
+from aio_apiserver.apiserver.wire.watch_responses import when_ended
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
@@ -25,7 +29,7 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
         if recorder is None:
             return await handler(request, context)
         if recorder.running is not None:
-            return await _long_running(request, context, handler, recorder)
+            return await _long_running(request, context, handler, recorder, clock)
         if recorder.bodies is not None and request.content_length is not None:
             recorder.bodies.observe(request.content_length)
         status, size = _UNANSWERED, 0
@@ -44,25 +48,29 @@ def with_measuring(handler: Handler, requests: RequestMetrics, clock: Clock) -> 
             if status != _UNANSWERED:
                 recorder.record(status, clock.monotonic() - context.received, size)
 
-    async def _long_running(
-        request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: RequestRecorder
-    ) -> web.StreamResponse:
-        """Count the request while it runs. A client that ends a stream is no failure."""
-        assert recorder.running is not None
-        recorder.running.add()
-        status = 200
-        try:
-            response = await handler(request, context)
-            status = response.status
-            return response
-        except StatusError as failure:
-            status = failure.code
-            raise
-        finally:
-            recorder.running.add(-1)
-            recorder.record(status, clock.monotonic() - context.received, 0)
-
     return measured
+
+
+async def _long_running(
+    request: web.BaseRequest, context: RequestContext, handler: Handler, recorder: RequestRecorder, clock: Clock
+) -> web.StreamResponse:
+    """Count the request while it runs. A client that ends a stream is no failure."""
+    assert recorder.running is not None
+    recorder.running.add()
+    end = partial(_ended, recorder, clock, context.received)
+    try:
+        response = await handler(request, context)
+    except BaseException as failure:
+        end(failure.code if isinstance(failure, StatusError) else HTTPStatus.OK)
+        raise
+    when_ended(response, partial(end, response.status))
+    return response
+
+
+def _ended(recorder: RequestRecorder, clock: Clock, received: float, status: int) -> None:
+    assert recorder.running is not None
+    recorder.running.add(-1)
+    recorder.record(status, clock.monotonic() - received, 0)
 
 
 def _size_of(response: web.StreamResponse) -> int:

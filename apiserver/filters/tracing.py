@@ -1,8 +1,9 @@
 """tracing: begins the spans of a request, as kube-apiserver's filters WithTracing and TrackStarted do.
 
 The span `authentication` is the first. The span of the request follows it, when the user is known. Privileged users
-continue their own trace, since its header decides whether spans are kept. Then each filter has a span around those
-behind it. A server with neither traces nor audit events has none of these filters.
+continue their own trace, since its header decides whether spans are kept. Their baggage alone goes on to webhooks and
+etcd. Then each filter has a span around those behind it. A server with neither traces nor audit events has none of
+these filters.
 """
 
 from aiohttp import web
@@ -11,6 +12,7 @@ from aio_apiserver.apiserver.tracing import request_fields, trace_context
 from aio_apiserver.apiserver.tracing.tracers import Tracer
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
+from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision
 from aio_apiserver.registry.generic.access.users import MASTERS
@@ -26,8 +28,10 @@ def with_first_span(handler: Handler, *, name: str, tracer: Tracer) -> Handler:
     """Begin a trace."""
 
     async def traced(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        with tracing.within(tracer.first(name, baggage=trace_context.baggage_of(request.headers))):
-            return await handler(request, context)
+        with tracing.within(tracer.first(name)):
+            response = await handler(request, context)
+            await until_ended(response)
+            return response
 
     return traced
 
@@ -37,7 +41,9 @@ def with_span(handler: Handler, *, name: str) -> Handler:
 
     async def traced(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         with tracing.spanned(name, threshold=None):
-            return await handler(request, context)
+            response = await handler(request, context)
+            await until_ended(response)
+            return response
 
     return traced
 
@@ -52,6 +58,7 @@ def with_request_span(handler: Handler, *, tracer: Tracer) -> Handler:
                 span.took(TraceLayer.AUTHENTICATION, span.trace.clock.monotonic() - around.began)
             try:
                 response = await handler(request, context)
+                await until_ended(response)
             except StatusError as failure:
                 _note(span, failure.code)
                 raise
@@ -80,15 +87,16 @@ def _span_of(request: web.BaseRequest, context: RequestContext, tracer: Tracer) 
         return tracer.first("request", began=context.received)
     name = request_fields.name_of(request.method, context.info)
     attributes = request_fields.of_request(request, context)
-    baggage, parent = trace_context.baggage_of(request.headers), trace_context.parent_of(request.headers)
+    parent = trace_context.parent_of(request.headers)
     began, kind = context.received, SpanKind.SERVER
     if _PRIVILEGED.isdisjoint(context.user.groups):
-        return tracer.first(name, attributes, kind=kind, linked=parent, baggage=baggage, began=began)
+        return tracer.first(name, attributes, kind=kind, linked=parent, began=began)
+    baggage = trace_context.baggage_of(request.headers)
     if parent is not None:
         return tracer.continued(parent, name, attributes, kind=kind, baggage=baggage, began=began)
     around = tracing.current()
     assert isinstance(around, TraceSpan), "authentication has begun it"
-    return tracer.inside(around, name, attributes, kind=kind, began=began)
+    return tracer.inside(around, name, attributes, kind=kind, baggage=baggage, began=began)
 
 
 def _note(span: TraceSpan, status: int) -> None:

@@ -9,6 +9,7 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.options import check_delete
 from aio_apiserver.registry.generic.rest import Deleter
 from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:
@@ -18,4 +19,5 @@ async def handle(request: web.BaseRequest, context: RequestContext, served: Serv
     options = await delete_options.read(request, context, served)
     check_delete(options)
     result = await served.storage.delete_collection(rest_request(context, served), options, selected.list_options())
+    tracing.current().step("About to write a response")
     return await output.respond_list(request, context, served, result, chosen)

@@ -6,7 +6,7 @@ kept are encoded again. Must hold: memory has the encodings of the first items, 
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 
-from aio_apiserver.apiserver.wire.long_bodies import PIECE_BYTES, LongBody
+from aio_apiserver.apiserver.wire.long_bodies import PIECE_BYTES, JoinedList, LongBody
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import protobuf
@@ -37,9 +37,11 @@ async def list_message(
             found += encoded
     length = varint(len(head) + len(items) * len(_ITEM) + size)
     before, after = protobuf.around(kind.api_version, kind.kind)
-    if len(found) == len(items):
-        return b"".join((before, length, _ITEM.join((head, *found)), after))
-    return MessageList((before + length + head, found, after), items[len(found) :], encode, size=size)
+    if len(found) < len(items):
+        return MessageList((before + length + head, found, after), items[len(found) :], encode, size=size)
+    first = b"".join((before, length, head, _ITEM if items else b""))
+    whole = JoinedList(first, found, after, content_type=media_types.PROTOBUF, separator=_ITEM)
+    return whole if whole.is_long else whole.joined()
 
 
 class MessageList(LongBody):

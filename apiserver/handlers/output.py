@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.handlers.object_encoders import ListParts
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.long_bodies import CompressedBody, JSONList, LongBody, gzipped
+from aio_apiserver.apiserver.wire.long_bodies import CompressedBody, JoinedList, LongBody, gzipped
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.base import errors
@@ -27,13 +27,13 @@ from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
-from aio_apiserver.storage import worker_thread
+from aio_apiserver.storage import tracing, worker_thread
 from aio_apiserver.storage.interface import ListResult
 from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.tracing import TraceLayer
 from aio_apiserver.storage.yielding import in_turns
 
 _GZIP_FROM_BYTES = 128 * 1024
-_PIECES_FROM_BYTES = 1024 * 1024
 _BYTES_OF_AN_ITEM = 1024
 """An estimate: the size of decoded list items is not known."""
 
@@ -94,7 +94,8 @@ async def _respond_other(
     transform = transforms.of(chosen, context.query)
     obj = found.decode() if isinstance(found, StoredObject) else found
     if transform is not None and obj.get("kind") != "Status":
-        obj = transforms.one(transform, served, obj)
+        with tracing.timed(TraceLayer.TRANSFORMING):
+            obj = transforms.one(transform, served, obj)
     elif isinstance(found, StoredObject):
         obj = served.view.versioned(obj)
     return await respond_value(request, context, obj, chosen, types=served.types, status=status)
@@ -130,22 +131,25 @@ async def _respond_transformed(
 ) -> web.StreamResponse:
     metadata = list_metadata(result)
     if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
-        message = await object_encoders.partial_message_list(served, transform.api_version, metadata, result.items)
+        with tracing.timed(TraceLayer.TRANSFORMING):
+            message = await object_encoders.partial_message_list(served, transform.api_version, metadata, result.items)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF)
     if _is_compact(context, chosen):
-        parts = await object_encoders.transformed_list(transform, served, metadata, result.items)
+        with tracing.timed(TraceLayer.TRANSFORMING):
+            parts = await object_encoders.transformed_list(transform, served, metadata, result.items)
         if parts is not None:
             return await _respond_parts(request, context, parts)
-    value = await transforms.many(transform, served, metadata, result.items)
+    with tracing.timed(TraceLayer.TRANSFORMING):
+        value = await transforms.many(transform, served, metadata, result.items)
     return await respond_value(request, context, value, chosen, types=served.types)
 
 
 async def _respond_parts(request: web.BaseRequest, context: RequestContext, parts: ListParts) -> web.StreamResponse:
     """A list as JSON."""
-    body = JSONList(*parts, content_type=media_types.JSON)
+    body = JoinedList(*parts, content_type=media_types.JSON)
     if context.trail is not None and context.trail.has_response:
         audit_objects.answered_json(context, body.joined())
-    whole = body.joined() if body.size < _PIECES_FROM_BYTES else body
+    whole = body if body.is_long else body.joined()
     return await _respond(request, context, whole, media_type=media_types.JSON)
 
 
@@ -232,4 +236,6 @@ async def _respond(
 
 
 def _wants_gzip(request: web.BaseRequest) -> bool:
-    return "gzip" in request.headers.get(hdrs.ACCEPT_ENCODING, "")
+    """Whether the client names gzip without a weight: kube-apiserver ignores `gzip;q=0` and `gzip;q=1` alike."""
+    offered = request.headers.get(hdrs.ACCEPT_ENCODING, "").split(",")
+    return any(one.strip() == "gzip" for one in offered)

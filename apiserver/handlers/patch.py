@@ -44,10 +44,15 @@ def patch_type(content_type: str, kind: Kind) -> PatchType:
 
     Built-in resources answer a media type that no patch has with a 415 of their route.
     """
-    named = {part.partition(";")[0].strip() for part in content_type.split(",")}
-    if not kind.is_custom and named.isdisjoint(patch_types.media_types_of(kind)):
+    if not kind.is_custom and not has_route(content_type, kind):
         raise RouteUnsupportedMediaType
     return patch_types.patch_type(content_type.partition(";")[0], kind)
+
+
+def has_route(content_type: str, kind: Kind) -> bool:
+    """Whether a built-in resource has a route for patches of a media type."""
+    named = {part.partition(";")[0].strip() for part in content_type.split(",")}
+    return not named.isdisjoint(patch_types.media_types_of(kind))
 
 
 def _update_options(options: PatchOptions) -> UpdateOptions:

@@ -7,7 +7,7 @@ Must hold: an unknown path gets 404, and a known path without the verb 405, befo
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aiohttp import hdrs, web
 
@@ -26,7 +26,7 @@ from aio_apiserver.apiserver.metrics.requests import RequestMetrics
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.apiserver.wire.request_info import RequestInfo, Route
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -58,6 +58,13 @@ _FORWARDED = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PU
 _ANSWERED = _FORWARDED - {"HEAD"}
 
 
+class _Found(NamedTuple):
+    """What serves the requests of one method and one route."""
+
+    served: Served[Any]
+    handle: Handle
+
+
 class ResourceHandlers:
     """Serves the resources of all group versions below /api and /apis."""
 
@@ -85,32 +92,46 @@ class ResourceHandlers:
             "deletecollection": delete_collection.handle,
         }
         self._handlers = in_spans(handlers)
+        self._routes: dict[tuple[str, Route], _Found] = {}
+        """What was found by method and route, for the present generation of served paths."""
+        self._generation = served.generation
 
     def handle(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         """Call the handler of the verb."""
-        info = context.info
+        if self._generation != self._served.generation:
+            self._generation = self._served.generation
+            self._routes.clear()
+        key = request.method, context.info.route
+        route = self._routes.get(key) or self._find(key, context.info)
+        return self._missing(context) if route is None else route.handle(request, context, route.served)
+
+    def _find(self, key: tuple[str, Route], info: RequestInfo) -> "_Found | None":
+        """What serves a request, remembered for others alike; None for a path that is not served. Raises StatusError
+        for a method that the path does not have.
+        """
         path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
         served = self._served.get((info.group, info.version, path))
-        if served is not None and served.kind.is_custom:
-            return self._handle_custom(request, context, served)
-        if served is None or (len(info.parts) > _LONGEST and not (served.connects and served.storage.takes_paths)):
-            return self._missing(context)
+        if served is None:
+            return None
+        takes_path = served.kind.is_custom or (served.connects and served.storage.takes_paths)
+        if len(info.parts) > _LONGEST and not takes_path:
+            return None
+        found = self._routes[key] = _Found(served, self._handler_of(key[0], info, served))
+        return found
+
+    def _handler_of(self, method: str, info: RequestInfo, served: Served[Any]) -> Handle:
+        if served.kind.is_custom:
+            return self._handle_custom
         _check_scope(info, served)
         if served.connects:
-            return self._handle_connection(request, context, served)
-        _check_route(request.method, info)
+            return self._handle_connection
+        _check_route(method, info)
         handle = self._handlers.get(info.verb)
         is_offered = info.verb in served.verbs
         if handle is None or not (is_offered or (info.verb == "watch" and "list" in served.verbs)):
             raise route_errors.RouteMethodNotAllowed
-        if served.deprecation and negotiation.is_served(request.headers.get(hdrs.ACCEPT, "")):
-            context.warnings.add(served.deprecation)
-            context.annotate(_DEPRECATED, "true")
-            if served.removed_release:
-                context.annotate(_REMOVED, served.removed_release)
-        if not is_offered:
-            return watch.refuse(request, context, served)
-        return handle(request, context, served)
+        offered = handle if is_offered else watch.refuse
+        return partial(_warned, offered) if served.deprecation else offered
 
     async def _handle_connection(
         self, request: web.BaseRequest, context: RequestContext, served: Served[Any]
@@ -152,11 +173,30 @@ class ResourceHandlers:
         return responses.not_found(context)
 
 
+def _warned(
+    handle: Handle, request: web.BaseRequest, context: RequestContext, served: Served[Any]
+) -> Awaitable[web.StreamResponse]:
+    """Handle a request for a deprecated version, with its warning."""
+    if _has_route(request, context.info.verb, served.kind):
+        context.warnings.add(served.deprecation)
+        context.annotate(_DEPRECATED, "true")
+        if served.removed_release:
+            context.annotate(_REMOVED, served.removed_release)
+    return handle(request, context, served)
+
+
 def _fits_scope(info: RequestInfo, kind: Kind) -> bool:
     """Whether the path of a custom resource has a namespace, or none, as its scope demands."""
     if info.namespace:
         return kind.is_namespaced
     return not kind.is_namespaced or info.verb in _ACROSS_NAMESPACES
+
+
+def _has_route(request: web.BaseRequest, verb: str, kind: Kind) -> bool:
+    """Whether kube-apiserver has a route for the media types of a request. Otherwise it gives no warning."""
+    if verb == "patch" and not patch.has_route(request.headers.get(hdrs.CONTENT_TYPE, ""), kind):
+        return False
+    return negotiation.is_served(request.headers.get(hdrs.ACCEPT, ""))
 
 
 def _check_scope(info: RequestInfo, served: Served[Any]) -> None:

@@ -1,4 +1,8 @@
-"""traced_handlers: handlers in the spans that kube-apiserver's handlers begin: Get, List, Create and so on."""
+"""traced_handlers: handlers in the spans that kube-apiserver's handlers begin: Get, List, Create and so on.
+
+The time from a handler's last step to its response counts as the serialization of the response. As in kube-apiserver,
+the transformation into a table or partial metadata does not belong to it.
+"""
 
 from typing import Any
 
@@ -9,6 +13,7 @@ from aio_apiserver.apiserver.tracing import request_fields
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage import tracing
+from aio_apiserver.storage.tracing import TraceLayer, TraceSpan
 
 _SPANS = {
     "get": "Get",
@@ -29,7 +34,15 @@ def traced(handlers: Handlers) -> Handlers:
 
 def _in_span(name: str, handle: Handle) -> Handle:
     async def handled(request: web.BaseRequest, context: RequestContext, served: Served[Any]) -> web.StreamResponse:
-        with tracing.spanned(name, request_fields.of_handler(request, context)):
-            return await handle(request, context, served)
+        with tracing.spanned(name, request_fields.of_handler(request, context)) as span:
+            response = await handle(request, context, served)
+            if isinstance(span, TraceSpan):
+                _note_serialization(span)
+            return response
 
     return handled
+
+
+def _note_serialization(span: TraceSpan) -> None:
+    seconds = span.trace.clock.monotonic() - span.stepped
+    span.took(TraceLayer.SERIALIZING, seconds - span.layers.get(TraceLayer.TRANSFORMING, 0.0))

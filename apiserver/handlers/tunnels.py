@@ -1,10 +1,12 @@
 """Tunnels: upgraded connections (SPDY, WebSocket) for exec, attach and portforward, copied in both directions.
 
-Must hold: when one end closes, both are closed. A side that does not read stops the other side from sending.
+Must hold: when one end closes or resets its connection, both are closed, and no error is logged. A side that does not
+read stops the other side from sending.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, cast
 
 from aiohttp import web
@@ -118,8 +120,10 @@ async def _connect(request: web.BaseRequest, context: RequestContext, answer: Up
 
 
 async def _copy(reader: asyncio.StreamReader, transport: asyncio.Transport, drain: Drain) -> None:
-    while chunk := await reader.read(_CHUNK):
-        if transport.is_closing():
-            return
-        transport.write(chunk)
-        await drain()
+    """Copy until one side closes or resets its connection."""
+    with suppress(OSError):
+        while chunk := await reader.read(_CHUNK):
+            if transport.is_closing():
+                return
+            transport.write(chunk)
+            await drain()

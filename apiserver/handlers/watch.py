@@ -1,7 +1,5 @@
 """Watch: GET with `watch`, streams changes of the selected objects over one response."""
 
-import random
-
 from aiohttp import HttpVersion11, web
 from msgspec.structs import replace
 
@@ -13,10 +11,12 @@ from aio_apiserver.apiserver.wire import negotiation, parameters, watch_streams,
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import wire_of
+from aio_apiserver.apiserver.wire.watch_responses import when_ended
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, WatchBatch, WatchOptions
 from aio_apiserver.storage.measures import Histogram
@@ -33,16 +33,17 @@ async def handle(
 ) -> web.StreamResponse:
     """Stream events until the time is up, the client disconnects or the server drains.
 
-    A watch without timeoutSeconds ends after one to two times `min_seconds`.
+    It returns when the watch has begun; the connection waits for the end. A watch without timeoutSeconds ends after
+    one to two times `min_seconds`.
     """
     chosen = output.negotiated(context, served, written=media_types.OF_COLLECTIONS)
     selected = parameters.selection(context.query, served.kind, name=context.info.name)
-    seconds = selected.timeout_seconds or random.uniform(min_seconds, 2 * min_seconds)  # noqa: S311 - spreads load
+    seconds = selected.timeout_seconds or chance.uniform(min_seconds, 2 * min_seconds)
     resource_request = rest_request(context, served)
     options = replace(await _settled(served, resource_request, selected), ends_in=seconds)
     frames = _frames(request, context, served, chosen)
     delivered = requests.watch_recorder_of(context.info).delivered
-    stream = watch_streams.WatchStream(request, context, frames, delivered)
+    stream = watch_streams.WatchStream(frames, delivered)
     if options.send_initial_events and options.allow_bookmarks:
         durations = requests.initial_events_of(context.info, context.query)
         stream.delivered = _InitialEvents(stream, durations, served.clock.patience, context.received).delivered
@@ -51,11 +52,14 @@ async def handle(
         watch = await served.storage.watch(resource_request, options, sink, name="")
     except errors.Expired as exc:
         stream.fail(exc)
-        return await stream.run(seconds, draining)
+        return await stream.respond(request, context, seconds, draining)
     try:
-        return await stream.run(seconds, draining)
-    finally:
+        response = await stream.respond(request, context, seconds, draining)
+    except BaseException:
         watch.stop()
+        raise
+    when_ended(response, watch.stop)
+    return response
 
 
 class _InitialEvents:

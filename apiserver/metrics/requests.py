@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.apiserver.metrics.request_families import RequestFamilies
 from aio_apiserver.apiserver.wire.context import RequestContext
-from aio_apiserver.apiserver.wire.request_info import RequestInfo
+from aio_apiserver.apiserver.wire.request_info import RequestInfo, Route
 from aio_apiserver.apiserver.wire.urls import Query
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.interface import WatchBatch
@@ -126,6 +126,8 @@ class RequestMetrics:
         self._served = served
         self._paths = paths
         self._recorders: dict[tuple[str, ...], RequestRecorder] = {}
+        self._by_route: dict[Route, RequestRecorder] = {}
+        """Those of requests whose labels depend on their route alone."""
         self._watches: dict[tuple[str, str, str], WatchRecorder] = {}
         self._families = RequestFamilies()
 
@@ -135,10 +137,17 @@ class RequestMetrics:
 
     def recorder_of(self, info: RequestInfo, query: Query, content_type: str) -> RequestRecorder | None:
         """The series for a request; None when its resource or path is not served."""
+        has_label = query or content_type
+        return (None if has_label else self._by_route.get(info.route)) or self._find(info, query, content_type)
+
+    def _find(self, info: RequestInfo, query: Query, content_type: str) -> RequestRecorder | None:
         place = _place_of(info, query, content_type) if info.is_resource else self._path_of(info)
         if place is None:
             return None
-        return self._recorders.get(place) or self._make(RequestLabels(*place))
+        recorder = self._recorders.get(place) or self._make(RequestLabels(*place))
+        if recorder is not None and info.is_resource and not (query or content_type):
+            self._by_route[info.route] = recorder
+        return recorder
 
     def terminated(self, context: RequestContext, code: int) -> None:
         """The server has refused or cancelled a request to protect itself."""
@@ -198,7 +207,7 @@ _BODY_VERBS = {"POST": "create", "PUT": "update", _APPLY_VERB: "patch"}
 
 def _place_of(info: RequestInfo, query: Query, content_type: str) -> _Key:
     """The fields of RequestLabels as a plain tuple, which takes a third of the time."""
-    verb, _, _, _, group, version, namespace, resource, subresource, _, parts, _, _ = info
+    verb, _, _, _, group, version, namespace, resource, subresource, _, parts, _, _, _ = info
     scope = "namespace" if namespace else "cluster"
     if len(parts) > 1 or verb == "create":
         scope = "resource"

@@ -5,12 +5,12 @@ Pure. Must hold: the message names the flag whose file, folder or port is the ca
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from aio_apiserver.apiserver.config.settings import Settings
 
-_REMEDIES = {
+REMEDIES: Mapping[int, str] = {
     errno.EACCES: "this user may not use it; choose another one or change its permissions",
     errno.EPERM: "this user may not use it; choose another one or change its permissions",
     errno.ENOSPC: "the disk is full; free some space or choose another one",
@@ -28,7 +28,7 @@ def explain(failure: Exception, settings: Settings) -> str:
     reason = os.strerror(failure.errno)
     if not flag:
         return str(failure)
-    remedy = _REMEDIES.get(failure.errno)
+    remedy = REMEDIES.get(failure.errno)
     return f"{flag}: {reason}: {failure.filename}" + (f" ({remedy})" if remedy else "")
 
 

@@ -9,12 +9,12 @@ text of a client makes no line of its own.
 """
 
 import logging
-import random
 from collections.abc import Iterator
 from time import localtime, strftime
 
 from aio_apiserver.apiserver.config import logs
 from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.tracing import Attributes, SpanStep, TraceSpan
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class SlowTraces:
                 if isinstance(item, TraceSpan):
                     self.ended(item)
             return
-        logger.info("%s", self.entry(span, random.randrange(_NUMBERS)), extra=logs.fielded(logs.TRACE_VERBOSITY, {}))  # noqa: S311
+        logger.info("%s", self.entry(span, chance.randrange(_NUMBERS)), extra=logs.fielded(logs.TRACE_VERBOSITY, {}))
 
     def entry(self, span: TraceSpan, number: int) -> str:
         """The text about an operation."""

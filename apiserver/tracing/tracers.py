@@ -6,6 +6,8 @@ sampled by its id alone, so that servers with one ratio agree.
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from aio_apiserver.apiserver.tracing.trace_context import RemoteParent
 from aio_apiserver.storage import tracing
 from aio_apiserver.storage.clock import Clock
@@ -32,12 +34,11 @@ class Tracer:
         *,
         kind: SpanKind = SpanKind.INTERNAL,
         linked: RemoteParent | None = None,
-        baggage: str = "",
         began: float | None = None,
     ) -> TraceSpan:
         """The first span of a new trace."""
         links = () if linked is None else ((linked.trace, linked.span),)
-        return TraceSpan(self._facts(baggage=baggage), name, attributes, kind=kind, links=links, began=began)
+        return TraceSpan(self._facts(), name, attributes, kind=kind, links=links, began=began)
 
     def continued(
         self, parent: RemoteParent, name: str, attributes: Attributes, *, kind: SpanKind, baggage: str, began: float
@@ -47,10 +48,11 @@ class Tracer:
         return TraceSpan(facts, name, attributes, kind=kind, parent=parent.span, began=began)
 
     def inside(
-        self, around: TraceSpan, name: str, attributes: Attributes, *, kind: SpanKind, began: float
+        self, around: TraceSpan, name: str, attributes: Attributes, *, kind: SpanKind, baggage: str, began: float
     ) -> TraceSpan:
         """A span in the trace of another one."""
-        return TraceSpan(around.trace, name, attributes, kind=kind, parent=around.number, began=began)
+        facts = replace(around.trace, baggage=baggage) if baggage else around.trace
+        return TraceSpan(facts, name, attributes, kind=kind, parent=around.number, began=began)
 
     def _facts(self, parent: RemoteParent | None = None, *, baggage: str = "") -> TraceFacts:
         offset = self._clock.now() - self._clock.monotonic()

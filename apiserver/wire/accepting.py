@@ -14,6 +14,8 @@ import socket
 import ssl
 from collections.abc import Callable
 
+from aio_apiserver.apiserver.wire import receiving
+from aio_apiserver.apiserver.wire.receiving import SharedBufferReceiver
 from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -40,7 +42,8 @@ class Acceptor:
     ) -> None:
         listening.setblocking(False)
         self._listening = listening
-        self._connection_of = connection_of
+        buffer = receiving.new_buffer()
+        self._connection_of = lambda: SharedBufferReceiver(connection_of(), buffer)
         self._tls = tls
         self._handshake_seconds = handshake_seconds
         self._tasks = Tasks()

@@ -4,6 +4,8 @@ Pure. Must hold: each text is sent once. All texts together stay within 4 KiB; a
 be sent is not kept. Each warning is decided where it arises; handlers/resources.py warns of deprecated versions.
 """
 
+import re
+
 from msgspec import Struct, field
 
 TOTAL_LIMIT = 4 * 1024
@@ -12,6 +14,8 @@ are left out.
 """
 ITEM_LIMIT = 256
 _CODE = 299
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and what has no form in UTF-8."""
 
 
 class Warnings(Struct):
@@ -23,7 +27,7 @@ class Warnings(Struct):
 
     def add(self, text: str) -> None:
         """Add a warning. Empty texts, repeated texts and texts that a header cannot carry are dropped."""
-        if self._least < TOTAL_LIMIT and text and text not in self._texts and text.isprintable():
+        if self._least < TOTAL_LIMIT and text and text not in self._texts and not _UNSENDABLE.search(text):
             self._texts[text] = None
             self._least += min(len(text), ITEM_LIMIT)
 

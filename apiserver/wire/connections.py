@@ -16,7 +16,7 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-from aiohttp import ClientConnectionResetError, web
+from aiohttp import ClientConnectionResetError, hdrs, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.web_protocol import RequestPayloadError
 
@@ -28,6 +28,7 @@ from aio_apiserver.apiserver.wire.paced_writing import PacedWriter, PacedWriters
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest, served_request
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
+from aio_apiserver.apiserver.wire.watch_responses import WatchResponse
 from aio_apiserver.storage.clock import SystemClock
 
 logger = logging.getLogger(__name__)
@@ -163,9 +164,9 @@ class HTTPConnection(web.RequestHandler):
         return self._paced
 
     @contextlib.contextmanager
-    def calls_when_stalled(self, report: Callable[[], None]) -> Iterator[None]:
+    def calls_when_stalled(self, report: Callable[[], None] | None) -> Iterator[None]:
         """Call `report` when the client takes no bytes for a while."""
-        if self.transport is not None:
+        if report is not None and self.transport is not None:
             self.paced().on_stalled = report
         try:
             yield
@@ -187,6 +188,7 @@ class HTTPConnection(web.RequestHandler):
             self._address = None
         if self._paced is not None:
             self._paced.close()
+            self._paced = None  # it has the transport, and the transport has this connection
         if self.head_timer is not None:
             self.head_timer.cancel()
         if self._lost is not None:
@@ -206,10 +208,28 @@ class HTTPConnection(web.RequestHandler):
         """aiohttp writes the response here. The filters have written a usual one already."""
         if type(response) is SingleWriteResponse and response.is_written and not self._upgraded:
             return response, False
+        if type(response) is WatchResponse and not response.has_ended:
+            self._begin_watch(response)
+            try:
+                await response.until_ended()
+            except ConnectionError:
+                return response, True
         finished = await super().finish_response(request, response, start_time)
         if self._is_refused:
             await self._wait_for_client()
         return finished
+
+    def _begin_watch(self, response: WatchResponse) -> None:
+        """A watch goes on behind its handler, and takes little memory."""
+        self.is_busy = True
+        response.at_end(self._end_watch)
+        response.headers.clear()  # they were sent
+        self.keep_alive(True)  # stops the timer of an idle connection
+
+    def _end_watch(self) -> None:
+        self.is_busy = False
+        if isinstance(self._manager, Connections) and self._manager.is_closing:
+            self.close()
 
     async def _wait_for_client(self) -> None:
         """Discard what the client still sends, until it has closed the connection, or for half a second as Go does.
@@ -281,7 +301,8 @@ class Connections(web.Server):
         self._limits = limits or ConnectionLimits()
         self._writers = writers or PacedWriters(SystemClock())
         self._head_seconds = head_seconds
-        self._is_closing = False
+        self.is_closing = False
+        """Whether connections close behind their present requests."""
         self._certificates = ClientCertificates()
         self.sockets = Sockets()
 
@@ -309,7 +330,7 @@ class Connections(web.Server):
         aiohttp's own pre_shutdown does not do this: a busy connection that it closes stops reading the body of its
         request.
         """
-        self._is_closing = True
+        self.is_closing = True
         for connection in self.connections:
             if isinstance(connection, HTTPConnection) and not connection.is_busy:
                 connection.close()
@@ -328,11 +349,14 @@ class Connections(web.Server):
             connection.head_timer.cancel()
             connection.head_timer = None
         try:
-            response = framing.refusal(request, request.head) or await self._handler(request)
+            is_odd = request.head.is_odd or request.method == hdrs.METH_CONNECT
+            response: web.StreamResponse | None = framing.refusal(request, request.head) if is_odd else None
+            if response is None:
+                response = await self._handler(request)
             if request.content is not framing.NO_BODY and framing.ends_with(request):
                 response.force_close()
             return response
         finally:
             connection.is_busy = False
-            if self._is_closing:
+            if self.is_closing:
                 connection.close()

@@ -26,9 +26,9 @@ class RequestHead:
     """The header fields of one request or more.
 
     token: the bearer token; is_misspelt: there is more text where the token should be. encodings: the transfer
-    encodings of the body. is_of_people: a person reads the response, in a browser or with curl. formats: the formats
-    that were negotiated from the fields, by the formats that a resource has. is_short: whether a connection may keep
-    it.
+    encodings of the body. is_odd: framing.py has to judge them, or the host. is_of_people: a person reads the response,
+    in a browser or with curl. formats: the formats that were negotiated from the fields, by the formats that a resource
+    has. is_short: whether a connection may keep it.
     """
 
     __slots__ = (
@@ -40,6 +40,7 @@ class RequestHead:
         "has_valid_host",
         "is_impersonating",
         "is_misspelt",
+        "is_odd",
         "is_of_people",
         "is_short",
         "raw",
@@ -51,6 +52,7 @@ class RequestHead:
         self.audit_id = fields.get(AUDIT_ID, "")
         self.has_valid_host = _VALID_HOST(fields.get(hdrs.HOST, "")) is not None
         self.encodings = fields.getall(hdrs.TRANSFER_ENCODING, ())
+        self.is_odd = bool(self.encodings) or not self.has_valid_host
         self.token, self.is_misspelt = _bearer(fields.get(hdrs.AUTHORIZATION))
         self.is_impersonating = False
         self._length_at: int | None = None

@@ -74,6 +74,14 @@ class Listener:
     def open_connections(self) -> int:
         return len(self._connections.connections)
 
+    def refuse_new(self) -> None:
+        """Refuse new connections, and serve the open ones on: clients use them until a response closes them."""
+        self._acceptor.stop()
+
+    async def wait_until_unused(self, seconds: float) -> None:
+        """Return when all connections are closed, or after the time limit."""
+        await self._connections.sockets.wait_until_closed(seconds)
+
     def stop_accepting(self) -> None:
         """Refuse new connections. Close idle connections now, and the others after their present request."""
         self._acceptor.stop()

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from functools import partial
 
+from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
@@ -19,6 +20,10 @@ from aio_apiserver.storage import worker_thread
 
 PIECE_BYTES = 64 * 1024
 """The approximate size of a piece: large against the cost of one write, small enough not to delay other requests."""
+_LONG_BYTES = 128 * 1024
+"""A longer list is sent in pieces. As one object it would lie outside of the heap (process/heap.py), and the kernel
+would make each of its pages anew, which takes longer than all else.
+"""
 _FEWEST = 4
 """The fewest items that are worth a copy."""
 _COMPRESSED_TOGETHER = 512 * 1024
@@ -28,7 +33,9 @@ _GZIP_WINDOW = 31
 
 
 class LongBody(Payload):
-    """A body of known length, which is made in pieces."""
+    """A body of known length, which is made in pieces. is_made: the pieces are copies, and no item is encoded."""
+
+    is_made = False
 
     @property
     def size(self) -> int:
@@ -48,19 +55,29 @@ class LongBody(Payload):
         raise TypeError("a long body is written, not decoded")
 
 
-class JSONList(LongBody):
-    """The JSON of a list: head, items, tail."""
+class JoinedList(LongBody):
+    """A list whose items are encoded: head, items with a separator between them, tail."""
 
-    def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes, *, content_type: str) -> None:
+    is_made = True
+
+    def __init__(
+        self, head: bytes, items: Sequence[bytes], tail: bytes, *, content_type: str, separator: bytes = b","
+    ) -> None:
         super().__init__(items, content_type=content_type)
         self._head = head
         self._items = items
         self._tail = tail
-        self._size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) + len(tail)
+        self._separator = separator
+        self._size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) * len(separator) + len(tail)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is better sent in pieces than as one object."""
+        return self.size >= _LONG_BYTES
 
     def joined(self) -> bytes:
         """The whole body."""
-        return b"".join((self._head, b",".join(self._items), self._tail))
+        return b"".join((self._head, self._separator.join(self._items), self._tail))
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         """Pieces of about the same size, with the same number of items in each. Long items go out as they are, so that
@@ -73,17 +90,19 @@ class JSONList(LongBody):
             for item in items:
                 yield head
                 yield item
-                head = b","
+                head = self._separator
             yield self._tail if items else head + self._tail
             return
         for start in range(0, len(items), each):
-            yield head + b",".join(items[start : start + each])
-            head = b","
+            yield head + self._separator.join(items[start : start + each])
+            head = self._separator
         yield self._tail
 
 
 class CompressedBody(Payload):
     """A long body with gzip, which is compressed while the client takes it. Its length is not known before."""
+
+    is_made = False
 
     def __init__(self, body: LongBody, *, content_type: str) -> None:
         super().__init__(body, content_type=content_type)
@@ -100,6 +119,12 @@ class CompressedBody(Payload):
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         raise TypeError("a compressed body is written, not decoded")
+
+
+def is_made(response: web.StreamResponse) -> bool:
+    """Whether the body of a response takes no more work than to send it."""
+    body = response.body if isinstance(response, web.Response) else None
+    return body.is_made if isinstance(body, LongBody | CompressedBody) else True
 
 
 def gzipped(body: bytes) -> bytes:

@@ -15,7 +15,7 @@ import select
 import selectors
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.yielding import Share
@@ -23,11 +23,13 @@ from aio_apiserver.storage.yielding import Share
 LIMIT = 32 * 1024 * 1024
 """The bytes that a server holds for clients that have not read them."""
 STALLED_BYTES = 48 * 1024
-"""The encrypted bytes that a stalled connection holds, at most: buffers of the event loop and of TLS."""
+"""The encrypted bytes that a stalled connection holds, at most: buffers of the event loop and of TLS. Large pieces take
+more of both.
+"""
 STALLED_SECONDS = 0.1
 """A connection that was stalled for a shorter time is not closed: its client may be about to read."""
 UNREAD_SECONDS = 0.01
-"""The time until a stall is reported. A list gives back its seats of flow control then, since it needs no CPU time."""
+"""The time until a stall is reported. A list whose body is made gives back its seats of flow control then."""
 LAST_SECONDS = 5.0
 """The time limit in which a client has to read the rest of an ended watch."""
 
@@ -35,6 +37,10 @@ SHORT = 4 * 1024
 """The size of a piece of a watch. TLS keeps a buffer as large as the largest write while the connection lives."""
 LONG = 16 * 1024
 """The size of a piece of a response: the largest record of TLS."""
+LARGE = 64 * 1024
+"""The size for a client that reads, since each piece takes a system call."""
+_READ_BYTES = 512 * 1024
+"""A connection that has taken more has a client that reads: the kernels of both ends usually keep less than half."""
 _TURN_BYTES = 8 * 1024 * 1024
 """Frames are written at once, up to this sum in a turn of the event loop: TLS encrypts it in some ten milliseconds."""
 _AT_ONCE = 64 * 1024
@@ -49,6 +55,13 @@ _NO_FRAMES: deque[Frame] = deque(maxlen=0)
 """The frames of a writer with nothing to write. Most writers of idle watches have no deque of their own."""
 
 
+class _Stall(NamedTuple):
+    """Since when a connection takes no bytes, and the bytes that it holds."""
+
+    since: float
+    held: int
+
+
 class PacedWriters:
     """The writers of all connections of one server."""
 
@@ -57,8 +70,9 @@ class PacedWriters:
         self._limit = limit
         self._ready: dict[PacedWriter, None] = {}
         """Writers with waiting frames, in the order in which they are served."""
-        self._stalled: dict[PacedWriter, float] = {}
-        """Writers whose connections take no bytes, and since when; the oldest first."""
+        self._stalled: dict[PacedWriter, _Stall] = {}
+        """Writers whose connections take no bytes; the oldest first."""
+        self._stalled_bytes = 0
         self._selector: selectors.DefaultSelector | None = None
         """Tells which of the stalled connections take bytes again."""
         self._holders: dict[int, int] = {}
@@ -74,7 +88,7 @@ class PacedWriters:
     @property
     def held_bytes(self) -> int:
         """The waiting frames, each counted once, and the buffers of stalled connections."""
-        return self._frame_bytes + STALLED_BYTES * len(self._stalled)
+        return self._frame_bytes + self._stalled_bytes
 
     def statistics(self) -> Mapping[str, int]:
         return {"bytes": self.held_bytes, "stalled": len(self._stalled), "dropped": self._dropped}
@@ -113,7 +127,9 @@ class PacedWriters:
 
     def stalled(self, writer: "PacedWriter") -> None:
         """The connection of the writer takes no bytes now. Calls `resume` when it does."""
-        self._stalled[writer] = self._clock.monotonic()
+        self._end_stall(writer)
+        stall = self._stalled[writer] = _Stall(self._clock.monotonic(), writer.stalled_bytes)
+        self._stalled_bytes += stall.held
         selector = self._opened()
         if writer.fd in selector.get_map():  # of a connection that was closed meanwhile
             selector.unregister(writer.fd)
@@ -125,11 +141,18 @@ class PacedWriters:
     def forget(self, writer: "PacedWriter") -> None:
         """The writer has nothing to write any more."""
         self._ready.pop(writer, None)
-        if self._stalled.pop(writer, None) is None or self._selector is None:
+        if not self._end_stall(writer) or self._selector is None:
             return
         key = self._selector.get_map().get(writer.fd)
         if key is not None and key.data is writer:
             self._selector.unregister(writer.fd)
+
+    def _end_stall(self, writer: "PacedWriter") -> bool:
+        stall = self._stalled.pop(writer, None)
+        if stall is None:
+            return False
+        self._stalled_bytes -= stall.held
+        return True
 
     def _opened(self) -> selectors.BaseSelector:
         if self._selector is None:
@@ -184,8 +207,8 @@ class PacedWriters:
         """Close the connections that have been stalled longest, while there are too many bytes."""
         before = self._clock.monotonic() - STALLED_SECONDS
         while self._stalled and self._is_full():
-            writer, since = next(iter(self._stalled.items()))
-            if since > before:
+            writer, stall = next(iter(self._stalled.items()))
+            if stall.since > before:
                 return
             self._dropped += 1
             writer.abort()
@@ -195,6 +218,24 @@ class PacedWriter:
     """Writes to one connection. `is_whole`: a frame is not cut into pieces, because the connection may write in
     between, as WebSockets do.
     """
+
+    __slots__ = (
+        "_frames",
+        "_given",
+        "_is_busy",
+        "_is_stalled",
+        "_is_whole",
+        "_settled",
+        "_stalls",
+        "_taken",
+        "_writers",
+        "_written",
+        "fd",
+        "on_stalled",
+        "piece",
+        "transport",
+        "waiting",
+    )
 
     def __init__(self, writers: PacedWriters, transport: asyncio.Transport, *, is_whole: bool) -> None:
         self.fd: int = transport.get_extra_info("socket").fileno()
@@ -208,6 +249,8 @@ class PacedWriter:
         """The bytes of frames that wait here. The transport has some, too."""
         self._given = 0
         """The bytes that were written since the kernel took all earlier ones."""
+        self._taken = 0
+        """The bytes that the kernel has taken."""
         self._is_stalled = self._is_busy = False
         """Busy: frames wait, or the connection takes no bytes."""
         self.piece = SHORT
@@ -217,6 +260,11 @@ class PacedWriter:
         """Called once, when the connection has taken no bytes for UNREAD_SECONDS."""
         self._settled: asyncio.Future[None] | None = None
         """What `drain` waits for."""
+
+    @property
+    def stalled_bytes(self) -> int:
+        """The bytes that the connection holds when it stalls."""
+        return STALLED_BYTES + 2 * max(self.piece - LONG, 0)
 
     @property
     def is_closed(self) -> bool:
@@ -267,7 +315,7 @@ class PacedWriter:
     def resume(self) -> None:
         """The kernel takes bytes again."""
         self._is_stalled = False
-        self._given = 0
+        self._note_taken()
         self._go_on()
 
     def abort(self) -> None:
@@ -284,8 +332,9 @@ class PacedWriter:
     async def drain(self) -> None:
         """Return when the kernel has taken what waited."""
         while self._is_busy:
-            self._settled = asyncio.get_running_loop().create_future()
-            await self._settled
+            if self._settled is None or self._settled.done():
+                self._settled = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._settled)  # others wait for it, too
 
     async def finish(self) -> None:
         """Return when the client has read what waited. Raises ConnectionResetError, and breaks the connection, when it
@@ -349,8 +398,15 @@ class PacedWriter:
         poll.register(self.fd, select.POLLOUT)
         if not poll.poll(0):
             return False
-        self._given = 0
+        self._note_taken()
         return True
+
+    def _note_taken(self) -> None:
+        """The kernel has taken all that was given. Pieces of responses grow when the client must have read some."""
+        self._taken += self._given
+        self._given = 0
+        if self._taken > _READ_BYTES and self.piece == LONG:
+            self.piece = LARGE
 
     def _give(self, data: Frame) -> None:
         """Hand bytes to the connection, in pieces."""

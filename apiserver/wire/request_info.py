@@ -27,8 +27,13 @@ _LONG_RUNNING_VERBS = frozenset({"watch", "proxy"})
 _LONG_RUNNING_SUBRESOURCES = frozenset({"attach", "exec", "proxy", "log", "portforward"})
 _READING_VERBS = frozenset({"get", "list", "watch"})
 _NAME = "metadata.name"
+_MOST_PARTS = 4
+"""A resource, its name, its subresource, and any path behind it."""
 _PROFILES = "/debug/pprof/"
 """The client chooses how long responses to paths below it take."""
+
+
+Route = tuple[str | bool | int, ...]
 
 
 class UnreadablePath(ValueError):
@@ -39,7 +44,8 @@ class RequestInfo(NamedTuple):
     """The result. For a path outside of the APIs, only `verb` (the method in lower case) and `path` are set.
 
     parts: the path from the resource on: resource, name, subresource, and the path for a proxy.
-    is_long_running: the request has no deadline and does not count as in flight.
+    is_long_running: the request has no deadline and does not count as in flight. route: what decides on the handler of
+    a resource's request, beside the method: requests for objects of different names have the same.
     """
 
     verb: str
@@ -55,6 +61,7 @@ class RequestInfo(NamedTuple):
     parts: Sequence[str] = ()
     is_reading: bool = True
     is_long_running: bool = False
+    route: Route = ()
 
 
 UNRESOLVED = RequestInfo(verb="", path="")
@@ -85,6 +92,10 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
         *(verb, path, True, prefix, group, version, namespace, rest[0], subresource, name, rest),
         is_reading=verb in _READING_VERBS,
         is_long_running=verb in _LONG_RUNNING_VERBS or subresource in _LONG_RUNNING_SUBRESOURCES,
+        route=(
+            *(verb, group, version, rest[0], subresource),
+            *(bool(namespace), bool(name), namespace == name, min(len(rest), _MOST_PARTS)),
+        ),
     )
 
 

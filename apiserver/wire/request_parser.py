@@ -35,8 +35,11 @@ class AnyMethodParser(HttpRequestParserPy):
 class RequestParser:
     """The parser that a connection feeds with bytes, with the interface of aiohttp's parsers."""
 
+    __slots__ = ("_any_method", "_body", "_body_to_come", "_head", "_parser", "message_consumed")
+
     def __init__(self, usual: HttpRequestParser, any_method: Callable[[], AnyMethodParser]) -> None:
         self._parser: HttpRequestParser = usual
+        self.message_consumed = usual.message_consumed
         self._any_method = any_method
         self._body: StreamReader = EMPTY_PAYLOAD
         self._head = 0
@@ -45,20 +48,15 @@ class RequestParser:
         """Bytes that the present request still lacks; 0 between requests; `_UNKNOWN` when that is not certain."""
 
     def feed_data(self, data: bytes) -> Fed:
-        if 0 < self._body_to_come < len(data):  # the response may come before the body was read
-            body, rest = data[: self._body_to_come], data[self._body_to_come :]
-            before, _, _ = self._feed(body)
-            messages, is_upgraded, tail = self._feed(rest)
-            return [*before, *messages], is_upgraded, tail
-        return self._feed(data)
-
-    def _feed(self, data: bytes) -> Fed:
+        if 0 < self._body_to_come < len(data):
+            return self._feed_in_parts(data)
         try:
             fed: Fed = self._parser.feed_data(data)
         except BadHttpMethod:
             if self._body_to_come or not data:
                 raise
             self._parser, self._body_to_come = self._any_method(), _UNKNOWN
+            self.message_consumed = self._parser.message_consumed
             return self._parser.feed_data(data)
         begun = fed[0]
         if len(begun) != 1 or self._body_to_come:
@@ -69,6 +67,13 @@ class RequestParser:
             return self._noted(data, fed)
         self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request with its whole body
         return fed
+
+    def _feed_in_parts(self, data: bytes) -> Fed:
+        """Feed the rest of a body alone, since the response to its request may come before the body was read."""
+        end = self._body_to_come
+        before, _, _ = self.feed_data(data[:end])
+        messages, is_upgraded, tail = self.feed_data(data[end:])
+        return [*before, *messages], is_upgraded, tail
 
     def _noted(self, data: bytes, fed: Fed) -> Fed:
         self._check_head(data, fed[0])
@@ -84,9 +89,6 @@ class RequestParser:
             self._head += len(data)
             if self._head > LONGEST_HEAD:
                 raise LineTooLong(b"", LONGEST_HEAD)
-
-    def message_consumed(self) -> None:
-        self._parser.message_consumed()
 
     def set_upgraded(self, is_upgraded: bool) -> None:
         self._parser.set_upgraded(is_upgraded)

@@ -58,7 +58,7 @@ class PacedStreamWriter(StreamWriter):
     def _pace(self, chunk: Frame) -> None:
         if self._paced is None:
             self._paced = cast("HTTPConnection", self._protocol).paced()
-            self._paced.piece = LONG
+            self._paced.piece = max(self._paced.piece, LONG)
         self.buffer_size += len(chunk)
         self.output_size += len(chunk)
         self._paced.write(chunk)

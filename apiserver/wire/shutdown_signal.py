@@ -20,7 +20,7 @@ class Draining:
     def __init__(self) -> None:
         self.is_announced = False
         self.has_begun = False
-        self._subscribers: dict[object, Callable[[], None]] = {}
+        self._subscribers: dict[Callable[[], None], None] = {}
 
     def announce(self) -> None:
         """Fail readiness checks from now on, and go on serving."""
@@ -30,7 +30,7 @@ class Draining:
         """End streams, and close each connection after its present request."""
         self.is_announced = self.has_begun = True
         subscribers, self._subscribers = self._subscribers, {}
-        for callback in subscribers.values():
+        for callback in subscribers:
             callback()
 
     async def begin_spread(self, seconds: float, clock: Clock) -> None:
@@ -39,20 +39,19 @@ class Draining:
         for left in range(ceil(seconds / _STEP_SECONDS), 0, -1):
             if not self._subscribers:
                 break
-            for token in list(self._subscribers)[: ceil(len(self._subscribers) / left)]:
-                self._subscribers.pop(token)()
+            for callback in list(self._subscribers)[: ceil(len(self._subscribers) / left)]:
+                del self._subscribers[callback]
+                callback()
             await clock.sleep(_STEP_SECONDS)
         self.begin()
 
-    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call `callback` when the draining begins. Returns a function that unsubscribes."""
+    def subscribe(self, callback: Callable[[], None]) -> None:
+        """Call `callback` when the draining begins."""
         if self.has_begun:
             callback()
-            return lambda: None
-        token = object()
-        self._subscribers[token] = callback
+        else:
+            self._subscribers[callback] = None
 
-        def unsubscribe() -> None:
-            self._subscribers.pop(token, None)
-
-        return unsubscribe
+    def unsubscribe(self, callback: Callable[[], None]) -> None:
+        """Do not call `callback` any more."""
+        self._subscribers.pop(callback, None)

@@ -108,7 +108,7 @@ def can_answer(request: web.BaseRequest, context: RequestContext) -> bool:
     return is_usual and not (context.warnings or context.fault)
 
 
-@lru_cache
+@lru_cache(maxsize=32)  # a server has about as many flows
 def _flow_lines(flow: Flow) -> bytes:
     return b"X-Kubernetes-Pf-Flowschema-Uid: %b\r\nX-Kubernetes-Pf-Prioritylevel-Uid: %b\r\n" % tuple(
         uid.encode() for uid in flow

@@ -5,12 +5,13 @@ must not know how events are encoded.
 
 Must hold: the headers go out before the first event. The backlog of a slow client is bounded: the stream reports its
 size, and the cache stops delivering. After its end the stream writes no more. aiohttp finishes the response when the
-client has read what waited.
+client has read what waited. A begun stream keeps neither the request nor its context.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriter
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import Wire
+from aio_apiserver.apiserver.wire.watch_responses import WatchResponse
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, status_error
@@ -50,15 +52,9 @@ class Frames(NamedTuple):
 class WatchStream:
     """The sink of one HTTP response or WebSocket."""
 
-    def __init__(
-        self,
-        request: web.BaseRequest,
-        context: RequestContext,
-        frames: Frames,
-        delivered: Delivered,
-    ) -> None:
-        self._request = request
-        self._context = context
+    __slots__ = ("_early", "_encode", "_frames", "_is_cut", "_is_over", "_over", "_writer", "delivered")
+
+    def __init__(self, frames: Frames, delivered: Delivered) -> None:
         self._frames = frames
         self.delivered = delivered
         """Called after each batch, and may replace itself."""
@@ -68,7 +64,7 @@ class WatchStream:
         self._is_cut = False
         self._is_over = False
         self._over: asyncio.Future[None] | None = None
-        """What `run` waits for."""
+        """What `_stream` waits for."""
 
     backlog_limit = _BACKLOG_LIMIT
 
@@ -110,63 +106,65 @@ class WatchStream:
             self._writer.close_behind()
         self._end()
 
-    def run(self, seconds: float, draining: Draining) -> Awaitable[web.StreamResponse]:
-        """Send events until the watch ends, the time is up, the client disconnects or the server drains."""
-        return (self._run_socket if self._frames.wire.is_socket else self._run_http)(seconds, draining)
+    def respond(
+        self, request: web.BaseRequest, context: RequestContext, seconds: float, draining: Draining
+    ) -> Awaitable[web.StreamResponse]:
+        """Send events until the watch ends, the time is up, the client disconnects or the server drains.
 
-    async def _run_http(self, seconds: float, draining: Draining) -> web.StreamResponse:
-        response = await self._begin()
-        await self._stream(seconds, draining)
-        return response
+        A WatchResponse sends them when it is waited for. A WebSocket is returned behind the last event.
+        """
+        begin = self._respond_socket if self._frames.wire.is_socket else self._begin
+        return begin(request, context, seconds, draining)
 
-    async def _run_socket(self, seconds: float, draining: Draining) -> web.StreamResponse:
+    async def _respond_socket(
+        self, request: web.BaseRequest, context: RequestContext, seconds: float, draining: Draining
+    ) -> web.StreamResponse:
         async with AsyncExitStack() as stack:
-            response = await self._begin_socket(stack)
-            await self._stream(seconds, draining)
+            response = await self._begin_socket(request, context, stack)
+            await self._stream(_connection_of(request), seconds, draining)
         return response
 
-    async def _stream(self, seconds: float, draining: Draining) -> None:
+    async def _stream(self, connection: HTTPConnection, seconds: float, draining: Draining) -> None:
         """Wait until the end, and until the client has read what waits then."""
-        writer = self._open()
-        unsubscribe = draining.subscribe(self._end)
-        try:
-            if not self._is_over:
-                await self._until_over(seconds)
-            await writer.finish()
-        finally:
-            unsubscribe()
-            writer.close()
-
-    async def _until_over(self, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        self._over = loop.create_future()
+        writer, loop = self._open(connection), asyncio.get_running_loop()
+        draining.subscribe(self._end)
         timer = loop.call_later(seconds, self._end)
         try:
-            await self._over
+            if not self._is_over:
+                self._over = loop.create_future()
+                await self._over
+            await writer.finish()
         finally:
             timer.cancel()
+            draining.unsubscribe(self._end)
+            writer.close()
 
     def _end(self) -> None:
         self._is_over = True
         if self._over is not None and not self._over.done():
             self._over.set_result(None)
 
-    async def _begin(self) -> web.StreamResponse:
-        response = web.StreamResponse(headers=responses.headers(self._context, self._frames.wire.content_type))
-        if self._frames.wire.is_chunked:
+    async def _begin(
+        self, request: web.BaseRequest, context: RequestContext, seconds: float, draining: Draining
+    ) -> web.StreamResponse:
+        """Send the head. From the signal to stop on, it says that the connection closes behind the watch."""
+        wire = self._frames.wire
+        rest = partial(self._stream, _connection_of(request), seconds, draining)
+        response = WatchResponse(responses.headers(context, wire.content_type), rest)
+        if wire.is_chunked:
             response.enable_chunked_encoding()
-        else:
+        if draining.is_announced or not wire.is_chunked:
             response.force_close()
-        await self._context.started(response.status)
-        await response.prepare(self._request)
+        await context.started(response.status)
+        await response.prepare(request)
         return response
 
-    async def _begin_socket(self, stack: AsyncExitStack) -> web.StreamResponse:
+    async def _begin_socket(
+        self, request: web.BaseRequest, context: RequestContext, stack: AsyncExitStack
+    ) -> web.StreamResponse:
         """Messages of the client are ignored; its close ends the watch."""
-        socket = await websockets.accept(
-            self._request, responses.headers(self._context, self._frames.wire.content_type)
-        )
-        await self._context.started(HTTPStatus.SWITCHING_PROTOCOLS)
+        socket = await websockets.accept(request, responses.headers(context, self._frames.wire.content_type))
+        await context.started(HTTPStatus.SWITCHING_PROTOCOLS)
         stack.push_async_callback(socket.close)
         reading = Tasks()
         stack.push_async_callback(reading.close)
@@ -177,10 +175,8 @@ class WatchStream:
         await websockets.wait_until_closed(socket)
         self._end()
 
-    def _open(self) -> PacedWriter:
+    def _open(self, connection: HTTPConnection) -> PacedWriter:
         """The headers were sent: write the events that came earlier."""
-        connection = self._request.protocol
-        assert isinstance(connection, HTTPConnection)
         writer = self._writer = connection.paced(is_whole=self._frames.wire.is_socket)
         for frame in self._early:
             writer.write(frame)
@@ -194,3 +190,9 @@ class WatchStream:
             self._early.append(frame)
         else:
             self._writer.write(frame)
+
+
+def _connection_of(request: web.BaseRequest) -> HTTPConnection:
+    connection = request.protocol
+    assert isinstance(connection, HTTPConnection)
+    return connection

@@ -1,9 +1,12 @@
 """Logs, streams and proxies: requests that are forwarded to kubelets and pods."""
 
 import asyncio
+import logging
+import socket
 import ssl
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +30,10 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 async def talking(talk: Talk, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
     """A port with a server that runs `talk` on each connection."""
     server = await asyncio.start_server(talk, LOOPBACK, 0, ssl=tls)
-    async with server:
+    try:
         yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()  # a stream may last longer
 
 
 async def read_head(reader: asyncio.StreamReader) -> str:
@@ -273,6 +278,48 @@ async def test_a_path_goes_on_as_it_was_written(tmp_path: Path) -> None:
         await ask(port, "/proxy")
 
     assert [head.split("\r\n", 1)[0] for head in heads] == ["GET /a%20b%0D%0AX-Evil:%201 HTTP/1.1"] * 2
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close a connection with a TCP reset."""
+    made = writer.get_extra_info("socket")
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+@pytest.mark.parametrize("end", ["backend", "client"])
+async def test_a_tunnel_that_is_reset_ends_without_an_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, end: str
+) -> None:
+    closed = asyncio.Event()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+        await reader.readexactly(1)
+        if end == "backend":
+            reset(writer)
+        else:
+            with suppress(ConnectionError):
+                while True:
+                    writer.write(bytes(1024 * 1024))
+                    await writer.drain()
+        closed.set()
+
+    async with talking(talk) as backend, proxying(tmp_path, backend, "/a") as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"GET /proxy HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+        await read_head(reader)
+        writer.write(b"x")
+        if end == "client":
+            await reader.readexactly(1024 * 1024)
+            reset(writer)
+        else:
+            assert await reader.read() == b""
+            writer.close()
+        await closed.wait()
+
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 @pytest.mark.parametrize("address", ["", "x" * 300, "a b", "\n"])

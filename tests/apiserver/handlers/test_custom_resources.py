@@ -156,3 +156,37 @@ async def test_metadata_that_cannot_be_decoded_are_told_before_another_kind(serv
         'Other in version "v1" cannot be handled as a Widget: json: cannot unmarshal'
     )
     assert other.json["message"] == ('Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Widget')
+
+
+async def test_a_conflict_and_a_missing_object_are_told_before_another_kind(server: Server) -> None:
+    await define(server, definition(scope="Cluster"))
+    other = {**widget("a"), "kind": "Other"}
+
+    missing = await send(server, "PUT", f"{WIDGETS}/a", other)
+    await send(server, "POST", WIDGETS, widget("a"))
+    stale = {**other, "metadata": {"name": "a", "resourceVersion": "1"}}
+    conflict = await send(server, "PUT", f"{WIDGETS}/a", stale)
+
+    assert (missing.status, conflict.status) == (404, 409)
+
+
+async def test_strict_errors_that_need_no_schema_are_told_before_another_kind(server: Server) -> None:
+    await define(server, definition(scope="Cluster"))
+    strict = f"{WIDGETS}?fieldValidation=Strict"
+
+    odd = await send(server, "POST", strict, {**widget("a"), "kind": "Other", "metadata": {"name": "a", "odd": 1}})
+    other = await send(server, "POST", strict, {**widget("a"), "kind": "Other", "odd": 1})
+
+    assert (odd.status, other.status) == (400, 422)
+    assert odd.json["message"].endswith('as a Other: strict decoding error: unknown field "metadata.odd"')
+
+
+async def test_a_version_that_is_null_is_no_text(server: Server) -> None:
+    await define(server, definition(scope="Cluster"))
+
+    answer = await send(server, "POST", WIDGETS, {**widget("a"), "apiVersion": None})
+
+    assert answer.json["message"] == (
+        'Widget in version "" cannot be handled as a Widget: '
+        ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+    )

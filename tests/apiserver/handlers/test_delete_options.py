@@ -16,7 +16,8 @@ REFUSED = {
     "another kind": (
         b'{"kind": "Pod", "apiVersion": "apps/v1"}',
         JSON,
-        'no kind "Pod" is registered for version "apps',
+        'no kind "Pod" is registered for version "apps/v1" in scheme '
+        '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
     ),
     "a form": (b'{"kind": "Table"}', JSON, "converting (v1.Table) to (v1.DeleteOptions): unknown conversion"),
     "a form of another group": (b'{"kind": "Table", "apiVersion": "v1"}', JSON, 'no kind "Table" is registered'),

@@ -39,6 +39,8 @@ async def test_a_long_list_has_the_bytes_of_the_whole_list_in_each_encoding(tmp_
 
         as_json, as_protobuf = await get(server, JSON), await get(server, PROTOBUF)
         compressed = [await get(server, accept, encoding="gzip") for accept in (JSON, PROTOBUF)]
+        weighted = [await get(server, JSON, encoding=encoding) for encoding in ("gzip;q=0", "br, gzip;q=1.0")]
+        chosen = await get(server, JSON, encoding="br , gzip")
 
     assert len(as_json.json["items"]) >= COUNT
     assert as_protobuf.body == protobuf.dump(as_json.json, builtin())
@@ -47,5 +49,6 @@ async def test_a_long_list_has_the_bytes_of_the_whole_list_in_each_encoding(tmp_
         len(as_protobuf.body),
     ]
     assert [gzip.decompress(answer.body) for answer in compressed] == [as_json.body, as_protobuf.body]
-    assert {answer.headers["content-encoding"] for answer in compressed} == {"gzip"}
+    assert {answer.headers["content-encoding"] for answer in (*compressed, chosen)} == {"gzip"}
+    assert [answer.headers.get("content-encoding") for answer in weighted] == [None, None]  # as kube-apiserver does
     assert {answer.headers["transfer-encoding"] for answer in compressed} == {"chunked"}

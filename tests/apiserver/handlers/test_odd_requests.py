@@ -3,12 +3,18 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import orjson
+
 from tests.apiserver.serving import as_admin, ask, running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
+EVENTS = "/api/v1/namespaces/default/events"
 STATUSES = "/api/v1/componentstatuses"
+TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
+SCHEMAS = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
 YAML = "application/yaml"
 MERGE = "application/merge-patch+json"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 class Odd(NamedTuple):
@@ -41,7 +47,60 @@ ODD = {
     "a patch that is no UTF-8": Odd(
         "/api/v1/namespaces/default", 400, "invalid character 'Ó' looking for", "PATCH", sent=MERGE, body=b"\xd3"
     ),
+    "no protobuf": Odd(MAPS, 400, "empty data (<empty>)", "POST", sent=PROTOBUF),
+    "a deletion of what one version had": Odd(f"{MAPS}?resourceVersion=1", 200, '"items":[]', "DELETE"),
+    "a group of the aggregator": Odd("/apis/apiregistration.k8s.io", 405, "does not allow this method", "POST"),
+    "a group of the server": Odd("/apis/apps", 200, '"kind":"APIGroup"', "POST"),
     "a timeout out of range": Odd(f"{MAPS}?timeout=9223372036854775809", 400, "time: invalid duration"),
+    "another spec of a mandatory flow schema": Odd(
+        SCHEMAS, 422, 'Rules\\":null}', "POST", body=b'{"metadata":{"name":"exempt"}}'
+    ),
+    "a mandatory flow schema with an empty list": Odd(
+        SCHEMAS, 422, 'Rules\\":[]}', "POST", body=b'{"metadata":{"name":"exempt"},"spec":{"rules":[]}}'
+    ),
+    "a review of a bad token with a status": Odd(
+        TOKENS,
+        201,
+        '"user":{"username":"sent"}',
+        "POST",
+        body=b'{"spec":{"token":"x"},"status":{"user":{"username":"sent"}}}',
+    ),
+    "a review with a grace period": Odd(
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        201,
+        '"allowed":true',
+        "POST",
+        body=b'{"metadata":{"deletionGracePeriodSeconds":5},"spec":{"resourceAttributes":{"verb":"get"}}}',
+    ),
+    "a service of an API with another prefix of names": Odd(
+        "/apis/apiregistration.k8s.io/v1/apiservices?dryRun=All",
+        422,
+        'metadata.generateName: Invalid value: \\"x\\": must be `spec.version+',
+        "POST",
+        body=b'{"metadata":{"name":"v1.x.io","generateName":"x"},"spec":{"group":"x.io","version":"v1",'
+        b'"groupPriorityMinimum":1,"versionPriority":1}}',
+    ),
+    "a class of devices with any prefix": Odd(
+        "/apis/resource.k8s.io/v1/deviceclasses?dryRun=All",
+        201,
+        '"generateName":"A b"',
+        "POST",
+        body=b'{"metadata":{"name":"a","generateName":"A b"}}',
+    ),
+    "a class of devices with a long name": Odd(
+        "/apis/resource.k8s.io/v1/deviceclasses?dryRun=All",
+        422,
+        "must be no more than 253 bytes",
+        "POST",
+        body=b'{"metadata":{"name":"%b"}}' % (b"x" * 254),
+    ),
+    "an old scale": Odd(
+        "/apis/apps/v1/namespaces/default/deployments/a/scale",
+        400,
+        "the API version in the data (apps/v1beta1) does not match the expected API version (autoscaling/v1)",
+        "PUT",
+        body=b'{"apiVersion":"apps/v1beta1","kind":"Scale","metadata":{"name":"a"}}',
+    ),
     "a token and a version": Odd(f"{MAPS}?continue=x&resourceVersion=1", 400, "invalid continue token"),
 }
 
@@ -65,6 +124,20 @@ async def test_odd_requests_are_answered_as_kubernetes_does(tmp_path: Path) -> N
     assert [what for what, odd in ODD.items() if odd.says not in answers[what].text] == []
 
 
+async def test_a_precondition_of_an_event_is_told_of_its_stored_kind(tmp_path: Path) -> None:
+    event = {"metadata": {"name": "e", "namespace": "default"}, "involvedObject": {"namespace": "default"}}
+    async with running(tmp_path) as server:
+        port, tls = server.secure.port, as_admin(server)
+        headers = {"Content-Type": "application/json"}
+        await ask(port, EVENTS, method="POST", headers=headers, body=orjson.dumps(event), tls=tls)
+
+        newer, condition = f"{EVENTS.replace('/api/v1', '/apis/events.k8s.io/v1')}/e", b'{"preconditions":{"uid":"x"}}'
+        answer = await ask(port, newer, method="DELETE", headers=headers, body=condition, tls=tls)
+
+    assert answer.status == 409
+    assert 'Operation cannot be fulfilled on Event \\"e\\": the UID' in answer.text
+
+
 async def test_what_cannot_be_read_has_no_word_for_caches(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         answer = await ask(server.secure.port, "/api/v1/proxy", tls=as_admin(server))
@@ -80,3 +153,38 @@ async def test_who_is_told_of_no_route_is_not_told_that_it_is_old(tmp_path: Path
 
     assert "warning" not in refused.headers
     assert "deprecated" in answered.headers["warning"]
+
+
+async def test_a_patch_without_a_route_is_not_told_that_its_resource_is_old(tmp_path: Path) -> None:
+    path = "/api/v1/namespaces/default/endpoints/none"
+    async with running(tmp_path) as server:
+        tls, port = as_admin(server), server.secure.port
+        refused = await ask(port, path, method="PATCH", headers={"Content-Type": YAML}, body=b"a: b", tls=tls)
+        missing = await ask(port, path, method="PATCH", headers={"Content-Type": MERGE}, body=b"{}", tls=tls)
+
+    assert (refused.status, "warning" in refused.headers) == (415, False)
+    assert (missing.status, "warning" in missing.headers) == (404, True)
+
+
+async def test_a_uid_is_a_precondition_of_a_binding_on_the_subresource_alone(tmp_path: Path) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    binding = {"metadata": {"name": "p", "uid": "other"}, "target": {"kind": "Node", "name": "n"}}
+    async with running(tmp_path, disable_admission_plugins=["ServiceAccount"]) as server:
+
+        async def post(path: str, body: object) -> int:
+            answer = await ask(
+                server.secure.port,
+                path,
+                method="POST",
+                headers={"Content-Type": "application/json"},
+                body=orjson.dumps(body),
+                tls=as_admin(server),
+            )
+            return answer.status
+
+        made = await post(pods, pod)
+        on_the_subresource = await post(f"{pods}/p/binding", binding)
+        on_the_resource = await post("/api/v1/namespaces/default/bindings", binding)
+
+    assert (made, on_the_subresource, on_the_resource) == (201, 409, 201)

@@ -3,6 +3,9 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, STDOUT
+from collections.abc import Awaitable, Callable
+
+import pytest
 
 from aio_apiserver.apiserver.process import heap
 from aio_apiserver.storage.clock import ManualClock
@@ -29,9 +32,47 @@ async def give_back() -> None:
     assert blocks
 
 
-async def test_freed_memory_below_used_blocks_is_given_back() -> None:
+async def give_back_large_blocks() -> None:
+    """Free what lies between blocks in use. No time passes."""
+    trimming = asyncio.ensure_future(heap.keep_trimmed(ManualClock()))
+    await asyncio.sleep(0)
+    bytearray(8 * MEGABYTE)  # after the end of such a block, glibc would put smaller ones into the heap
+    blocks = [(bytearray(b"x") * (MEGABYTE // 4), bytes(1024)) for _ in range(160)]
+    most = heap.resident()
+    small = [one for _, one in blocks]
+    del blocks
+
+    assert most - heap.resident() >= 36 * MEGABYTE
+    trimming.cancel()
+    assert small
+
+
+async def give_back_what_is_freed_during_a_trim() -> None:
+    """Free some blocks while the heap is trimmed of others."""
+    clock = ManualClock()
+    trimming = asyncio.ensure_future(heap.keep_trimmed(clock))
+    await asyncio.sleep(0)
+    first, second = ([bytes(1024) for _ in range(BLOCKS)] for _ in range(2))
+    most = heap.resident()
+    del first[: BLOCKS - 1]
+
+    clock.advance(3)
+    await asyncio.sleep(0)  # a thread trims from now on
+    del second[: BLOCKS - 1]
+    async with asyncio.timeout(10):
+        while most - heap.resident() < 80 * MEGABYTE:
+            clock.advance(3)
+            await asyncio.sleep(0)
+    trimming.cancel()
+    assert first
+    assert second
+
+
+@pytest.mark.parametrize("work", [give_back, give_back_large_blocks, give_back_what_is_freed_during_a_trim])
+async def test_freed_memory_below_used_blocks_is_given_back(work: Callable[[], Awaitable[None]]) -> None:
     """In a process of its own: that of the other tests has free memory, from which the blocks would come."""
-    code = f"import asyncio; from {__name__} import give_back; asyncio.run(give_back())"
+    name = work.__name__
+    code = f"import asyncio; from {__name__} import {name}; asyncio.run({name}())"
     child = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=ROOT, stdout=PIPE, stderr=STDOUT)
     said, _ = await child.communicate()
 

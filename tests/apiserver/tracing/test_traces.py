@@ -135,6 +135,13 @@ def test_a_create_is_one_trace_from_authentication_to_etcd(traced: tuple[Collect
     assert traced[0].resources[0]["service.name"] == "apiserver"
 
 
+def test_a_consistent_read_is_a_span_of_etcd_whether_it_is_linearizable_or_of_the_sole_member(
+    traced: tuple[Collector, Run],
+) -> None:
+    for request in ("get", "missing"):
+        assert traced[0].of_request(request).above("etcdserverpb.KV/Txn")[0] == "cacher.Get"
+
+
 def test_a_span_has_the_attributes_of_kube_apiserver(traced: tuple[Collector, Run]) -> None:
     tree = traced[0].of_request("get")
     handled, whole = of(tree.by_name["Get"]), of(tree.by_name["GET /api/v1/namespaces/{:namespace}/configmaps/{:name}"])

@@ -17,7 +17,10 @@ def test_quotes_and_backslashes_are_escaped() -> None:
 
 
 def test_what_a_header_cannot_carry_is_dropped() -> None:
-    assert headers_of("a\r\nSet-Cookie: b", "tab\t", "ü") == ['299 - "ü"']
+    assert headers_of("a\r\nSet-Cookie: b", "tab\t", "next line\x85", "ü", "mark\ufeff") == [
+        '299 - "ü"',
+        '299 - "mark\ufeff"',
+    ]
 
 
 def test_too_much_is_shortened_and_then_cut() -> None:

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from aiohttp.abc import AbstractStreamWriter
 
-from aio_apiserver.apiserver.wire.long_bodies import PIECE_BYTES, JSONList
+from aio_apiserver.apiserver.wire.long_bodies import PIECE_BYTES, JoinedList
 
 _HEAD, _TAIL = b'{"items":[', b"]}\n"
 
@@ -32,7 +32,7 @@ class Written(AbstractStreamWriter):
 @pytest.mark.parametrize("count", [0, 1, 2, 1_000])
 async def test_all_of_a_list_is_written_in_its_length(count: int) -> None:
     items = [orjson.dumps({"number": number, "text": "x" * number}) for number in range(count)]
-    body = JSONList(_HEAD, items, _TAIL, content_type="application/json")
+    body = JoinedList(_HEAD, items, _TAIL, content_type="application/json")
     written = Written()
 
     await body.write(written)
@@ -44,7 +44,7 @@ async def test_all_of_a_list_is_written_in_its_length(count: int) -> None:
 
 
 async def test_a_long_list_goes_out_in_pieces() -> None:
-    body = JSONList(_HEAD, [b'"%b"' % (b"x" * 1_000)] * 1_000, _TAIL, content_type="application/json")
+    body = JoinedList(_HEAD, [b'"%b"' % (b"x" * 1_000)] * 1_000, _TAIL, content_type="application/json")
     written = Written()
 
     await body.write(written)

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from aio_apiserver.apiserver.wire.paced_writing import STALLED_BYTES, PacedWriter, PacedWriters
+from aio_apiserver.apiserver.wire.paced_writing import LARGE, LONG, SHORT, STALLED_BYTES, PacedWriter, PacedWriters
 from aio_apiserver.storage.clock import SystemClock
 
 SMALL = 8192
@@ -102,6 +102,53 @@ async def test_a_client_that_reads_late_gets_every_byte_in_order(clients: Client
 
     assert came == b"first" + FRAME + b"second" + FRAME[:100_000] + b"last"
     assert (writer.waiting, writer.transport.get_write_buffer_size(), writers.held_bytes) == (0, 0, 0)
+    writers.close()
+
+
+async def test_pieces_of_responses_grow_for_a_client_that_reads_and_not_for_others(clients: Clients) -> None:
+    writers = PacedWriters(SystemClock())
+    reading, silent, watching = await opened(clients, writers, 3)
+    reading.piece = silent.piece = LONG
+    for writer in (reading, silent, watching):
+        writer.write(FRAME)
+    for number in (0, 2):
+        await read(clients.sockets[number], len(FRAME))
+    await until_stalled(writers, 1)
+
+    assert [writer.piece for writer in (reading, silent, watching)] == [LARGE, LONG, SHORT]
+    assert writers.held_bytes == len(FRAME) + STALLED_BYTES
+    assert reading.stalled_bytes == STALLED_BYTES + 2 * (LARGE - LONG)
+    writers.close()
+
+
+async def test_a_connection_that_stalls_again_is_counted_once(clients: Clients) -> None:
+    writers = PacedWriters(SystemClock())
+    (writer,) = await opened(clients, writers, 1)
+    writers.stalled(writer)
+    writers.stalled(writer)
+
+    held = writers.held_bytes
+    writers.forget(writer)
+
+    assert (held, writers.held_bytes) == (STALLED_BYTES, 0)
+    writers.close()
+
+
+async def test_two_drains_of_one_connection_both_return_and_one_that_is_cancelled_does_not_end_the_other(
+    clients: Clients,
+) -> None:
+    writers = PacedWriters(SystemClock())
+    (writer,) = await opened(clients, writers, 1)
+    writer.write(FRAME)
+    await until_stalled(writers, 1)
+    first, second, cancelled = (asyncio.ensure_future(writer.drain()) for _ in range(3))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+
+    await read(clients.sockets[0], len(FRAME))
+
+    await asyncio.gather(first, second)
+    assert cancelled.cancelled()
     writers.close()
 
 

@@ -1,4 +1,5 @@
 import asyncio
+from functools import partial
 
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.storage.clock import ManualClock
@@ -17,21 +18,23 @@ def test_subscribers_are_called_once() -> None:
 
 def test_who_has_left_is_not_called() -> None:
     draining, calls = Draining(), list[str]()
-    leave = draining.subscribe(lambda: calls.append("a"))
+    draining.subscribe(calls.clear)
+    calls.append("a")
 
-    leave()
-    leave()
+    draining.unsubscribe(calls.clear)
+    draining.unsubscribe(calls.clear)
     draining.begin()
 
-    assert calls == []
+    assert calls == ["a"]
 
 
 def test_who_comes_late_is_called_at_once() -> None:
     draining, calls = Draining(), list[str]()
     draining.begin()
 
-    leave = draining.subscribe(lambda: calls.append("a"))
-    leave()
+    late = partial(calls.append, "a")
+    draining.subscribe(late)
+    draining.unsubscribe(late)
 
     assert calls == ["a"]
 
