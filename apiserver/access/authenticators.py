@@ -51,7 +51,7 @@ class Authenticators:
         is_open = (
             settings.anonymous_auth if self._config is None else self._config.is_open_to_all(settings.anonymous_auth)
         )
-        self.tokens = Tokens(list(self._all()), issuer.own_audiences, allows_anonymous=is_open)
+        self.tokens = Tokens(self._known_tokens, list(self._others()), issuer.own_audiences, allows_anonymous=is_open)
 
     @property
     def allows_anonymous(self) -> AllowsAnonymous:
@@ -96,11 +96,10 @@ class Authenticators:
             await keys.fetch()
         self._of_file.replace([tokens for tokens, _ in issuers])
 
-    def _all(self) -> Iterator[TokenAuthenticator]:
+    def _others(self) -> Iterator[TokenAuthenticator]:
         settings, clock, issuer = self._settings, self._clock, self._issuer
         audiences = issuer.own_audiences
         bound = BoundObjects(self._storage_for)
-        yield self._known_tokens
         if settings.service_account_lookup:
             signed = SignedTokens(issuer.keys, (LEGACY_ISSUER,))
             yield LegacyTokens(signed, audiences, bound, self._storage_for, clock)

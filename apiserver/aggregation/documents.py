@@ -53,13 +53,15 @@ def version_of_resources(body: bytes, version: str) -> Document:
 def openapi2(body: bytes, root: str) -> Document:
     """The paths below a root in an OpenAPI version 2 document, with all definitions. Raises UnreadableDocument.
 
-    A document that cannot be merged and written as protobuf is unreadable, too.
+    A document that cannot be merged and written as JSON and protobuf is unreadable, too.
     """
     try:
         document = orjson.loads(body)
         paths = {path: item for path, item in document["paths"].items() if f"{path}/".startswith(f"{root}/")}
         found = {"paths": paths, "definitions": document.get("definitions") or {}}
-        swagger.dump(swagger_merge.merged({"paths": {}, "definitions": {}}, found))
+        merged = swagger_merge.merged({"paths": {}, "definitions": {}}, found)
+        orjson.dumps(merged)  # refuses what is nested too deep
+        swagger.dump(merged)
         return found
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         raise UnreadableDocument(str(exc)) from exc

@@ -8,8 +8,8 @@ one.
 Must hold: while no APIService names another server, a request costs one test of an empty mapping.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.generic.aggregated import RemoteAnswer
+from aio_apiserver.registry.generic.aggregated import DiscoveredVersion, RemoteAnswer
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
 from aio_apiserver.storage.clock import Clock
@@ -72,14 +72,21 @@ class Gateway:
         found = [one for one in self._registrations.by_version.values() if one.group == group]
         return [one.version for one in sorted(found, key=lambda one: -one.version_priority)]
 
-    async def ask(self, user: UserInfo, group: str, version: str, path: str) -> RemoteAnswer:
-        """The answer to a controller's GET. Without such a version it is 404, without an answer 503."""
+    def discovered(self) -> Sequence[DiscoveredVersion]:
+        """The versions of all APIServices with a service, the preferred one of a group first."""
+        known = self.versions.by_version
+        found = sorted(self._registrations.by_version.items(), key=lambda one: -one[1].version_priority)
+        documents = [(group, version, known.get((group, version))) for (group, version), _ in found]
+        return [_discovered(group, version, one.discovery if one else {}) for group, version, one in documents]
+
+    async def ask(self, user: UserInfo, group: str, version: str, path: str, *, method: str = "GET") -> RemoteAnswer:
+        """The answer to a controller. Without such a version it is 404, without an answer 503."""
         registration = self._registrations.by_version.get((group, version))
         if registration is None:
             return _NO_SUCH_VERSION
         from aio_apiserver.apiserver.aggregation import proxy
 
-        return await proxy.ask(user, registration, self._servers, path, forwards_uid=self._tells_uid)
+        return await proxy.ask(user, registration, self._servers, method, path, forwards_uid=self._tells_uid)
 
     def before(self, handler: Handler) -> Handler:
         """The handler of paths below /apis/: forwards requests for versions of APIServices, and calls `handler` for
@@ -133,3 +140,8 @@ class Gateway:
             self._tasks.spawn(self._explorer.run(), name="explore remote servers")
         elif self._explorer is not None:
             self._explorer.look_again()
+
+
+def _discovered(group: str, version: str, document: Mapping[str, Any]) -> DiscoveredVersion:
+    is_current = document.get("freshness") == "Current"
+    return DiscoveredVersion(group, version, is_current, document.get("resources") or ())

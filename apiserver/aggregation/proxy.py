@@ -57,21 +57,25 @@ async def pass_on(
         async with asyncio.timeout(_DISCOVERY_SECONDS if _is_discovery(context) else None):
             return await _sent(request, context, location, server)
     except StatusError as exc:
-        return responses.text(context, f"{exc.message}\n", status=503)
+        failure = exc
     except TimeoutError:
-        why = "error trying to reach service: context deadline exceeded\n"
-        return responses.text(context, why, status=503)
+        failure = StatusError("error trying to reach service: context deadline exceeded")
+    if request.writer.output_size:
+        raise failure  # the response has begun: the connection is closed
+    return responses.text(context, f"{failure.message}\n", status=503)
 
 
 async def ask(
-    user: UserInfo, registration: Registration, servers: RemoteServers, path: str, *, forwards_uid: bool
+    user: UserInfo, registration: Registration, servers: RemoteServers, method: str, path: str, *, forwards_uid: bool
 ) -> RemoteAnswer:
-    """The answer to a GET of this process for a user. A server that does not answer counts as a 503."""
+    """The answer to a request of this process for a user. A server that does not answer counts as a 503."""
     if not registration.is_available:
         return RemoteAnswer(503, UNAVAILABLE.encode())
     headers = tuple(users_headers(user, forwards_uid=forwards_uid))
     try:
-        answer = await servers.get(registration, path, headers=_JSON, user=headers, seconds=_ASKING_SECONDS)
+        answer = await servers.request(
+            registration, path, method=method, headers=_JSON, user=headers, seconds=_ASKING_SECONDS
+        )
     except Unreachable as exc:
         return RemoteAnswer(503, f"error trying to reach service: {exc}\n".encode())
     return RemoteAnswer(answer.status, answer.body)

@@ -105,7 +105,7 @@ class Explorer:
         if not available:
             return {}
         try:
-            answer = await self._servers.get(available[0], "/apis", headers=_AGGREGATED)
+            answer = await self._servers.request(available[0], "/apis", headers=_AGGREGATED)
             if answer.status == _OK and documents.is_aggregated(answer.headers.get("Content-Type", "")):
                 entries = documents.versions_of_list(answer.body)
                 return {
@@ -120,14 +120,14 @@ class Explorer:
 
     async def _plain(self, one: Registration) -> Document | None:
         """The entry of a version from a server without aggregated discovery."""
-        answer = await self._servers.get(one, one.root, headers=_JSON)
+        answer = await self._servers.request(one, one.root, headers=_JSON)
         return documents.version_of_resources(answer.body, one.version) if answer.status == _OK else None
 
     async def _openapi2(self, one: Registration) -> Document | None:
         if not one.is_available:
             return self._known.openapi2.get((one.group, one.version))
         try:
-            answer = await self._servers.get(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
+            answer = await self._servers.request(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
             if answer.status != _OK:
                 return None
             return await worker_thread.run(partial(documents.openapi2, answer.body, one.root), STORE)
@@ -140,7 +140,7 @@ class Explorer:
         if not one.is_available:
             return self._known.openapi3.get(path, "")
         try:
-            answer = await self._servers.get(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
+            answer = await self._servers.request(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
             return documents.openapi3_address(answer.body, path) if answer.status == _OK else ""
         except (Unreachable, UnreadableDocument):
             return ""

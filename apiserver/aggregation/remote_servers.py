@@ -84,22 +84,23 @@ class RemoteServers:
         others = await asyncio.gather(*(self._failure(registration) for _ in range(_MORE_TRIES)))
         return failure if all(others) else ""
 
-    async def get(
+    async def request(
         self,
         registration: Registration,
         path: str,
         *,
         headers: Mapping[str, str],
+        method: str = hdrs.METH_GET,
         user: Sequence[tuple[str, str]] = AGGREGATOR,
         seconds: float = _DISCOVERY_SECONDS,
     ) -> Document:
-        """A document of a server, for the user that some headers name. Raises Unreachable."""
+        """The answer of a server, for the user that some headers name. Raises Unreachable."""
         try:
             async with asyncio.timeout(seconds):
                 location = await self.location(registration, path)
                 url = f"https://{location.authority}{path}"
                 sent_headers = CIMultiDict([*user, *headers.items()])
-                async with self.of(registration).request(location, hdrs.METH_GET, url, headers=sent_headers) as answer:
+                async with self.of(registration).request(location, method, url, headers=sent_headers) as answer:
                     return Document(answer.status, dict(answer.headers), await _read(answer))
         except TimeoutError as exc:
             raise Unreachable("context deadline exceeded") from exc
@@ -114,7 +115,7 @@ class RemoteServers:
             return str(exc)
         url = f"https://{location.authority}{path}"
         try:
-            answer = await self.get(registration, path, headers={})
+            answer = await self.request(registration, path, headers={})
         except Unreachable as exc:
             return f"failing or missing response from {url}: Get {quote(url)}: {exc}"
         if answer.status not in _WELL:

@@ -2,8 +2,8 @@
 
     audit.log   audit-2026-11-18T17-12-22.123.log   audit-2026-11-17T03-00-00.000.log.gz
 
-Must hold: files have mode 0600. A line is in one file, whole. Old files are removed and compressed in the background,
-one after the other.
+Must hold: files have mode 0600. A line is in one file, whole, or it is in none: a full disk leaves no part of a line.
+Old files are removed and compressed in the background, one after the other, from the first line on.
 """
 
 import asyncio
@@ -71,6 +71,8 @@ class LogFile:
         self._clock = clock
         self._tasks = Tasks()
         self._tidying: asyncio.Task[None] | None = None
+        self._is_tidied = bool(rotation.most_days or rotation.most_files or rotation.compresses)
+        self._is_untidy = self._is_tidied
         path.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
         self._descriptor, self._size = self._open()
 
@@ -80,11 +82,9 @@ class LogFile:
             raise OSError(f"write length {len(line)} exceeds maximum file size {most}")
         if most and self._size + len(line) > most:
             self._rotate()
-        rest = memoryview(line)
-        while rest:
-            written = os.write(self._descriptor, rest)
-            self._size += written
-            rest = rest[written:]
+        if self._is_untidy and (self._tidying is None or self._tidying.done()):
+            self._tidying, self._is_untidy = self._tasks.spawn(self._tidy(), name="old audit logs"), False
+        self._append(line)
 
     async def close(self) -> None:
         """Wait for the present clean-up of old files, and close the file."""
@@ -97,14 +97,24 @@ class LogFile:
         descriptor = os.open(self._path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC, _MODE)
         return descriptor, os.fstat(descriptor).st_size
 
+    def _append(self, line: bytes) -> None:
+        rest = memoryview(line)
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            if len(rest) < len(line):
+                os.ftruncate(self._descriptor, self._size)
+            raise
+        self._size += len(line)
+
     def _rotate(self) -> None:
         with suppress(FileNotFoundError):  # logrotate may have moved it
             self._path.rename(self._old_name())
         descriptor, size = self._open()
         os.close(self._descriptor)
         self._descriptor, self._size = descriptor, size
-        if self._tidying is None or self._tidying.done():
-            self._tidying = self._tasks.spawn(self._tidy(), name="old audit logs")
+        self._is_untidy = self._is_tidied
 
     def _old_name(self) -> Path:
         """A name that no file has."""

@@ -18,6 +18,8 @@ from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.apiserver.tls.certificates import KeyPair
 from aio_apiserver.registry.base.locations import Location
 
+SIMULATED_KUBELET_CLIENT = "simulated-kubelet-client"
+"""The common name of the certificate that servers show to simulated kubelets."""
 _LOOPBACK = "127.0.0.1"
 
 

@@ -18,7 +18,7 @@ import orjson
 from aiohttp import hdrs
 from msgspec import Struct
 
-from aio_apiserver.apiserver.outgoing import client, webhook_credentials
+from aio_apiserver.apiserver.outgoing import client, dial_words, webhook_credentials
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.storage.encryption import strict_yaml
@@ -58,17 +58,22 @@ def chosen(path: str, context: str, other: Path | None = None) -> ClusterConfig:
     """
     if path:
         return read(Path(path).expanduser(), context)
-    return read(other if other is not None and other.exists() else default_path(), context)
+    found = other if other is not None and other.exists() else default_path()
+    if not found.exists():
+        raise ValueError(f"there is no {found}: name a kubeconfig with --kubeconfig")
+    return read(found, context)
 
 
 def read(path: Path, context: str = "") -> ClusterConfig:
     """The cluster of a context, or of the current one. Raises OSError, ValueError."""
     try:
         config = strict_yaml.load(path.read_bytes())
+        if not isinstance(config, dict):
+            raise ValueError("it has no clusters")
         chosen = _named(config, "contexts", "context", context or config.get("current-context") or "")
-        cluster = _named(config, "clusters", "cluster", chosen["cluster"])
+        cluster = _named(config, "clusters", "cluster", chosen.get("cluster", ""))
         user = _named(config, "users", "user", chosen["user"]) if chosen.get("user") else {}
-        return ClusterConfig(str(cluster["server"]).rstrip("/"), cluster, user, path.parent)
+        return ClusterConfig(_server(cluster), cluster, user, path.parent)
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise ValueError(f"{path}: it is no kubeconfig to use: {exc}") from exc
 
@@ -108,7 +113,7 @@ class Cluster:
                     )
                 yield answer
         except (aiohttp.ClientError, TimeoutError) as exc:
-            raise ClusterFailed(f"{self.url}: {exc or 'no answer in time'}") from exc
+            raise ClusterFailed(f"{self.url}: {dial_words.of_call(exc) or 'no answer in time'}") from exc
 
 
 @asynccontextmanager
@@ -153,9 +158,15 @@ async def _of_plugin(plugin: Mapping[str, Any], directory: Path) -> Mapping[str,
 def _named(config: Any, plural: str, singular: str, name: str) -> Mapping[str, Any]:
     for entry in config.get(plural) or ():
         if entry.get("name") == name:
-            found: Mapping[str, Any] = entry[singular]
+            found: Mapping[str, Any] = entry.get(singular) or {}
             return found
     raise ValueError(f"it has no {singular} named {name!r}")
+
+
+def _server(cluster: Mapping[str, Any]) -> str:
+    if not cluster.get("server"):
+        raise ValueError("its cluster has no server")
+    return str(cluster["server"]).rstrip("/")
 
 
 def _tls(config: ClusterConfig, credential: Credential) -> ssl.SSLContext:

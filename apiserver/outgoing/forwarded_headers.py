@@ -4,7 +4,8 @@ Pure. Each header has a class, and each kind of relay forwards some classes:
 
     class        headers                                 stream  proxy  upgrade  reason
     CREDENTIAL   Authorization, Impersonate-*,           no      no     no       they identify the client to this
-                 X-Remote-*, --requestheader-*                                   server; a backend could use them here
+                 X-Remote-*, --requestheader-*,                                  server; a backend could use them here
+                 cookies of the console
     CONNECTION   RFC 9110 7.6.1, and what Connection     no      no     no       they are about this one connection
                  names
     UPGRADE      Connection, Upgrade                     yes     no     yes      they ask for another protocol
@@ -32,6 +33,8 @@ from aio_apiserver.registry.base.locations import Location
 
 _SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 _FORWARDED_FOR = "X-Forwarded-For"
+CONSOLE_COOKIE = "__Host-console-"
+"""The prefix of the names of the console's cookies, which hold the tokens of users."""
 
 
 class Relay(Enum):
@@ -117,6 +120,8 @@ class Forwarding(Struct, frozen=True):
         )
         if hdrs.CONNECTION in headers:
             headers[hdrs.CONNECTION] = "Upgrade"
+        if hdrs.COOKIE in headers:
+            _set(headers, hdrs.COOKIE, _without_sessions(headers.getall(hdrs.COOKIE)))
         if hdrs.SEC_WEBSOCKET_PROTOCOL in headers:
             _set(headers, hdrs.SEC_WEBSOCKET_PROTOCOL, ",".join(websockets.subprotocols(request)))
         _set(headers, _FORWARDED_FOR, ", ".join(filter(None, (headers.get(_FORWARDED_FOR), request.remote or ""))))
@@ -164,6 +169,12 @@ def _named(headers: CIMultiDictProxy[str]) -> frozenset[str]:
     """The headers that a Connection header names."""
     values = headers.getall(hdrs.CONNECTION, ())
     return frozenset(word.strip().lower() for value in values for word in value.split(","))
+
+
+def _without_sessions(values: Iterable[str]) -> str:
+    """The cookies without those of the console."""
+    cookies = (cookie.strip() for value in values for cookie in value.split(";"))
+    return "; ".join(cookie for cookie in cookies if not cookie.startswith(CONSOLE_COOKIE))
 
 
 def _set(headers: CIMultiDict[str], name: str, value: str) -> None:

@@ -4,6 +4,7 @@
     HTTP/1.1 101 Switching Protocols                     read_answer()
 
 It opens and closes no connection. Must hold: the headers that leave the process are those of forwarded_headers.py.
+No value of a header begins another header.
 """
 
 import asyncio
@@ -21,6 +22,8 @@ from aio_apiserver.registry.base.locations import Location, Passage
 _MOST_OF_HEAD = 64 * 1024
 _LARGEST_REFUSAL = 1024 * 1024
 _REFUSAL_SECONDS = 10
+_IN_ONE_LINE = str.maketrans("\r\n", "  ")
+"""The name of a user may have line breaks, which would begin another header."""
 
 
 class UpgradeAnswer(Struct, frozen=True):
@@ -50,7 +53,8 @@ def head(request: web.BaseRequest, location: Location, rule: Forwarding) -> byte
     target = url.removeprefix(f"{location.scheme}://{location.authority}") or "/"
     relay = Relay.STREAM if location.passage is Passage.STREAM else Relay.UPGRADE
     headers = rule.headers_of(request, relay, added=location.headers)
-    lines = [f"{request.method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    given = (f"{name}: {value.translate(_IN_ONE_LINE)}" for name, value in headers.items())
+    lines = [f"{request.method} {target} HTTP/1.1", *given]
     return "\r\n".join([*lines, "", ""]).encode(errors="surrogateescape")
 
 

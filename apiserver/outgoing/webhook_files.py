@@ -8,8 +8,9 @@
       - {name: both, context: {cluster: images, user: us}}
     current-context: both
 
-The kubeconfig is read once. Must hold: certificate files that it names are reloaded while the server runs. When they
-cannot be read, the earlier certificates stay.
+The kubeconfig is read once. As in kube-apiserver, a user may be without credentials, and a server of plain HTTP is
+accepted. An audit sink on the same machine has no certificate. Must hold: certificate files that it names are
+reloaded while the server runs. When they cannot be read, the earlier certificates stay.
 """
 
 import logging
@@ -128,7 +129,7 @@ def read(path: Path, clock: Clock) -> FileWebhook:
 def _named(config: Any, plural: str, singular: str, name: str) -> dict[str, Any]:
     """A kubeconfig entry by name. An empty name means that there is exactly one."""
     entries = config.get(plural) or []
-    found = [entry[singular] for entry in entries if not name or entry.get("name") == name]
+    found = [entry.get(singular) or {} for entry in entries if not name or entry.get("name") == name]
     if len(found) != 1 or not isinstance(found[0], dict):
         raise ValueError(f"it must have one {singular} named {name!r}")
     return found[0]
@@ -136,6 +137,6 @@ def _named(config: Any, plural: str, singular: str, name: str) -> dict[str, Any]
 
 def _server(cluster: dict[str, Any]) -> str:
     server = str(cluster.get("server", ""))
-    if not server.startswith("https://"):
-        raise ValueError("the server of its cluster must be an https URL")
+    if not server.startswith(("https://", "http://")):
+        raise ValueError("the server of its cluster must be an https or http URL")
     return server

@@ -6,7 +6,6 @@ webhook gets just the credentials for its host. A webhook of a kubeconfig file i
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, ServiceResolver, WebhookTarget
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import Called
+from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import Object
 
@@ -163,4 +163,4 @@ def _timed(counted: Called, clock: Clock) -> Iterator[None]:
 def _pauses(first: float) -> Iterator[float]:
     """Seconds between tries, with a random part, so that clients do not retry at the same time."""
     for number in range(_TRIES - 1):
-        yield first * _FACTOR**number * (1 + _JITTER * random.random())  # noqa: S311 - spreads load, guards nothing
+        yield first * _FACTOR**number * (1 + _JITTER * chance.random())

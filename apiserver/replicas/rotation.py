@@ -17,7 +17,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, manuals, storage_config
-from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError
+from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError
+from aio_apiserver.apiserver.config.flag_types import FlagType
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED

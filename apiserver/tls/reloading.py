@@ -48,6 +48,9 @@ class Reloaded(Struct):
         except (OSError, ValueError) as exc:
             logger.error("cannot reload the %s, nothing changes: %s", self.name, exc)
             self.changed(None)
+        except Exception:  # another file must still be reloaded
+            logger.exception("cannot reload the %s, nothing changes", self.name)
+            self.changed(None)
 
     async def _take_over(self, contents: Contents) -> None:
         try:

@@ -160,7 +160,7 @@ async def test_a_webhook_knows_users_and_decides(tmp_path: Path, other: Pki) -> 
     assert (jane.status, wrong.status, nobody.status) == (200, 401, 403)
     assert 'authorization_webhook_evaluations_total{name="default",result="success"} 2\n' in metrics.text
     assert 'authorization_decisions_total{decision="allowed",name="default",type="Webhook"} 2\n' in metrics.text
-    assert 'impersonation_attempts_total{decision="allowed",mode="legacy"} 1\n' in metrics.text
+    assert 'impersonation_attempts_total{decision="allowed",mode="user-info"} 1\n' in metrics.text
     assert set(seen) == {"Bearer ours"}
 
 

@@ -28,6 +28,7 @@ def test_a_document_is_narrowed_to_what_is_registered() -> None:
         swagger(paths=[]),
         swagger(paths={f"{ROOT}/x": {"get": {"parameters": [{"name": "x"}]}}}),
         swagger(paths={f"{ROOT}/x": {"get": {"responses": 7}}}),
+        b'{"paths": {"%b/x": %b%b}}' % (ROOT.encode(), b'{"a":' * 300 + b"1", b"}" * 300),
         b'{"paths": {"%b/x": %b%b}}' % (ROOT.encode(), b'{"a":' * 900 + b"1", b"}" * 900),
     ],
 )

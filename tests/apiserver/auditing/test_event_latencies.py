@@ -58,6 +58,7 @@ async def test_a_slow_request_is_annotated_with_the_time_of_its_webhooks(tmp_pat
             while slow.calls < 2:  # until the server has seen both configurations
                 slow.calls = 0
                 await _post(started, CONFIGMAPS, {"metadata": {"generateName": "c-"}})
+            await _post(started, CONFIGMAPS, {"metadata": {"generateName": "c-"}})  # what is made at first use is there
     finally:
         await started.stop()
 

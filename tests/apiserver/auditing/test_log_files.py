@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,33 @@ def test_old_files_are_compressed_and_removed(tmp_path: Path) -> None:
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["audit-2023-11-13T00-00-00.000.log.gz", "audit-2023-11-14T00-00-00.000.log.gz", "audit-notes.log"]
     assert gzip.decompress((tmp_path / left[0]).read_bytes()) == LINE
+
+
+async def test_old_files_are_removed_from_the_first_line_on(tmp_path: Path) -> None:
+    for day in range(1, 4):
+        (tmp_path / f"audit-2023-11-0{day}T00-00-00.000.log").write_bytes(LINE)
+
+    log = LogFile(tmp_path / "audit.log", Rotation(most_files=1), ManualClock())
+    log.write(LINE)
+    await log.close()
+
+    assert sorted(os.listdir(tmp_path)) == ["audit-2023-11-03T00-00-00.000.log", "audit.log"]  # noqa: PTH208
+
+
+async def test_a_full_disk_leaves_no_part_of_a_line(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    log = LogFile(tmp_path / "audit.log", Rotation(), ManualClock())
+    log.write(LINE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (15, before[1]))
+        with pytest.raises(OSError, match="File too large"):
+            log.write(LINE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    log.write(LINE)
+    await log.close()
+
+    assert (tmp_path / "audit.log").read_bytes() == LINE * 2
 
 
 async def test_several_processes_append_and_rotate_without_losing_a_line(tmp_path: Path) -> None:

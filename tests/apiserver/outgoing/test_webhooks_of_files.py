@@ -1,5 +1,6 @@
 """Webhooks of kubeconfig files, over real HTTPS: retries and credentials."""
 
+import asyncio
 import json
 import socket
 import struct
@@ -210,6 +211,39 @@ def reset(request: web.BaseRequest) -> None:
     assert request.transport is not None
     request.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.transport.abort()
+
+
+async def test_a_webhook_without_tls_and_a_user_without_credentials_are_accepted(
+    out: WebhookClient, tmp_path: Path
+) -> None:
+    file, asked = tmp_path / "k", list[str]()
+    entry = {"name": "c", "cluster": {"server": "http://127.0.0.1:1/audit"}, "context": {"cluster": "c", "user": "c"}}
+    file.write_text(json.dumps({name: [entry] for name in ("clusters", "users", "contexts")}))
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        asked.append(f"{request.scheme} {request.headers.get('Authorization', '')}")
+        return well()
+
+    server = web.Server(answer)
+    listener = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    file.write_text(file.read_text().replace(":1/", f":{port}/"))
+    try:
+        found = await out.open_webhook(file)({})
+    finally:
+        listener.close()
+        await server.shutdown()
+
+    assert found == {"answer": 2}
+    assert asked == ["http "]
+
+
+async def test_a_webhook_without_a_url_of_http_is_refused(out: WebhookClient, tmp_path: Path) -> None:
+    file = tmp_path / "k"
+    file.write_text('{"clusters": [{"cluster": {"server": "ftp://x"}}], "contexts": [{"context": {}}]}')
+
+    with pytest.raises(ValueError, match=r"k: not a kubeconfig file of a webhook: the server of its cluster must be"):
+        out.read(file)
 
 
 async def test_a_token_in_a_file_is_read_each_time(authority: Authority, out: WebhookClient, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import aiohttp
 
+from tests.reliability.histories import send_once
 from tests.storage.kv.etcd_server import HOST, Member, Port
 
 TOKEN = "soak"
@@ -98,11 +99,11 @@ async def replica_programs(
 
 @asynccontextmanager
 async def session(limit: int = 100) -> AsyncIterator[aiohttp.ClientSession]:
-    """An HTTP client that trusts any server on loopback."""
+    """An HTTP client that trusts any server on loopback, and sends each request once."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     connector = aiohttp.TCPConnector(ssl=context, limit=limit)
-    async with aiohttp.ClientSession(headers=HEADERS, connector=connector) as client:
+    async with aiohttp.ClientSession(headers=HEADERS, connector=connector, middlewares=[send_once]) as client:
         yield client
 
 

@@ -102,9 +102,9 @@ class Load:
         version = await self._list()
         while True:
             parameters = {"watch": "1", "resourceVersion": version, "allowWatchBookmarks": "true"}
-            self.watches += 1
-            with suppress(aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            try:
                 async with self.client.get(f"{self.url}{MAPS}", params=parameters, timeout=_LONG) as answer:
+                    self.watches += 1
                     async for line in answer.content:
                         event = json.loads(line)
                         if event["type"] == "ERROR":
@@ -113,6 +113,8 @@ class Load:
                             break
                         self.events += 1
                         version = event["object"]["metadata"]["resourceVersion"]
+            except aiohttp.ClientError as exc:
+                self.failures.append(f"watch: {exc!r}")
 
     async def _list(self) -> str:
         async with self.client.get(f"{self.url}{MAPS}") as answer:
@@ -152,6 +154,8 @@ async def restart_under_load(directory: Path, etcd: Member, *, per_second: int, 
             try:
                 for _ in range(watches):
                     tasks.spawn(load.watch(), name="watch")
+                while load.watches < watches:  # noqa: ASYNC110 - the watches have no listeners
+                    await asyncio.sleep(PROBE_SECONDS)
                 tasks.spawn(load.send(per_second), name="requests")
                 await asyncio.sleep(1)
                 for number in range(restarts):

@@ -20,7 +20,7 @@ from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.storage.clock import ManualClock, SystemClock
 from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.transformer import IDENTITY
+from aio_apiserver.storage.transformers.transformer import IDENTITY
 from tests.apiserver.replicas.replica_servers import (
     SECRET,
     replica,

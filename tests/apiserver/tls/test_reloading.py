@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from cryptography.exceptions import UnsupportedAlgorithm
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver import renewal, server
@@ -95,6 +96,23 @@ async def test_what_may_be_right_later_is_tried_again(tmp_path: Path, taken: lis
         await file.check()
 
     assert taken == [[b"b"]]
+
+
+async def test_a_defect_leaves_the_other_files_and_the_file_itself_watched(
+    tmp_path: Path, taken: list[Contents]
+) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for path in (one, other):
+        path.write_bytes(b"old")
+    files = Reloading([watched(one, taken, UnsupportedAlgorithm("curve")), watched(other, taken)], ManualClock())
+    for path in (one, other):
+        path.write_bytes(b"new")
+
+    await files.check()
+    assert len(taken) == 1
+
+    await files.check()
+    assert len(taken) == 2
 
 
 async def test_a_file_that_is_gone_changes_nothing(tmp_path: Path, taken: list[Contents]) -> None:

@@ -17,7 +17,8 @@ from tests.reliability import histories
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """The address of a server that all tests of this module share."""
     directory = tmp_path_factory.mktemp("workers")
-    with served.running(directory, "--workers=2", "--ui", "--bind-address=127.0.0.1") as started:
+    flags = ("--workers=2", "--ui", "--simulate", "--disable-admission-plugins=ServiceAccount")
+    with served.running(directory, *flags, "--bind-address=127.0.0.1") as started:
         yield Address(directory, int(started.url.rpartition(":")[2]), started.process.pid)
 
 
@@ -127,3 +128,16 @@ async def test_a_sign_out_at_one_worker_ends_the_session_at_both(address: Addres
         after = [(await one.ask(CONFIG_MAPS, headers=cookie)).status for one in both]
 
     assert (before, after) == ([200, 200], [401, 401])
+
+
+async def test_each_worker_reaches_the_kubelet_of_simulated_nodes(address: Address) -> None:
+    container = {"name": "main", "image": "busybox", "command": ["sh", "-c", "echo hello; sleep 1000"]}
+    pod = {"metadata": {"name": "tells"}, "spec": {"containers": [container]}}
+    pods = "/api/v1/namespaces/default/pods"
+    async with connected(address) as both:
+        await both[0].ask(pods, method="POST", body=pod)
+        while (await both[0].ask(f"{pods}/tells/log")).text != "hello\n":
+            pass
+        logs = [(await one.ask(f"{pods}/tells/log")).text for one in both]
+
+    assert logs == ["hello\n"] * 2
