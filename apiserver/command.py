@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, usage
+from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, suggestions, usage
 from aio_apiserver.apiserver.config.flag_grammar import Parsed, UsageError
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
@@ -51,12 +51,24 @@ def run(arguments: Sequence[str]) -> int:
             sys.stdout.write(_versions(chosen))
             return 0
     except UsageError as exc:
-        sys.stderr.write(f"Error: {exc}\nSee 'apiserver --help' for usage.\n")
+        sys.stderr.write(f"Error: {exc}{_suggested(arguments)}\nSee 'apiserver {_help_of(arguments)}' for usage.\n")
         return 2
     logs.configure(chosen.logging_format, chosen.v, vmodule=chosen.vmodule)
     for name in parsed.ignored:
         logger.warning("flag --%s is ignored: it has no effect on this server", name)
     return _serve(chosen) if chosen.workers == 1 else _supervise(chosen, arguments)
+
+
+def _suggested(arguments: Sequence[str]) -> str:
+    """The end of an error message about an unknown command: the commands that resemble it."""
+    word = arguments[0] if arguments else "-"
+    return "" if word.startswith("-") or word in SUBCOMMANDS else suggestions.did_you_mean(word, SUBCOMMANDS)
+
+
+def _help_of(arguments: Sequence[str]) -> str:
+    """The arguments that print the usage of what a command line wants."""
+    command = arguments[0] if arguments else ""
+    return "help" if command == "help" else f"help {command}" if command in SUBCOMMANDS else "--help"
 
 
 def _versions(settings: Settings) -> str:

@@ -72,9 +72,11 @@ def run(arguments: Sequence[str]) -> int:
     line = command_lines.parse_flags("bench", arguments, _OWN)
     form = output.form_of(line)
     try:
-        seconds, connections = durations.parse(line.text("duration")), int(line.text("connections"))
+        seconds = durations.parse(line.text("duration"))
     except ValueError as exc:
-        raise UsageError(f"bench: {exc}") from exc
+        raise UsageError(f"bench: --duration: {exc}") from exc
+    number = line.text("connections")
+    connections = int(number) if number.isascii() and number.isdigit() else 0
     if seconds <= 0 or connections < 1:
         raise UsageError("bench: --duration and --connections must be above zero")
     return command_lines.run(lambda: _bench(line, form, seconds, connections))

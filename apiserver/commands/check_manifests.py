@@ -44,18 +44,24 @@ def run(arguments: Sequence[str]) -> int:
     try:
         tried = _between({name: _minor(name, text) for name, text in options.items()})
         found = manifest_checks.check(tried, [Path(path) for path in paths])
-    except (OSError, ValueError) as exc:
-        raise UsageError(f"check-manifests: {exc}") from exc
-    if found or form != "table":
-        output.show(
-            form,
-            head=_HEAD,
-            rows=[(one.manifest, one.minor, one.effect, one.detail) for one in found],
-            document=lambda: [msgspec.to_builtins(one) for one in found],
-        )
-    else:
-        sys.stdout.write("No manifest is refused, warned of or changed.\n")
+    except OSError as exc:
+        return command_lines.failed(command_lines.reason(exc))
+    except ValueError as exc:
+        raise exc if isinstance(exc, UsageError) else UsageError(f"check-manifests: {exc}") from exc
+    _show(found, form)
     return 1 if any(one.effect != manifest_checks.ACCEPTED for one in found) else 0
+
+
+def _show(found: Sequence[manifest_checks.ManifestFinding], form: str) -> None:
+    if not found and form == "table":
+        sys.stdout.write("No manifest is refused, warned of or changed.\n")
+        return
+    output.show(
+        form,
+        head=_HEAD,
+        rows=[(one.manifest, one.minor, one.effect, one.detail) for one in found],
+        document=lambda: [msgspec.to_builtins(one) for one in found],
+    )
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:

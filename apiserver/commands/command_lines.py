@@ -14,12 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, manuals, storage_config
-from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, UsageError, Value
+from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError, Value
+from aio_apiserver.apiserver.config.flag_types import FlagType
 from aio_apiserver.apiserver.config.manuals import CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
-from aio_apiserver.apiserver.process import loops
-from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.apiserver.process import loops, start_errors
+from aio_apiserver.storage.errors import DataDirLocked, StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
 
 _OWN = "Command"
@@ -106,7 +107,10 @@ def failed(message: str) -> int:
 
 
 def reason(failure: Exception) -> str:
-    """A failure in words; that of a file names the file."""
+    """A failure in words, with a remedy if there is one; that of a file names the file."""
+    if isinstance(failure, DataDirLocked):
+        return f"{failure}: stop it, or name another --data-dir"
     if isinstance(failure, OSError) and failure.errno is not None and failure.filename is not None:
-        return f"{failure.filename}: {os.strerror(failure.errno)}"
+        remedy = start_errors.REMEDIES.get(failure.errno)
+        return f"{failure.filename}: {os.strerror(failure.errno)}" + (f" ({remedy})" if remedy else "")
     return str(failure)

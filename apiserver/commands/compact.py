@@ -16,7 +16,7 @@ from aio_apiserver.apiserver.endpoints import compaction
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.errors import Compacted, DataDirLocked, Unavailable
+from aio_apiserver.storage.errors import Compacted, DataDirLocked
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.kv.sqlite import shrinking
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
@@ -71,8 +71,7 @@ async def _compact(line: CommandLine, form: str) -> int:
 
 
 async def _of_directory(line: CommandLine, directory: Path, clock: Clock) -> Shrunk:
-    if not DataDir(directory).database.exists():
-        raise Unavailable(f"there is no store in {directory}")
+    DataDir(directory).check()
     try:
         return shrinking.shrink(directory)
     except DataDirLocked as exc:

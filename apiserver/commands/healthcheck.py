@@ -4,6 +4,7 @@ It takes the flags of serving that name the port and the address. It sends no cr
 certificate. Must hold: the exit code is 0 for a ready server, and 1 for any other.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -39,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status, text = _response(line.settings, line.text("path"))
     except (OSError, HTTPException) as exc:
-        return command_lines.failed(f"no answer from {host}:{port}: {exc}")
+        return command_lines.failed(f"no answer from {host}:{port}: {_words(exc)} (--bind-address, --secure-port)")
     if status != HTTPStatus.OK:
         return command_lines.failed(f"{host}:{port} answers {status}: {text}")
     sys.stdout.write(f"{text}\n")
@@ -64,3 +65,7 @@ def _response(settings: Settings, path: str) -> tuple[int, str]:
         return answer.status, answer.read().decode(errors="replace")
     finally:
         connection.close()
+
+
+def _words(failure: Exception) -> str:
+    return os.strerror(failure.errno) if isinstance(failure, OSError) and failure.errno else str(failure)

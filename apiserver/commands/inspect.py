@@ -63,6 +63,8 @@ async def _inspect(line: CommandLine, form: str) -> int:
         read = [await reader.read(record) async for record in _records(line, stack)]
     found = [value for value in read if value is not None and _is_wanted(value, line)]
     _PRINTERS[form](found)
+    if not found:
+        sys.stderr.write("No objects found.\n")
     for value in found:
         if value.problem:
             sys.stderr.write(f"Error: {value.problem}\n")

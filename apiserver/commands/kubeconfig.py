@@ -82,6 +82,8 @@ def run(arguments: Sequence[str]) -> int:
     line = command_lines.parse_flags("kubeconfig", arguments, _OWN)
     if line.texts("group") and not line.text("user"):
         raise UsageError("kubeconfig: --group needs --user")
+    if (url := line.text("server")) and not url.startswith(("https://", "http://")):
+        raise UsageError(f"kubeconfig: --server must be a URL such as https://api.example:6443, got {url!r}")
     form, seconds = output.form_of(line, _FORMS), _seconds(line.text("expiry"))
     return command_lines.run(lambda: _kubeconfig(line, form, seconds, SystemClock()))
 

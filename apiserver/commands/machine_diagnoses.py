@@ -83,16 +83,31 @@ def _of_file(flag: str, path: Path) -> DoctorFinding:
 def _of_certificates(settings: Settings, now: datetime) -> Iterator[DoctorFinding]:
     own = [settings.pki_dir / name for name in ("ca.crt", "apiserver.crt")]
     for path in (*own, settings.tls_cert_file, settings.client_ca_file, settings.etcd_cafile, settings.etcd_certfile):
-        if path is not None and path.exists():
+        if path is not None and _is_there(path):
             yield _of_certificate(path, now, is_renewed=path == own[1])
-    for path in sorted(settings.pki_dir.glob("*.key")):
+    for path in _matching(settings.pki_dir, "*.key"):
         if (mode := stat.S_IMODE(path.stat().st_mode)) & 0o077:
             yield DoctorFinding(PROBLEM, str(path), f"others may read the key (mode {mode:o})", f"chmod 600 {path}")
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder in their order; none when this user may not look into it."""
+    return sorted(folder.glob(pattern)) if os.access(folder, os.R_OK | os.X_OK) else []
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file, or a folder that this user may not look into."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return True
 
 
 def _of_certificate(path: Path, now: datetime, *, is_renewed: bool) -> DoctorFinding:
     try:
         found = x509.load_pem_x509_certificate(path.read_bytes())
+    except PermissionError:
+        return DoctorFinding(PROBLEM, str(path), "this user may not read it", "run as the user of the server")
     except (OSError, ValueError) as exc:
         return DoctorFinding(PROBLEM, str(path), f"no certificate can be read: {exc}", "replace it")
     begins, ends = found.not_valid_before_utc, found.not_valid_after_utc
@@ -108,7 +123,7 @@ def _of_certificate(path: Path, now: datetime, *, is_renewed: bool) -> DoctorFin
 
 def _of_clock(settings: Settings, now: float) -> DoctorFinding:
     """Leases, certificates and tokens end by the clock of this machine."""
-    written = [*settings.data_dir.glob("store.db*"), *settings.pki_dir.glob("*.crt")]
+    written = [*_matching(settings.data_dir, "store.db*"), *_matching(settings.pki_dir, "*.crt")]
     ahead = max((path.stat().st_mtime - now for path in written), default=0.0)
     if ahead > _AHEAD_SECONDS:
         message = f"files of the server are {ahead:.0f} s newer than the clock of this machine"

@@ -49,7 +49,7 @@ async def diagnoses(store: StorageConfig) -> AsyncIterator[DoctorFinding]:
         directory = store.data_dir.absolute()
         for one in _of_directory(directory):
             yield one
-        if DataDir(directory).database.exists():
+        if _has_store(directory):
             yield await _of_database(directory)
 
 
@@ -58,8 +58,13 @@ def _of_directory(directory: Path) -> Iterator[DoctorFinding]:
     yield _of_rights(directory, existing)
     yield _of_file_system(existing)
     yield _of_space(existing)
-    if DataDir(directory).database.exists():
+    if _has_store(directory):
         yield _of_lock(directory)
+
+
+def _has_store(directory: Path) -> bool:
+    """Whether there is a store in a directory that this user may look into."""
+    return os.access(directory, os.X_OK) and DataDir(directory).database.exists()
 
 
 def _of_rights(directory: Path, existing: Path) -> DoctorFinding:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from aio_apiserver.apiserver.commands.command_lines import CommandLine
 from aio_apiserver.apiserver.commands.progress import progress
+from aio_apiserver.storage.errors import StoreNotEmpty
 from aio_apiserver.storage.kv.sqlite import loading
 from aio_apiserver.storage.transfer import applying, opening
 from aio_apiserver.storage.transfer.applying import Copied
@@ -22,11 +23,14 @@ class CountedCopy(Copied, Protocol):
 
 
 async def fill(wanted: CountedCopy, line: CommandLine, title: str, *, replace: bool) -> str:
-    """Write the copy. Returns what was done, in words. Raises InvalidOptions, DataDirLocked and other StorageErrors."""
+    """Write the copy. Returns what was done, in words. Raises StoreNotEmpty, DataDirLocked and other StorageErrors."""
     directory = line.store.data_dir if line.store.etcd is None else None
-    if directory is not None and not replace:
-        return await _load(wanted, directory, title)
-    return await _apply(wanted, line, title, replace=replace)
+    try:
+        if directory is not None and not replace:
+            return await _load(wanted, directory, title)
+        return await _apply(wanted, line, title, replace=replace)
+    except StoreNotEmpty as exc:
+        raise StoreNotEmpty(f"{exc}, or replace its objects with --replace") from exc
 
 
 async def _load(wanted: CountedCopy, directory: Path, title: str) -> str:

@@ -7,6 +7,7 @@ from aio_apiserver.apiserver.config.flag_fields import AUDITING, FlagGroup, flag
 from aio_apiserver.apiserver.config.setting_types import (
     Count,
     Duration,
+    FileCount,
     Positive,
     Rate,
     one_of,
@@ -62,6 +63,12 @@ def _truncated_batch_size() -> Any:
     return flag(AUDITING, 10485760, "Maximum size of a batch; a bigger one is split.")
 
 
+_NO_FORMAT = 'invalid audit log format {value}, allowed formats are "{listed}"'
+_NO_LOG_MODE = 'invalid audit log mode {value}, allowed modes are "{listed}"'
+_NO_WEBHOOK_MODE = 'invalid audit webhook mode {value}, allowed modes are "{listed}"'
+_NO_GROUP_VERSION = 'invalid group version, allowed versions are ["{listed}"]'
+
+
 class AuditingFlags(FlagGroup):
     """The group Auditing of --help."""
 
@@ -73,30 +80,30 @@ class AuditingFlags(FlagGroup):
         None,
         "If set, all requests coming to the apiserver will be logged to this file. '-' means standard out.",
     )
-    audit_log_format: Annotated[str, one_of(*AUDIT_FORMATS)] = flag(
+    audit_log_format: Annotated[str, one_of(*AUDIT_FORMATS, words=_NO_FORMAT)] = flag(
         AUDITING,
         "json",
         'Format of saved audits. "legacy" indicates 1-line text format for each event. "json" indicates structured '
         "json format.",
     )
-    audit_log_version: Annotated[str, one_of("audit.k8s.io/v1")] = flag(
+    audit_log_version: Annotated[str, one_of("audit.k8s.io/v1", words=_NO_GROUP_VERSION)] = flag(
         AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to log."
     )
-    audit_log_maxage: Count = flag(
+    audit_log_maxage: FileCount = flag(
         AUDITING,
         366,
         "The maximum number of days to retain old audit log files, by the timestamp in their names. 0 is no limit.",
     )
-    audit_log_maxbackup: Count = flag(
+    audit_log_maxbackup: FileCount = flag(
         AUDITING, 100, "The maximum number of old audit log files to retain. 0 is no limit."
     )
-    audit_log_maxsize: Count = flag(
+    audit_log_maxsize: FileCount = flag(
         AUDITING,
         100,
         "The maximum size in megabytes of the audit log file before it gets rotated. 0 disables rotation.",
     )
     audit_log_compress: bool = flag(AUDITING, False, "If set, the rotated log files will be compressed using gzip.")
-    audit_log_mode: Annotated[str, one_of(*AUDIT_MODES)] = flag(AUDITING, "blocking", _AUDIT_MODE)
+    audit_log_mode: Annotated[str, one_of(*AUDIT_MODES, words=_NO_LOG_MODE)] = flag(AUDITING, "blocking", _AUDIT_MODE)
     audit_log_batch_buffer_size: Positive = _buffer_size()
     audit_log_batch_max_size: Positive = _batch_size(1)
     audit_log_batch_max_wait: Duration = _batch_wait(0.0)
@@ -109,13 +116,15 @@ class AuditingFlags(FlagGroup):
     audit_webhook_config_file: Path | None = flag(
         AUDITING, None, "Path to a kubeconfig formatted file that defines the audit webhook configuration."
     )
-    audit_webhook_version: Annotated[str, one_of("audit.k8s.io/v1")] = flag(
+    audit_webhook_version: Annotated[str, one_of("audit.k8s.io/v1", words=_NO_GROUP_VERSION)] = flag(
         AUDITING, "audit.k8s.io/v1", "API group and version used for serializing audit events written to webhook."
     )
     audit_webhook_initial_backoff: Duration = flag(
         AUDITING, 10.0, "The amount of time to wait before retrying the first failed request."
     )
-    audit_webhook_mode: Annotated[str, one_of(*AUDIT_MODES)] = flag(AUDITING, "batch", _AUDIT_MODE)
+    audit_webhook_mode: Annotated[str, one_of(*AUDIT_MODES, words=_NO_WEBHOOK_MODE)] = flag(
+        AUDITING, "batch", _AUDIT_MODE
+    )
     audit_webhook_batch_buffer_size: Positive = _buffer_size()
     audit_webhook_batch_max_size: Positive = _batch_size(400)
     audit_webhook_batch_max_wait: Duration = _batch_wait(30.0)

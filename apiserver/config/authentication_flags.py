@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from aio_apiserver.apiserver.config.flag_fields import AUTHENTICATION, FlagGroup, flag
-from aio_apiserver.apiserver.config.flag_grammar import FlagType
+from aio_apiserver.apiserver.config.flag_types import FlagType
 from aio_apiserver.apiserver.config.setting_types import (
     Duration,
     Strings,

@@ -13,6 +13,8 @@ from aio_apiserver.apiserver.config.setting_types import (
 
 AUTHORIZATION_MODES = ("AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node")
 
+_NO_MODE = '{flag} "{value}" is not a valid mode'
+
 
 class AuthorizationFlags(FlagGroup):
     """The group Authorization of --help."""
@@ -46,7 +48,7 @@ class AuthorizationFlags(FlagGroup):
     authorization_webhook_cache_unauthorized_ttl: Duration = flag(
         AUTHORIZATION, 30.0, "The duration to cache 'unauthorized' responses from the webhook authorizer."
     )
-    authorization_mode: Annotated[Strings, each_of(*AUTHORIZATION_MODES)] = flag(
+    authorization_mode: Annotated[Strings, each_of(*AUTHORIZATION_MODES, words=_NO_MODE)] = flag(
         AUTHORIZATION,
         ("RBAC",),
         f"Ordered list of plug-ins to do authorization on secure port: {', '.join(AUTHORIZATION_MODES)}.",

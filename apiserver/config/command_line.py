@@ -9,15 +9,18 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from aio_apiserver.apiserver.config.flag_grammar import Flag, FlagType, Parsed, UsageError, Value, invalid
+from aio_apiserver.apiserver.config import flag_types
+from aio_apiserver.apiserver.config.flag_grammar import Flag, Parsed, UsageError, Value, invalid
+from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.setting_types import RefusedSetting
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.base.golang.quoting import quote
 
 
 def settings_of(parsed: Parsed) -> Settings:
     """The settings of a command line. Raises UsageError."""
-    values = {name.replace("-", "_"): value for name, value in parsed.values.items()}
+    kinds = {flag.name: flag.kind for flag in flags()}
+    values = {name.replace("-", "_"): _typed(kinds[name], value) for name, value in parsed.values.items()}
     try:
         return Settings.model_validate(values)
     except ValidationError as exc:
@@ -66,23 +69,17 @@ def _default_text(default: Any, kind: FlagType) -> str:
     return f'"{default}"' if kind is FlagType.STRING else str(default)
 
 
+def _typed(kind: FlagType, value: Value) -> Any:
+    """The value of a flag. The grammar has found that the text is one."""
+    return flag_types.parse(kind, value) if isinstance(value, str) else value
+
+
 def _complaint(error: ValidationError, values: Mapping[str, Value]) -> str:
     """The message of the first error, in Go's words."""
     first = error.errors()[0]
     why = first["msg"].removeprefix("Value error, ")
-    if not first["loc"]:
+    if not first["loc"] or isinstance(first.get("ctx", {}).get("error"), RefusedSetting):
         return why
     flag = next(flag for flag in flags() if flag.name == str(first["loc"][0]).replace("_", "-"))
     given = values[flag.name]
-    text = given if isinstance(given, str) else ",".join(given)
-    return str(invalid(flag, text, _reason(flag.kind, first["type"], text) or why))
-
-
-def _reason(kind: FlagType, error: str, text: str) -> str:
-    if kind is FlagType.INT and error.startswith("int_"):
-        return f"strconv.ParseInt: parsing {quote(text)}: invalid syntax"
-    if kind is FlagType.FLOAT and error.startswith("float_"):
-        return f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax"
-    if kind is FlagType.BOOL:
-        return f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
-    return ""
+    return str(invalid(flag, given if isinstance(given, str) else ",".join(given), why))

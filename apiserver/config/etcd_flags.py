@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from aio_apiserver.apiserver.config.flag_fields import ETCD, FlagGroup, flag
 from aio_apiserver.apiserver.config.setting_types import (
     CacheSizes,
     Duration,
     Overrides,
+    Positive,
     Strings,
     one_of,
 )
@@ -18,6 +17,8 @@ from aio_apiserver.storage.store import lease_manager
 
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, whose data ends with the process."""
+
+_NO_BACKEND = "--{flag} invalid, allowed values: {allowed}"
 
 
 class EtcdFlags(FlagGroup):
@@ -41,7 +42,7 @@ class EtcdFlags(FlagGroup):
     etcd_compaction_interval: Duration = flag(
         ETCD, 300.0, "The interval of compaction requests. If 0, the compaction request from apiserver is disabled."
     )
-    storage_backend: Annotated[str, one_of(*STORAGE_BACKENDS)] = flag(
+    storage_backend: Annotated[str, one_of(*STORAGE_BACKENDS, words=_NO_BACKEND)] = flag(
         ETCD,
         "",
         f"The storage backend for persistence: {', '.join(STORAGE_BACKENDS)}.",
@@ -62,9 +63,12 @@ class EtcdFlags(FlagGroup):
     )
     event_ttl: Duration = flag(ETCD, 3600.0, "Amount of time to retain events.")
     delete_collection_workers: int = flag(
-        ETCD, 1, "Number of workers spawned for DeleteCollection call. These are used to speed up namespace cleanup."
+        ETCD,
+        1,
+        "Number of workers spawned for DeleteCollection call. These are used to speed up namespace cleanup. "
+        "With --simulate the default is 16.",
     )
-    lease_reuse_duration_seconds: Annotated[int, Field(ge=1)] = flag(
+    lease_reuse_duration_seconds: Positive = flag(
         ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )
     watch_cache: bool = flag(ETCD, True, "Enable watch caching in the apiserver.")

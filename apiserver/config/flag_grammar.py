@@ -3,31 +3,19 @@
     --name value   --name=value   --bool   --bool=false   --list a,b --list c   --map k=v,k2=v2   -v=4   -v 4   -v4
 
 Pure. Must hold: dashes and underscores in a name are equal. Flags of kube-apiserver without an effect here are read and
-returned in `ignored`. Error messages are those of Go's flag package.
+returned in `ignored`. Texts are of their flag's type. Error messages are those of Go's flag package.
 """
 
 import csv
 from collections.abc import Mapping, Sequence
-from enum import Enum
 
 from msgspec import Struct, field
 
+from aio_apiserver.apiserver.config import flag_types
+from aio_apiserver.apiserver.config.flag_types import FlagType
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
-
-
-class FlagType(Enum):
-    """The type of a flag's value. The text is the type's name in --help."""
-
-    STRING = "string"
-    BOOL = "bool"
-    INT = "int"
-    FLOAT = "float"
-    DURATION = "duration"
-    IP = "ip"
-    LIST = "strings"
-    MAP = "mapStringString"
 
 
 class Flag(Struct, frozen=True):
@@ -142,6 +130,9 @@ class _Reader:
         return self._left.pop()
 
     def _take(self, name: str, text: str) -> None:
+        flag = self._flags.get(name) or Flag(name, self._unused[name], "", "")
+        if flag is not VERSION:
+            check(flag, text)
         if name in self._flags:
             self._texts.setdefault(name, []).append(text)
         else:
@@ -170,6 +161,14 @@ def _pair(flag: Flag, item: str) -> tuple[str, str]:
     if not found:
         raise invalid(flag, item, f"{item} must be formatted as key=value")
     return name.strip(), value.strip()
+
+
+def check(flag: Flag, text: str) -> None:
+    """Raise UsageError for a text that is no value of the flag's type."""
+    try:
+        flag_types.parse(flag.kind, text)
+    except ValueError as exc:
+        raise invalid(flag, text, str(exc)) from exc
 
 
 def invalid(flag: Flag, text: str, why: str) -> UsageError:

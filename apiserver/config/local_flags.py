@@ -138,9 +138,11 @@ class LocalFlags(FlagGroup):
     simulate_local_processes: bool = flag(
         LOCAL,
         False,
-        "Run commands of `kubectl exec` in simulated pods as processes of this machine, with the rights of the server, "
-        "and forward ports of pods to ports of its loopback. Whoever may exec in a pod may then do what the server's "
-        "user may do. Needs --simulate and a --bind-address on loopback.",
+        "Run the commands of simulated containers, and those of `kubectl exec`, as processes of this machine, with the "
+        "rights of the server. Containers without a command stay simulated. `kubectl attach` starts the command of a "
+        "container that has `stdin: true`. Ports of pods are forwarded to ports of this machine's loopback. A user who "
+        "may create pods, or exec in one, may then do what the server's user may do. Needs --simulate and a "
+        "--bind-address on loopback.",
     )
     ui: bool = flag(
         LOCAL,

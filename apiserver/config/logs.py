@@ -4,7 +4,8 @@
 
 A record may have fields (`fielded`), which the text shows as klog does, and the JSON as members.
 
-Must hold: log records contain no headers, bodies and tokens. A traceback belongs to its record.
+Must hold: log records contain no bodies, no tokens, and no header of a request but its User-Agent. A traceback belongs
+to its record.
 """
 
 import fcntl
@@ -20,6 +21,7 @@ from typing import TextIO
 
 import orjson
 
+from aio_apiserver.apiserver.config.repeated_warnings import RepeatedWarnings
 from aio_apiserver.registry.base.golang.quoting import quote
 
 _LETTERS = {logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "F"}
@@ -121,6 +123,7 @@ def configure(
     handler = logging.StreamHandler(stream) if lock is None else WholeLines(stream, lock)
     handler.setFormatter(JsonFormatter() if log_format == "json" else KlogFormatter())
     handler.addFilter(DetailFilter(verbosity, ModuleLevels(vmodule)))
+    handler.addFilter(RepeatedWarnings())
     logging.basicConfig(handlers=[handler], force=True)
     set_verbosity(verbosity)
     logging.captureWarnings(capture=True)

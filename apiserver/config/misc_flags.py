@@ -6,25 +6,27 @@ from typing import Annotated
 
 from aio_apiserver.apiserver.config.flag_fields import FEATURES, LOGS, MISC, TRACES, FlagGroup, flag
 from aio_apiserver.apiserver.config.setting_types import (
-    Count,
     Duration,
+    Level,
     Modules,
-    Network,
+    Networks,
     Port,
     Ports,
     Strings,
     one_of,
 )
 
+_NO_FORMAT = 'format: Invalid value: "{value}": Unsupported log format'
+
 
 class MiscFlags(FlagGroup):
     """The group Misc of --help."""
 
     profiling: bool = flag(FEATURES, True, "Enable profiling via web interface host:port/debug/pprof/.")
-    logging_format: Annotated[str, one_of("text", "json")] = flag(
+    logging_format: Annotated[str, one_of("text", "json", words=_NO_FORMAT)] = flag(
         LOGS, "text", "Sets the log format. Permitted formats: json, text."
     )
-    v: Count = flag(LOGS, 0, "number for the log level verbosity", shorthand="v")
+    v: Level = flag(LOGS, 0, "number for the log level verbosity", shorthand="v")
     vmodule: Modules = flag(
         LOGS,
         (),
@@ -56,7 +58,7 @@ class MiscFlags(FlagGroup):
         "List of the preferred NodeAddressTypes to use for kubelet connections.",
     )
     kubelet_timeout: Duration = flag(MISC, 5.0, "Timeout for kubelet operations.")
-    service_cluster_ip_range: tuple[Network, ...] = flag(
+    service_cluster_ip_range: Networks = flag(
         MISC,
         (IPv4Network("10.0.0.0/24"),),
         "A CIDR notation IP range from which to assign service cluster IPs. Max of two dual-stack CIDRs is allowed.",

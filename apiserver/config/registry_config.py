@@ -41,7 +41,8 @@ def config_of(settings: Settings, gates: Gates) -> Config:
 
 def _deletion_workers(settings: Settings) -> int:
     """How many objects of a collection are deleted at a time. Simulated clusters are large, and their pods end soon."""
-    return max(settings.delete_collection_workers, _SIMULATED_DELETIONS if settings.simulate else 1)
+    is_given = "delete_collection_workers" in settings.model_fields_set
+    return _SIMULATED_DELETIONS if settings.simulate and not is_given else settings.delete_collection_workers
 
 
 def _enablement(settings: Settings) -> Enablement:

@@ -6,12 +6,15 @@ from typing import Annotated
 from aio_apiserver.apiserver.config.flag_fields import SERVING, FlagGroup, flag
 from aio_apiserver.apiserver.config.setting_types import (
     Address,
-    Port,
+    OwnPort,
     Strings,
     each_of,
     one_of,
 )
 from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
+
+_NO_CIPHER = "Cipher suite {value} not supported or doesn't exist"
+_NO_VERSION = 'unknown tls version "{value}"'
 
 
 class ServingFlags(FlagGroup):
@@ -23,7 +26,7 @@ class ServingFlags(FlagGroup):
         "The IP address on which to listen for the --secure-port port. If blank or an unspecified address (0.0.0.0 or "
         "::), all interfaces and IP address families will be used.",
     )
-    secure_port: Port = flag(
+    secure_port: OwnPort = flag(
         SERVING,
         6443,
         "The port on which to serve HTTPS with authentication and authorization. 0 takes a free one, which the "
@@ -44,10 +47,10 @@ class ServingFlags(FlagGroup):
     tls_private_key_file: Path | None = flag(
         SERVING, None, "File containing the x509 private key matching --tls-cert-file."
     )
-    tls_min_version: Annotated[str, one_of(*TLS_VERSIONS)] = flag(
+    tls_min_version: Annotated[str, one_of(*TLS_VERSIONS, words=_NO_VERSION)] = flag(
         SERVING, "VersionTLS12", f"Minimum TLS version supported: {', '.join(TLS_VERSIONS)}."
     )
-    tls_cipher_suites: Annotated[Strings, each_of(*CIPHERS)] = flag(
+    tls_cipher_suites: Annotated[Strings, each_of(*CIPHERS, words=_NO_CIPHER)] = flag(
         SERVING,
         (),
         "Comma-separated list of cipher suites for the server; those of TLS 1.3 are always on. If omitted, OpenSSL's "

@@ -21,6 +21,7 @@ _PAIRS = (
     ("kubelet_client_certificate", "kubelet_client_key"),
     ("proxy_client_cert_file", "proxy_client_key_file"),
 )
+_LEAST_ADDRESSES = 8
 _LEAST_EXPIRATION = 3600.0
 _FLAGS_OF_MODES = frozenset(
     {
@@ -90,7 +91,8 @@ def _authorization(settings: "Settings") -> None:
             "--authorization-webhook-* flags are defined"
         )
     if len(set(modes)) < len(modes):
-        raise ValueError(f"authorization-mode {list(modes)} has mode specified more than once")
+        listed = " ".join(map(quote, modes))
+        raise ValueError(f"authorization-mode [{listed}] has mode specified more than once")
 
 
 def _authentication(settings: "Settings") -> None:
@@ -152,9 +154,18 @@ def _audit(settings: "Settings") -> None:
 
 
 def _service_ranges(settings: "Settings") -> None:
-    versions = [network.version for network in settings.service_cluster_ip_range]
-    if not versions or len(set(versions)) < len(versions):
-        raise ValueError("--service-cluster-ip-range must be one CIDR, or two of different IP families")
+    networks = settings.service_cluster_ip_range
+    if not networks:
+        raise ValueError("--service-cluster-ip-range must contain at least one valid cidr")
+    if len(networks) > 2:
+        raise ValueError("--service-cluster-ip-range must not contain more than two entries")
+    if len({network.version for network in networks}) < len(networks):
+        flag = "--service-cluster-ip-range"
+        raise ValueError(f"{flag}[0] and {flag}[1] must be of different IP family")
+    for place, network in zip(("primary", "secondary"), networks, strict=False):
+        if network.num_addresses < _LEAST_ADDRESSES:
+            why = f"the service cluster IP range must be at least {_LEAST_ADDRESSES} IP addresses"
+            raise ValueError(f"error determining service IP ranges for {place} service cidr: {why}")
 
 
 _CHECKS = (

@@ -21,7 +21,7 @@ class EmbeddedServer(Struct, frozen=True):
         return f"--data-dir={self.data_dir}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     directory = tmp_path_factory.mktemp("embedded")
     with Server(data_dir=directory, storage_backend="sqlite") as server:

@@ -76,11 +76,10 @@ def test_an_etcd_is_defragmented_and_its_alarm_ends(capsys: pytest.CaptureFixtur
 
     async def fill(endpoint: str) -> None:
         kv = EtcdKV(EtcdConfig(endpoints=[endpoint]))
-        record = None
+        revision = 0
         with contextlib.suppress(NoSpace):
             while True:
-                expected = record.mod_revision if record else 0
-                record = (await kv.put(b"/registry/a", os.urandom(900_000), expected_mod_revision=expected)).record
+                revision = (await kv.put(b"/registry/a", os.urandom(900_000), expected_mod_revision=revision)).revision
         await kv.close()
 
     with Member(flags=["--quota-backend-bytes=16777216"]) as member:

@@ -77,6 +77,35 @@ def test_vmodule_raises_the_verbosity_of_the_modules_that_fit(stream: io.StringI
     assert "hidden" not in stream.getvalue()
 
 
+def test_equal_warnings_are_written_once_in_ten_seconds_and_counted(stream: io.StringIO) -> None:
+    logs.configure("text", 0, stream=stream)
+
+    def warn(text: str, at: float) -> None:
+        record = logging.LogRecord("a", logging.WARNING, "a.py", 1, "lost: %s", (text,), None)
+        record.created = at
+        logger.handle(record)
+
+    for at in (100.0, 101.0, 109.0, 110.5, 121.0):
+        warn("etcd", at)
+    warn("another", 101.0)
+
+    assert [line.partition("] ")[2] for line in stream.getvalue().splitlines()] == [
+        "lost: etcd",
+        "lost: etcd (2 more of these were left out)",
+        "lost: etcd",
+        "lost: another",
+    ]
+
+
+def test_equal_errors_are_all_written(stream: io.StringIO) -> None:
+    logs.configure("text", 0, stream=stream)
+
+    for _ in range(2):
+        logger.error("broken")
+
+    assert stream.getvalue().count("broken") == 2
+
+
 def test_fields_are_shown_as_klog_does(stream: io.StringIO) -> None:
     logs.configure("text", 0, stream=stream)
 

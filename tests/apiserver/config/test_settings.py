@@ -61,7 +61,7 @@ def test_the_backend_follows_from_the_servers(arguments: list[str], backend: str
             ["--secure-port=abc"],
             'invalid argument "abc" for "--secure-port" flag: strconv.ParseInt: parsing "abc": invalid syntax',
         ),
-        (["--workers=0"], 'invalid argument "0" for "--workers" flag: Input should be greater than 0'),
+        (["--workers=0"], "--workers should be a positive number, but value '0' provided"),
         (
             ["--workers=some"],
             'invalid argument "some" for "--workers" flag: strconv.ParseInt: parsing "some": invalid syntax',
@@ -77,12 +77,9 @@ def test_the_backend_follows_from_the_servers(arguments: list[str], backend: str
         ),
         (
             ["-v=x"],
-            'invalid argument "x" for "-v, --v" flag: strconv.ParseInt: parsing "x": invalid syntax',
+            'invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax',
         ),
-        (
-            ["--storage-backend=etcd2"],
-            'invalid argument "etcd2" for "--storage-backend" flag: must be one of etcd3, sqlite, memory',
-        ),
+        (["--storage-backend=etcd2"], "--storage-backend invalid, allowed values: etcd3, sqlite, memory"),
         (["--storage-backend=etcd3"], "--etcd-servers must be specified"),
         (
             ["--storage-backend=memory", "--etcd-servers=a"],
@@ -93,11 +90,11 @@ def test_the_backend_follows_from_the_servers(arguments: list[str], backend: str
         (["--authorization-mode="], "at least one authorization-mode must be passed"),
         (
             ["--authorization-mode=RBAC,RBAC"],
-            "authorization-mode ['RBAC', 'RBAC'] has mode specified more than once",
+            'authorization-mode ["RBAC" "RBAC"] has mode specified more than once',
         ),
         (
             ["--service-cluster-ip-range=10.0.0.0/24,10.0.1.0/24"],
-            "--service-cluster-ip-range must be one CIDR, or two of different IP families",
+            "--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family",
         ),
         (
             ["--encryption-provider-config-automatic-reload"],
@@ -110,21 +107,6 @@ def test_complains_about_what_makes_no_sense(arguments: list[str], complaint: st
         of(*arguments)
 
     assert str(refusal.value) == complaint
-
-
-@pytest.mark.parametrize(
-    "argument",
-    [
-        "--secure-port=70000",
-        "--secure-port=-1",
-        "--bind-address=nope",
-        "--request-timeout=-1s",
-        "--tls-cipher-suites=X",
-    ],
-)
-def test_refuses_values_out_of_range(argument: str) -> None:
-    with pytest.raises(UsageError, match="invalid argument"):
-        of(argument)
 
 
 def test_settings_never_change() -> None:
@@ -151,9 +133,12 @@ def test_admission_plugins_are_named_as_they_are_and_once(arguments: list[str], 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--audit-log-format=xml"], "must be one of legacy, json"),
-        (["--audit-log-maxage=-1"], "greater than or equal to 0"),
-        (["--audit-webhook-mode=never"], "must be one of batch, blocking, blocking-strict"),
+        (["--audit-log-format=xml"], 'invalid audit log format xml, allowed formats are "legacy,json"'),
+        (["--audit-log-maxage=-1"], "--audit-log-maxage -1 can't be a negative number"),
+        (
+            ["--audit-webhook-mode=never"],
+            'invalid audit webhook mode never, allowed modes are "batch,blocking,blocking-strict"',
+        ),
         (
             ["--audit-log-truncate-max-batch-size=10"],
             r"invalid audit truncate log max batch size 10, must be greater than max event size \(102400\)",
