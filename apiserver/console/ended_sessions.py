@@ -4,12 +4,14 @@ They are in the storage, which all workers and replicas share. An ended session 
 would have expired.
 
 Must hold: there are at most 10,000 such keys. Beyond them, a sign-out ends all sessions with its token that began until
-then, by one key for each token. The sessions of other tokens go on.
+then, by one key for each token. The sessions of other tokens go on. A session that the store has not noted has ended
+in this process alone, which knows the last 10,000 of them.
 """
 
 import contextlib
 import hashlib
 
+from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
@@ -36,17 +38,33 @@ class EndedSessions:
     def __init__(self, storage: Storage, most: int = MOST) -> None:
         self._storage = storage
         self._most = most
+        self._here: dict[str, None] = {}
+        """The keys of sessions that have ended in this process alone, oldest first."""
 
     async def end(self, token: str, cookie: str, now: int) -> None:
-        """End a session for all servers. Raises StatusError."""
-        await interpreted(self._put(token, cookie, now), _call("update"))
+        """End a session for all servers. Raises StatusError; then the session has ended in this process alone."""
+        try:
+            await interpreted(self._put(token, cookie, now), _call("update"))
+        except StatusError:
+            self._keep(cookie)
+            raise
+
+    async def end_here(self, cookie: str) -> None:
+        """End a session in this process, without a write. Raises StatusError when the store cannot be read."""
+        self._keep(cookie)
+        await interpreted(self._read(_key(cookie)), _call("get"))
 
     async def has(self, token: str, cookie: str, began: int) -> bool:
         """Whether a session was ended. Raises StatusError."""
-        if await interpreted(self._read(_key(cookie)), _call("get")) is not None:
+        if _key(cookie) in self._here or await interpreted(self._read(_key(cookie)), _call("get")) is not None:
             return True
         of_token = await interpreted(self._read(_of_token(token)), _call("get"))
         return of_token is not None and began <= int(of_token["data"][_BEFORE])
+
+    def _keep(self, cookie: str) -> None:
+        self._here[_key(cookie)] = None
+        if len(self._here) > self._most:
+            del self._here[next(iter(self._here))]
 
     async def _read(self, key: str) -> Object | None:
         try:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.console import foreign_requests
 from aio_apiserver.apiserver.console.pages import asset_files
-from aio_apiserver.apiserver.console.session_endpoints import PATH, SessionEndpoints, needs_user
+from aio_apiserver.apiserver.console.session_endpoints import PATH, SessionEndpoints, is_sign_out, needs_user
 from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.wire import responses
@@ -56,8 +56,10 @@ class ConsoleFront:
                 if context.path in ("/ui", "/") and _is_browser(request, context.path):
                     return _to_home(context)
                 is_own = context.path.startswith(PATH)
-                if is_own and not needs_user(request, context):
+                if is_own and not needs_user(context):
                     return await self._endpoints.handle(request, context)
+                if is_sign_out(request, context):
+                    return await self._endpoints.handle(request, await self._signing_out(request, context))
                 token = "" if hdrs.AUTHORIZATION in request.headers else await self._sessions.token_of(request)
                 if not token:
                     return await (own if is_own else usual)(request, context)
@@ -67,6 +69,14 @@ class ConsoleFront:
             return fronted
 
         return with_console
+
+    async def _signing_out(self, request: web.BaseRequest, context: RequestContext) -> RequestContext:
+        """The context with the user of the session that ends; anonymous when its token is not accepted any more."""
+        token = self._sessions.sealed_token(request)
+        try:
+            return await self._signed_in(context, token) if token else context
+        except errors.Unauthorized:
+            return context
 
     async def _signed_in(self, context: RequestContext, token: str) -> RequestContext:
         """The context with the user of the session. Raises Unauthorized."""

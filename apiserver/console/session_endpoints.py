@@ -3,9 +3,10 @@
     GET     /ui/session       the user of the session, or of the client certificate; an empty name without one
     POST    /ui/session       begin a session with the bearer token of the Authorization header
     POST    /ui/session/code  begin a session of the administrator with the code of a one-time link
-    DELETE  /ui/session       end the session, on all servers of the cluster
+    DELETE  /ui/session       end the session, on all servers of the cluster, and remove its cookie
 
-Must hold: no response has a token in its body. Requests without the header X-Console are refused.
+Must hold: no response has a token in its body. Requests without the header X-Console are refused. A sign-out with a
+token that has ended writes nothing. When the store refuses a sign-out, the response says so in `problem`.
 """
 
 from typing import Any
@@ -23,11 +24,20 @@ from aio_apiserver.registry.generic.access.users import ANONYMOUS
 PATH = "/ui/session"
 OF_CODES = "/ui/session/code"
 _MOST_BYTES = 4096
+_STILL_ACCEPTED = (
+    "this server has ended the session, but the store has not noted it, and other servers may still accept a copy of "
+    "the cookie"
+)
 
 
-def needs_user(request: web.BaseRequest, context: RequestContext) -> bool:
-    """Whether the request is for an authenticated user. Codes and the end of a session need none."""
-    return context.path == PATH and request.method != hdrs.METH_DELETE
+def needs_user(context: RequestContext) -> bool:
+    """Whether the request is for an authenticated user. Codes need none."""
+    return context.path == PATH
+
+
+def is_sign_out(request: web.BaseRequest, context: RequestContext) -> bool:
+    """Whether the request ends a session. It is served for sessions whose token has ended, too."""
+    return context.path == PATH and request.method == hdrs.METH_DELETE
 
 
 class SessionEndpoints:
@@ -47,9 +57,7 @@ class SessionEndpoints:
         if context.path != PATH:
             return responses.not_found(context)
         if request.method == hdrs.METH_DELETE:
-            response = responses.json(request, context, {})
-            await self._sessions.end(request, response)
-            return response
+            return await self._sign_out(request, context)
         if request.method not in (hdrs.METH_GET, hdrs.METH_POST):
             raise route_errors.RouteMethodNotAllowed
         if request.method == hdrs.METH_POST and context.user == ANONYMOUS:
@@ -58,6 +66,16 @@ class SessionEndpoints:
         token = _bearer_token(request)
         if request.method == hdrs.METH_POST and token:
             self._sessions.begin(response, token)
+        return response
+
+    async def _sign_out(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        problem = ""
+        try:
+            await self._sessions.end(request, is_authenticated=context.user != ANONYMOUS)
+        except errors.StatusError as exc:
+            problem = f"{_STILL_ACCEPTED}: {exc.message}"
+        response = responses.json(request, context, {"problem": problem} if problem else {})
+        self._sessions.remove_cookie(response)
         return response
 
     async def _redeem(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:

@@ -50,11 +50,23 @@ class ConsoleSessions:
             raise errors.BadRequest("the token is too long for a session of the console")
         self._put(response, value, SECONDS)
 
-    async def end(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
-        """End the session of a request, and remove its cookie. Raises StatusError."""
+    async def end(self, request: web.BaseRequest, *, is_authenticated: bool) -> None:
+        """End the session of a request for all servers. Raises StatusError; then it has ended in this process alone.
+
+        A session whose token does not authenticate its user writes nothing to the store.
+        """
         value, token = self._read(request)
-        if token:
+        if token and is_authenticated:
             await self._ended.end(token, value, int(self._now()))
+        elif token:
+            await self._ended.end_here(value)
+
+    def sealed_token(self, request: web.BaseRequest) -> str:
+        """The token in the cookie of a request, also of an ended session; empty without a cookie."""
+        return self._read(request)[1]
+
+    def remove_cookie(self, response: web.StreamResponse) -> None:
+        """Let the browser forget the session."""
         self._put(response, "", 0)
 
     def _read(self, request: web.BaseRequest) -> tuple[str, str]:

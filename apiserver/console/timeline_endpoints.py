@@ -1,6 +1,6 @@
 """timeline_endpoints: the timeline over HTTP, below /ui/api/.
 
-    GET /ui/api/timeline?positions=4711:7&revision=120     requests, changes and Events after a moment
+    GET /ui/api/timeline?positions=9f3a01bc:7&revision=120     requests, changes and Events after a moment
     GET /ui/api/timeline/object?group=&resource=&uid=&revision=   an object before and after a change
 
 They are registered behind `signed_in_reads`. Must hold: a change that the watch window has lost is a BadRequest.

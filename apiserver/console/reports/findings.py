@@ -9,6 +9,7 @@ Pure. A person who looks at a failed test reads these lines first.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 _OFTEN = 10
@@ -21,10 +22,14 @@ Finding = dict[str, str]
 
 
 def findings(
-    requests: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]], events: Sequence[Mapping[str, Any]]
+    requests: Sequence[Mapping[str, Any]],
+    changes: Sequence[Mapping[str, Any]],
+    events: Sequence[Mapping[str, Any]],
+    unreadable: Sequence[str] = (),
 ) -> list[Finding]:
-    """The findings, the gravest first."""
-    return [*_refused(requests), *_faults(requests), *_warned(events), *_often(changes)][:_MOST]
+    """The findings, the gravest first. unreadable: objects whose stored data are corrupt."""
+    found = (_unreadable(unreadable), _refused(requests), _faults(requests), _warned(events), _often(changes))
+    return list(chain.from_iterable(found))[:_MOST]
 
 
 def request_words(one: Mapping[str, Any]) -> str:
@@ -40,6 +45,11 @@ def request_words(one: Mapping[str, Any]) -> str:
 def client_words(one: Mapping[str, Any]) -> str:
     """The first word of a User-Agent, without its version."""
     return str(one["client"]).partition("/")[0].partition(" ")[0] or "a client"
+
+
+def _unreadable(names: Sequence[str]) -> Iterator[Finding]:
+    if names:
+        yield _finding("bad", f"{_times(len(names))}stored data that cannot be read", ", ".join(names))
 
 
 def _refused(requests: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -1,26 +1,26 @@
 """history: what the timeline of one server shows, from its record of requests and the windows of its watch caches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from aio_apiserver.apiserver.console.timeline.kubernetes_events import KubernetesEvents
+from aio_apiserver.apiserver.console.timeline.kubernetes_events import KubernetesEvent, KubernetesEvents
 from aio_apiserver.apiserver.console.timeline.object_changes import ObjectChange, object_change, object_then
 from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.interface import ListOptions
+from aio_apiserver.storage.store.readable_pages import readable_pages
 from aio_apiserver.storage.stored_object import Object, StoredObject
 from aio_apiserver.storage.yielding import in_turns
 
 MOST_CHANGES = 3000
 _MOST_OF_RESOURCE = 1000
 _SECRETS = ("", "secrets")
-_LAG = 50
-"""The caches of two resources may be so many revisions apart. A client gets these changes again."""
+_LAG_SECONDS = 3.0
+"""The caches of two resources and the watch of Events may be so far apart. A client gets what is younger again."""
 
 
 class HistoryMoment(Struct, frozen=True):
@@ -49,24 +49,27 @@ class ServerHistory:
         """The requests, changes and Events after a moment, and the moment up to which they go."""
         read = await self.requests.after(moment.positions)
         changes, events = await self.changes(moment.revision), await self._events.after(moment.revision)
-        newest = max((*(one.revision for one in changes), *(one.revision for one in events), moment.revision))
+        now = self._clock.now()
+        seen: Sequence[ObjectChange | KubernetesEvent] = (*changes, *events)
+        settled = (one.revision for one in seen if one.at <= now - _LAG_SECONDS)
         return {
-            "now": self._clock.now(),
-            "next": {"positions": read.positions, "revision": max(newest - _LAG, moment.revision)},
+            "now": now,
+            "next": {"positions": read.positions, "revision": max((moment.revision, *settled))},
             "requests": read.requests,
             "changes": [to_builtins(one) for one in changes],
             "events": [to_builtins(one) for one in events],
             "isCut": len(changes) >= MOST_CHANGES,
         }
 
-    def raw_changes(self, revision: int) -> list[tuple[str, str, Change]]:
+    async def raw_changes(self, revision: int) -> list[tuple[str, str, Change]]:
         """The newest changes after a revision with group and resource, in order of revision."""
-        return sorted(self._storage.recent_changes(revision, _MOST_OF_RESOURCE), key=lambda one: one[2].revision)
+        found = [one async for one in in_turns(self._storage.recent_changes(revision, _MOST_OF_RESOURCE))]
+        return sorted(found, key=lambda one: one[2].revision)
 
     async def changes(self, revision: int) -> list[ObjectChange]:
         """The newest changes after a revision, in order of revision."""
         made: list[ObjectChange] = []
-        async for group, resource, change in in_turns(self.raw_changes(revision)[-MOST_CHANGES:]):
+        async for group, resource, change in in_turns((await self.raw_changes(revision))[-MOST_CHANGES:]):
             try:
                 made.append(object_change(group, resource, change, self._time_of(change.at)))
             except Corrupt:
@@ -83,17 +86,17 @@ class ServerHistory:
                 return states[0], states[1]
         raise KeyError(uid)
 
-    async def secrets(self) -> Sequence[StoredObject]:
-        """All Secrets, with the states that the window still has of changed and deleted ones."""
-        known = [
-            stored
-            for group, resource, change in self.raw_changes(0)
-            if (group, resource) == _SECRETS
-            for stored in (change.previous, change.current)
-            if stored is not None
-        ]
+    async def secrets(self, unreadable: set[str]) -> AsyncIterator[Sequence[StoredObject]]:
+        """All Secrets in pages, with the states that the window still has of changed and deleted ones.
+
+        `unreadable` gets the namespaces and names of those that cannot be read.
+        """
+        changes = [change for group, resource, change in await self.raw_changes(0) if (group, resource) == _SECRETS]
+        yield [stored for one in changes for stored in (one.previous, one.current) if stored is not None]
         storage = self._storage.opened(*_SECRETS, "")
-        return known if storage is None else [*(await storage.get_list("", ListOptions())).items, *known]
+        if storage is not None:
+            async for page in readable_pages(storage, unreadable):
+                yield page
 
     def _time_of(self, at: float) -> float:
         return self._clock.now() - (self._clock.monotonic() - at)

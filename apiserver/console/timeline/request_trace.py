@@ -1,13 +1,14 @@
 """request_trace: the filter that records requests for the timeline: client, verb, object, status, duration, refusal.
 
 Written and read on the server's event loop. Must hold: no body, no header with credentials and no query is kept. The
-record has at most 5,000 requests.
+record has at most 5,000 requests, those that began, ended or had a fault last.
 """
 
 import asyncio
-from collections import deque
+import secrets
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from aiohttp import hdrs, web
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from aio_apiserver.apiserver.console.timeline.traced_request import TracedRequest
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.audit.levels import Level
@@ -31,22 +33,25 @@ _LONGEST = 2000
 class RequestTrace:
     """The record of one server, oldest first. mark: the header by which requests of the console are known."""
 
-    def __init__(self, clock: Clock, mark: str) -> None:
+    def __init__(self, clock: Clock, mark: str, most: int = MOST) -> None:
         self._clock = clock
         self._mark = mark
-        self._ends: deque[tuple[int, TracedRequest]] = deque(maxlen=2 * MOST)
-        """A numbered entry for each beginning and each end of a request, and for each fault in a watch."""
+        self._most = most
+        self._newest: dict[int, tuple[int, TracedRequest]] = {}
+        """The requests by number, each with its position. A begin, an end and a fault in a watch move it to the end."""
         self._position = 0
+        self.record = secrets.token_hex(4)
+        """The name of this record among those of all workers that there have been."""
 
     @property
     def position(self) -> int:
-        """The number of entries so far."""
+        """How often a request of the record has changed."""
         return self._position
 
     def after(self, position: int) -> Sequence[dict[str, Any]]:
-        """The requests with an entry after a position."""
-        found = {one.number: one for number, one in self._ends if number > position}
-        return [one.as_json() for one in found.values()]
+        """The requests that have changed after a position."""
+        newer = takewhile(lambda pair: pair[0] > position, reversed(self._newest.values()))
+        return [one.as_json() for _, one in newer][::-1]
 
     def with_tracing(self, handler: Handler) -> Handler:
         """The filter that records requests."""
@@ -58,6 +63,7 @@ class RequestTrace:
             try:
                 note_step = partial(self._take_step, one)
                 response = await handler(request, replace(context, trail=trail, note_step=note_step))
+                await until_ended(response)
             except StatusError as failure:
                 self._end(one, context, trail, failure.code, failure.message)
                 raise
@@ -101,7 +107,10 @@ class RequestTrace:
 
     def _note(self, one: TracedRequest) -> None:
         self._position += 1
-        self._ends.append((self._position, one))
+        self._newest.pop(one.number, None)
+        self._newest[one.number] = self._position, one
+        if len(self._newest) > self._most:
+            del self._newest[next(iter(self._newest))]
 
 
 def _code(trail: Trail) -> int:

@@ -2,10 +2,14 @@
 
 A worker that does not answer in time is left out. The client gets the requests of this worker later.
 
-    positions    4711:120,4712:85    how far the client has read the record of each process
+    positions    9f3a01bc:120,04d2ee71:85    how far the client has read each record
+
+Records have random names, because a process id is used again after its process has ended. Must hold: of workers that
+do not answer, which may have ended, the last 16 have a position.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +19,9 @@ from aio_apiserver.apiserver.console.timeline.request_trace import MOST, Request
 from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
 
 _QUESTION = "timeline"
-_MOST_PROCESSES = 256
+_MOST_RECORDS = 256
+_MOST_SILENT = 16
+_POSITION = re.compile(r"([0-9a-f]{8}):([0-9]{1,18})")
 
 
 class ReadRequests(NamedTuple):
@@ -43,9 +49,10 @@ class WorkerRequests:
         if self._ask_others is not None:
             question = f"{_QUESTION}\t{'-' if positions is None else positions}"
             parts += filter(None, map(_answered, await self._ask_others(question)))
-        reached = {**_parsed(positions or ""), **{part["process"]: part["position"] for part in parts}}
+        answered = {part["record"]: part["position"] for part in parts}
+        silent = [(name, at) for name, at in _parsed(positions or "").items() if name not in answered]
         requests = sorted((one for part in parts for one in part["requests"]), key=lambda one: one["at"])
-        return ReadRequests(requests[-MOST:], _text(reached))
+        return ReadRequests(requests[-MOST:], _text({**dict(silent[-_MOST_SILENT:]), **answered}))
 
     def responses_to_others(self) -> Mapping[str, Respond]:
         """The answers to the questions of other workers."""
@@ -57,10 +64,10 @@ class WorkerRequests:
 
     def _read(self, positions: str) -> dict[str, Any]:
         """What this process has recorded after the positions; `-` is the present."""
-        process, position = os.getpid(), self._trace.position
-        since = position if positions == "-" else _parsed(positions).get(process, 0)
-        requests = [{**one, "process": process} for one in self._trace.after(since)]
-        return {"process": process, "position": position, "requests": requests}
+        record, position = self._trace.record, self._trace.position
+        since = position if positions == "-" else _parsed(positions).get(record, 0)
+        requests = [{**one, "record": record, "process": os.getpid()} for one in self._trace.after(since)]
+        return {"record": record, "position": position, "requests": requests}
 
 
 def _answered(answer: bytes) -> dict[str, Any] | None:
@@ -77,10 +84,13 @@ def checked(positions: str) -> str:
     return _text(_parsed(positions))
 
 
-def _parsed(positions: str) -> dict[int, int]:
-    pairs = (one.split(":") for one in positions.split(",")[:_MOST_PROCESSES] if one)
-    return {int(process): int(position) for process, position in pairs}
+def _parsed(positions: str) -> dict[str, int]:
+    """The position in each record. Raises ValueError."""
+    found = [_POSITION.fullmatch(one) for one in positions.split(",")[:_MOST_RECORDS] if one]
+    if None in found:
+        raise ValueError(positions)
+    return {one[1]: int(one[2]) for one in found if one is not None}
 
 
-def _text(positions: Mapping[int, int]) -> str:
-    return ",".join(f"{process}:{position}" for process, position in positions.items())
+def _text(positions: Mapping[str, int]) -> str:
+    return ",".join(f"{record}:{position}" for record, position in positions.items())

@@ -373,3 +373,39 @@ def test_the_tour_shows_what_its_page_says(shown: Any, cluster: Server) -> None:
     shown.wait_for_selector(".tl-detail >> text=409 Conflict")
     picture(shown, "timeline")
     shown.keyboard.press("Escape")
+
+
+def test_a_late_answer_about_events_does_not_hide_another_tab(shown: Any) -> None:
+    held: list[Any] = []
+    shown.route("**/events?*", lambda route: held.append(route))
+    with shown.expect_request("**/events?*"):
+        goto(shown, f"{WEB}?tab=Events")
+    shown.wait_for_selector("[role=tab][aria-selected=true] >> text=Events")
+    shown.keyboard.press("2")
+    shown.wait_for_selector(".code .key >> nth=0")
+    with shown.expect_response("**/events?*"):
+        for route in held:  # the page of an earlier test may have asked before
+            route.continue_()
+    shown.unroute("**/events?*")
+
+    assert shown.locator(".code .key").count() > 0
+    shown.keyboard.press("3")
+    shown.wait_for_selector(".events li >> nth=0")
+
+
+def test_events_are_not_read_for_each_change_of_the_object(shown: Any, cluster: Server) -> None:
+    read: list[str] = []
+    shown.on("request", lambda request: read.append(request.url) if "/events?" in request.url else None)
+    made: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "busy", "namespace": "default"},
+    }
+    cluster.apply(made)
+    goto(shown, "#/o/core/v1/configmaps/default/busy")
+    shown.wait_for_selector("[role=tab][aria-selected=true] >> text=Overview")
+    for number in range(20):
+        cluster.apply({**made, "metadata": {**made["metadata"], "labels": {"count": f"number-{number}"}}})
+        shown.wait_for_selector(f"text=number-{number}")
+
+    assert len(read) < 10

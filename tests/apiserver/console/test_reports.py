@@ -111,6 +111,26 @@ def test_a_secret_that_the_watch_window_has_lost_is_hidden(tmp_path: Path) -> No
     assert contents(tmp_path / "report.html")["texts"] == [{"title": "Log", "text": "the key is (hidden)"}]
 
 
+def test_objects_that_cannot_be_read_are_named_and_the_others_reported(tmp_path: Path) -> None:
+    secrets = "/api/v1/namespaces/default/secrets"
+    with Server(ui=True) as server, server.client() as client:
+        [backend] = server._live.parts.console.history._storage._backends.values()  # type: ignore[union-attr]
+        client.request("POST", MAPS, {"metadata": {"name": "whole"}, "data": {"a": "1"}})
+        client.request("POST", secrets, {"metadata": {"name": "s"}, "stringData": {"key": CANARY}})
+        for key in (b"configmaps/default/broken", b"secrets/default/broken"):
+            server._call(backend.kv.put(b"/registry/" + key, b"{", expected_mod_revision=0))
+        server.report(tmp_path / "report.html", texts=[("Log", f"the key is {CANARY}")])
+
+    data = contents(tmp_path / "report.html")
+    assert {
+        "tone": "bad",
+        "text": "2 times stored data that cannot be read",
+        "detail": "configmaps default/broken, secrets default/broken",
+    } in data["findings"]
+    assert "whole" in {one["name"] for one in data["objects"]}
+    assert data["texts"] == [{"title": "Log", "text": "the key is (hidden)"}]
+
+
 def test_values_of_secrets_are_found_at_any_place_of_a_text() -> None:
     hidden = SecretTexts(["abcdef", "abcdefgh", "short"])
 

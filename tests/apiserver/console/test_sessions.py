@@ -15,8 +15,11 @@ from aio_apiserver.apiserver.console import ended_sessions
 from aio_apiserver.apiserver.console.ended_sessions import EndedSessions
 from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.storage.errors import NoSpace
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver.serving import Answer, as_admin, ask, bearer, running, trusting
+from tests.storage.stores import Interfered, store_on
 
 MARK = {"X-Console": "1"}
 PODS = "/api/v1/namespaces/default/pods"
@@ -56,6 +59,11 @@ async def account_token(server: Server, name: str) -> str:
     asked = await ask(server.secure.port, f"{place}/{name}/token", method="POST", headers=json, body=b"{}", tls=tls)
     token: str = asked.json["status"]["token"]
     return token
+
+
+def ended_sessions_of(server: Server) -> EndedSessions:
+    assert server.parts.console is not None
+    return server.parts.console.front._sessions._ended
 
 
 async def test_pages_need_no_user_and_forbid_other_scripts_and_frames(server: Server) -> None:
@@ -134,6 +142,45 @@ async def test_another_text_of_a_cookie_is_no_session(server: Server, other: str
 
     assert (await send(server, PODS, **MARK, Cookie=f"{name}={other.format(value)}")).status != 200
     assert (await send(server, PODS, **MARK, Cookie=f"{name}={value}")).status == 200
+
+
+async def test_a_sign_out_with_a_token_that_has_ended_writes_nothing(server: Server) -> None:
+    cookie = await signed_in(server, await account_token(server, "kim"))
+    await ask(
+        server.secure.port,
+        "/api/v1/namespaces/default/serviceaccounts/kim",
+        method="DELETE",
+        tls=as_admin(server),
+    )
+    storage = ended_sessions_of(server)._storage
+    before = await storage.count()
+    out = await send(server, "/ui/session", "DELETE", **MARK, Cookie=cookie)
+
+    assert (out.status, out.json, "Max-Age=0" in out.headers["set-cookie"]) == (200, {}, True)
+    assert await storage.count() == before
+
+
+async def test_a_sign_out_that_the_store_refuses_ends_the_session_here_and_says_so(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie, other = [await signed_in(server, server.pki.admin_token) for _ in range(2)]
+
+    full = Interfered(MemoryKV())
+
+    async def refuse() -> None:
+        raise NoSpace("the disk is full")
+
+    full.before_put = refuse
+    storage = store_on(full)
+    with monkeypatch.context() as patch:
+        patch.setattr(ended_sessions_of(server), "_storage", storage)
+        out = await send(server, "/ui/session", "DELETE", **MARK, Cookie=cookie)
+    await storage.close()
+
+    assert (out.status, "Max-Age=0" in out.headers["set-cookie"]) == (200, True)
+    assert "other servers may still accept" in out.json["problem"]
+    assert (await send(server, PODS, **MARK, Cookie=cookie)).status == 401
+    assert (await send(server, PODS, **MARK, Cookie=other)).status == 200
 
 
 async def test_too_many_sign_outs_end_all_sessions_with_their_token() -> None:

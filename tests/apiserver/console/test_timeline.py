@@ -1,19 +1,23 @@
 """The timeline: what it records, what it leaves out, who may read it."""
 
-import os
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import orjson
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
 
 from aio_apiserver.apiserver import app
 from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.timeline import differences, hidden_values
 from aio_apiserver.apiserver.console.timeline.object_changes import object_change
-from aio_apiserver.apiserver.console.timeline.request_trace import MOST, RequestTrace
+from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
 from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
 from aio_apiserver.apiserver.filters.authentication import with_unsecured_user
+from aio_apiserver.apiserver.wire.client_warnings import Warnings
+from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
@@ -22,6 +26,7 @@ from tests.apiserver.testing.test_snapshots import version_of, watching
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-2f9c1e"
+ENDED = "00000007"
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +161,17 @@ def test_a_change_names_its_fields_and_its_manager(server: Server) -> None:
     assert (then["before"]["data"], then["after"]["data"]) == ({"colour": "red"}, {"colour": "blue"})
 
 
+def test_a_client_gets_young_changes_again_for_a_cache_may_be_behind_the_others(server: Server) -> None:
+    with server.client() as client:
+        for number in range(60):
+            client.request("POST", MAPS, {"metadata": {"name": f"young-{number}"}})
+        found = client.request("GET", "/ui/api/timeline")
+        again = client.request("GET", f"/ui/api/timeline?revision={found['next']['revision']}")
+
+    names = {one["name"] for one in again["changes"]}
+    assert {f"young-{number}" for number in range(60)} <= names
+
+
 def test_no_secret_value_is_shown(server: Server) -> None:
     secrets, secret = (
         "/api/v1/namespaces/default/secrets",
@@ -226,21 +242,55 @@ def test_without_the_console_no_filter_and_no_admission_plugin_records(server: S
 
 
 async def test_the_answer_of_a_worker_that_ends_in_the_middle_is_left_out() -> None:
-    async def ask_others(question: str) -> list[bytes]:
-        assert question == "timeline\t7:1"
-        return [b'{"process":7,"posi', b'{"process":8,"position":3,"requests":[{"at":1.0}]}']
+    trace = RequestTrace(ManualClock(), "X-Console")
 
-    read = await WorkerRequests(RequestTrace(ManualClock(), "X-Console"), ask_others).after("7:1")
+    async def ask_others(question: str) -> list[bytes]:
+        assert question == f"timeline\t{ENDED}:1"
+        return [b'{"record":"00000007","posi', b'{"record":"00000008","position":3,"requests":[{"at":1.0}]}']
+
+    read = await WorkerRequests(trace, ask_others).after(f"{ENDED}:1")
 
     assert [one["at"] for one in read.requests] == [1.0]
-    assert read.positions == f"7:1,{os.getpid()}:0,8:3"
+    assert read.positions == f"{ENDED}:1,{trace.record}:0,00000008:3"
 
 
-def test_the_record_is_bounded(server: Server) -> None:
-    trace = server._live.parts.console.trace  # type: ignore[union-attr]
+async def test_a_process_id_that_is_used_again_is_another_record() -> None:
+    requests = [WorkerRequests(RequestTrace(ManualClock(), "X-Console"), None) for _ in range(2)]
+    before, after = [await one.now() for one in requests]
 
-    assert trace._ends.maxlen == 2 * MOST
-    assert len(trace.after(0)) <= MOST * 2
+    assert before != after
+
+
+async def test_positions_of_workers_that_have_ended_are_bounded() -> None:
+    trace = RequestTrace(ManualClock(), "X-Console")
+    ended = [f"{number:08x}:1" for number in range(40)]
+
+    read = await WorkerRequests(trace, None).after(",".join(ended))
+
+    assert read.positions.split(",") == [*ended[-16:], f"{trace.record}:0"]
+
+
+async def test_the_record_is_bounded_while_no_request_ends() -> None:
+    trace, is_over = RequestTrace(ManualClock(), "X-Console", most=3), asyncio.Event()
+
+    async def wait(_request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+        await is_over.wait()
+        return web.Response()
+
+    async def ask(number: int) -> None:
+        request: Any = make_mocked_request("GET", "/")
+        await trace.with_tracing(wait)(request, RequestContext(str(number), 0.0, Warnings(), path=f"/{number}"))
+
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(5):
+            tasks.create_task(ask(number))
+        await asyncio.sleep(0)
+        running = [one["path"] for one in trace.after(0)]
+        is_over.set()
+
+    assert running == ["/2", "/3", "/4"]
+    assert [(one["path"], one["status"]) for one in trace.after(0)] == [("/2", 200), ("/3", 200), ("/4", 200)]
+    assert trace.after(trace.position) == []
 
 
 def stored(revision: int, obj: dict[str, Any]) -> StoredObject:

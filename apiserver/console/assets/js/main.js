@@ -1,5 +1,5 @@
 /** main: signs in, and shows the page that the fragment of the address names. */
-import { fill, h } from "./dom.js";
+import { fill, h, toast } from "./dom.js";
 import { ApiError, get, send, whenSignedOut } from "./api.js";
 import { Shell } from "./shell.js";
 import { kindsPage } from "./kinds.js";
@@ -78,9 +78,14 @@ function open(user) {
   show();
 }
 
+/** Sign out. Without an answer the session goes on, and the console stays open. */
 async function signOut() {
-  await send("/ui/session", { method: "DELETE" }).catch(() => null);
-  signIn("");
+  try {
+    const { problem } = await (await send("/ui/session", { method: "DELETE" })).json();
+    signIn(problem ?? "");
+  } catch (error) {
+    if (shell) toast(`You are still signed in: ${/** @type {Error} */ (error).message}`);
+  }
 }
 
 /** @param {string} problem */

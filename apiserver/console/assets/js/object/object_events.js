@@ -3,22 +3,51 @@ import { get, query } from "../api.js";
 import { age, fill, h } from "../dom.js";
 
 const MOST = 200;
+const PAUSE = 2000;
+
+/** The Events about one object, in an element of their own: a late answer is shown there, whatever tab is open. */
+export class ObjectEvents {
+  /** @param {{isPage: boolean, signal: AbortSignal}} options isPage: all of them on a page, else the newest */
+  constructor({ isPage, signal }) {
+    this.isPage = isPage;
+    this.signal = signal;
+    this.element = h("div", {});
+    this.isLoading = false;
+    this.isDue = false;
+  }
+
+  /** Load them, at most once in two seconds. @param {any} object */
+  async refresh(object) {
+    this.object = object;
+    this.isDue = true;
+    if (this.isLoading) return;
+    this.isLoading = true;
+    while (this.isDue && !this.signal.aborted) {
+      this.isDue = false;
+      await this.load();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+    this.isLoading = false;
+  }
+
+  async load() {
+    const { uid, namespace } = this.object.metadata;
+    const fieldSelector = `involvedObject.uid=${uid}`;
+    const path = `/api/v1${namespace ? `/namespaces/${namespace}` : ""}/events`;
+    const found = await get(path + query({ fieldSelector, limit: MOST }), { signal: this.signal }).catch(() => null);
+    draw(this.element, found?.items ?? [], this.isPage);
+  }
+}
 
 /**
- * Show the Events about an object: all of them on a page of their own, the newest in the overview.
  * @param {HTMLElement} place
- * @param {any} object
- * @param {{isPage: boolean, signal: AbortSignal}} options
+ * @param {any[]} events
+ * @param {boolean} isPage
  */
-export async function drawEvents(place, object, { isPage, signal }) {
-  const { uid, namespace } = object.metadata;
-  const found = await get(
-    `/api/v1${namespace ? `/namespaces/${namespace}` : ""}/events${query({ fieldSelector: `involvedObject.uid=${uid}`, limit: MOST })}`,
-    { signal },
-  ).catch(() => ({ items: [] }));
+function draw(place, events, isPage) {
   const when = (/** @type {any} */ one) =>
     one.lastTimestamp ?? one.series?.lastObservedTime ?? one.eventTime ?? one.metadata.creationTimestamp;
-  const items = (found.items ?? [])
+  const items = events
     .sort((/** @type {any} */ a, /** @type {any} */ b) => (when(a) < when(b) ? 1 : -1))
     .slice(0, isPage ? MOST : 8);
   if (!items.length)

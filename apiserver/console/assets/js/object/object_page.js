@@ -7,7 +7,7 @@ import { tableLink } from "../shell.js";
 import { textOf } from "../yaml.js";
 import { confirmDelete } from "./deletion.js";
 import { managedYaml } from "./managed_yaml.js";
-import { drawEvents } from "./object_events.js";
+import { ObjectEvents } from "./object_events.js";
 import { overview } from "./overview.js";
 
 const TABS = /** @type {const} */ (["Overview", "YAML", "Events", "Relations", "Edit"]);
@@ -43,6 +43,8 @@ class ObjectPage {
     this.tab = TABS.find((one) => one === tab) ?? "Overview";
     this.stop = new AbortController();
     this.showsManagers = false;
+    this.events = new ObjectEvents({ isPage: true, signal: this.stop.signal });
+    this.newestEvents = new ObjectEvents({ isPage: false, signal: this.stop.signal });
     /** @type {Editor | undefined} */
     this.editor = undefined;
     this.body = h("div", { class: "tab-body", role: "tabpanel", tabindex: "-1" });
@@ -172,7 +174,7 @@ class ObjectPage {
     if (this.tab === "Relations") return this.drawRelations();
     if (this.tab === "Overview") this.drawOverview();
     if (this.tab === "YAML") this.drawYaml();
-    if (this.tab === "Events") this.drawEvents(this.body, true);
+    if (this.tab === "Events") this.drawEvents();
   }
 
   /**
@@ -188,14 +190,13 @@ class ObjectPage {
   }
 
   drawOverview() {
-    const events = h("div", {});
-    fill(this.body, overview(this.kind, this.object, events));
-    this.drawEvents(events, false);
+    fill(this.body, overview(this.kind, this.object, this.newestEvents.element));
+    this.newestEvents.refresh(this.object);
   }
 
-  /** @param {HTMLElement} place @param {boolean} isPage */
-  drawEvents(place, isPage) {
-    drawEvents(place, this.object, { isPage, signal: this.stop.signal });
+  drawEvents() {
+    fill(this.body, this.events.element);
+    this.events.refresh(this.object);
   }
 
   drawYaml() {

@@ -27,7 +27,7 @@ function ofRequest(one) {
   const isWatch = one.verb === "watch";
   const found = toneOf(one);
   return {
-    id: `r${one.process}.${one.number}`,
+    id: `r${one.record}.${one.number}`,
     at: one.at,
     end: one.at + (one.seconds ?? Infinity),
     lane: clientOf(one),
@@ -57,7 +57,7 @@ function ofSteps(one) {
     const colour = isFault ? "fault" : isRefused ? "bad" : step.verdict === "changed" ? "change" : "soft";
     return [
       {
-        id: `s${one.process}.${one.number}.${index}`,
+        id: `s${one.record}.${one.number}.${index}`,
         at: step.at - (isFault ? 0 : step.seconds),
         end: step.at,
         lane: isFault ? clientOf(one) : step.by,
