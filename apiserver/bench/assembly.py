@@ -3,13 +3,20 @@
 A server that serves does not import it.
 """
 
-from aio_apiserver.apiserver.bench import fault_rules
+from typing import TYPE_CHECKING
+
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench import fault_rules
+else:
+    fault_rules = Deferred("aio_apiserver.apiserver.bench.fault_rules")
 
 
 def open_clock() -> Clock:

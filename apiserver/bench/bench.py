@@ -6,22 +6,29 @@ caches show the restored state.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.apiserver.bench import garbage_collection
 from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.apiserver.bench.clock_steps import ClockSteps, IsIdle, NotSettled
 from aio_apiserver.apiserver.bench.fault_filter import FaultFilter
-from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultRule
+from aio_apiserver.apiserver.bench.fault_kinds import Fault
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.bench.object_states import ObjectStates
 from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.request_selectors import ResourceNames
 from aio_apiserver.apiserver.bench.testing_endpoints import BenchEndpoints
 from aio_apiserver.apiserver.wire.context import Filter, Handler
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench import fault_rules
+    from aio_apiserver.apiserver.bench.fault_rules import FaultRule
+else:
+    fault_rules = Deferred("aio_apiserver.apiserver.bench.fault_rules")
 
 PREFIX = "/testing/"
 
@@ -30,7 +37,7 @@ class Bench:
     """The test tools of one server."""
 
     def __init__(
-        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: Sequence[FaultRule]
+        self, storage: StorageFactory, served: ServedPaths, clock: MovableClock, *, rules: "Sequence[FaultRule]"
     ) -> None:
         self.faults = ActiveFaults()
         self.resources = ResourceNames(served)
@@ -69,12 +76,12 @@ class Bench:
         """The handlers of the bench by path prefix."""
         return {PREFIX: BenchEndpoints(self).handle}
 
-    async def inject(self, rule: FaultRule) -> ActiveFault:
+    async def inject(self, rule: "FaultRule") -> ActiveFault:
         """Activate a rule. Raises ValueError, also for a resource that the server does not serve."""
         self.resources.check(rule.resource)
         return await self._activate(rule)
 
-    async def _activate(self, rule: FaultRule) -> ActiveFault:
+    async def _activate(self, rule: "FaultRule") -> ActiveFault:
         """Activate a rule. A stale read without a version gets the present one.
 
         The resources of a rule from a file may come later, with their definitions.
@@ -99,7 +106,7 @@ class Bench:
         """
         revision = await self._put_back(snapshot)
         if expires:
-            too_old = FaultRule(fault=Fault.GONE, verb=("watch",))
+            too_old = fault_rules.FaultRule(fault=Fault.GONE, verb=("watch",))
             self.faults.remove(self.faults.add(too_old).rule.id)
         return revision
 

@@ -12,10 +12,11 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.bench import stale_reads, watch_faults
-from aio_apiserver.apiserver.bench.fault_rules import Fault
+from aio_apiserver.apiserver.bench.fault_kinds import Fault
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
+from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import Details, StatusError
@@ -78,7 +79,9 @@ class FaultFilter:
             if context.info.verb == "watch":
                 context = replace(context, sink_of=self._sinks(context, stack))
             try:
-                return await handler(request, context)
+                response = await handler(request, context)
+                await until_ended(response)
+                return response
             except StatusError as failure:
                 if not met or request.writer.output_size:
                     raise

@@ -12,56 +12,20 @@ Must hold: an invalid rule is refused when it is made.
 """
 
 from collections.abc import Sequence
-from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, Self, TypedDict
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from aio_apiserver.apiserver.bench import request_selectors
+from aio_apiserver.apiserver.bench.fault_kinds import OF_WATCHES, Fault, FaultFields, FaultName
 from aio_apiserver.apiserver.bench.request_selectors import fits_resource, resource_name
-from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.config.validation_errors import describe
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
 from aio_apiserver.registry.machinery.serializers import yaml
 
-
-class Fault(Enum):
-    """The kinds of faults."""
-
-    LATENCY = "latency"
-    """The response comes `delay` seconds later."""
-    CONFLICT = "conflict"
-    """409: another client has changed the object."""
-    THROTTLE = "throttle"
-    """429, with `retry_after` seconds."""
-    ERROR = "error"
-    """The `code`, a 5xx, with `retry_after` seconds if given."""
-    CUT_BEFORE = "cut-before"
-    """The connection breaks before the request is executed."""
-    CUT_AFTER = "cut-after"
-    """The connection breaks after the request was executed."""
-    GONE = "gone"
-    """410: the resource version is too old. An open watch ends with it."""
-    STALE = "stale"
-    """Gets and lists show the state of `version`, or of the moment at which the rule was made."""
-    CUT_WATCH = "cut-watch"
-    """The connection of a watch breaks, also of an open one."""
-    DUPLICATE = "duplicate"
-    """Events of a watch come twice."""
-    DELAY = "delay"
-    """Events of a watch, and all after them, come `delay` seconds later."""
-
-    @classmethod
-    def _missing_(cls, value: object) -> NoReturn:
-        names = [one.value for one in cls]
-        raise ValueError(f"there is no fault {value!r}{did_you_mean(str(value), names)}; there are {', '.join(names)}")
-
-
-OF_WATCHES = frozenset({Fault.GONE, Fault.CUT_WATCH, Fault.DUPLICATE, Fault.DELAY})
-"""The faults of watch events."""
 _OF_WATCHES_ALONE = OF_WATCHES - {Fault.GONE}
 _READING = frozenset({"get", "list"})
 _OPTIONS = {
@@ -138,40 +102,6 @@ class FaultRule(BaseModel):
 def _list() -> TypeAdapter[list[FaultRule]]:
     """The validator of a list. It is built for the first file of rules: most servers have none."""
     return TypeAdapter(list[FaultRule])
-
-
-FaultName = Literal[
-    "latency",
-    "conflict",
-    "throttle",
-    "error",
-    "cut-before",
-    "cut-after",
-    "gone",
-    "stale",
-    "cut-watch",
-    "duplicate",
-    "delay",
-]
-"""The values of Fault, for type checkers."""
-
-
-class FaultFields(TypedDict, total=False):
-    """The fields of a FaultRule, for type checkers. A list of patterns needs one that fits."""
-
-    id: str
-    verb: str | Sequence[str]
-    resource: str | Sequence[str]
-    namespace: str | Sequence[str]
-    name: str | Sequence[str]
-    user: str | Sequence[str]
-    probability: float
-    after: int
-    count: int | None
-    delay: float
-    retry_after: float
-    code: int
-    version: int
 
 
 def rule(fault: Fault | FaultName, fields: FaultFields) -> FaultRule:

@@ -8,11 +8,15 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.bench.fault_rules import OF_WATCHES, Fault, FaultRule
+from aio_apiserver.apiserver.bench.fault_kinds import OF_WATCHES, Fault
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
+
+if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench.fault_rules import FaultRule
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +24,7 @@ logger = logging.getLogger(__name__)
 class ActiveFault(Struct):
     """An active rule."""
 
-    rule: FaultRule
+    rule: "FaultRule"
     passed: int = 0
     """The requests or events that passed first, because of `after`."""
     injected: int = 0
@@ -44,6 +48,7 @@ class ActiveFaults:
     def __init__(self, *, seed: int = 0) -> None:
         self._active: dict[str, ActiveFault] = {}
         self._ids = count(1)
+        self._seed = seed
         self._random = random.Random(seed)  # noqa: S311 - repeatable, not secret
         self._listeners: set[Changed] = set()
 
@@ -51,7 +56,7 @@ class ActiveFaults:
     def active(self) -> Iterable[ActiveFault]:
         return self._active.values()
 
-    def add(self, rule: FaultRule) -> ActiveFault:
+    def add(self, rule: "FaultRule") -> ActiveFault:
         """Activate a rule. Raises ValueError when its id is in use."""
         named = rule if rule.id else rule.model_copy(update={"id": self._free_id()})
         if named.id in self._active:
@@ -66,8 +71,9 @@ class ActiveFaults:
         return self._active.pop(rule_id)
 
     def clear(self) -> None:
-        """Deactivate all rules."""
+        """Deactivate all rules, and begin the probabilities again."""
         self._active.clear()
+        self._random.seed(self._seed)
 
     def listen(self, changed: Changed) -> Callable[[], None]:
         """Call `changed` when a rule is added. Returns the function that stops that."""

@@ -25,6 +25,7 @@ from aio_apiserver.apiserver.bench.shown_arguments import shows_arguments
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.storage.clock import Clock
 
@@ -159,6 +160,7 @@ class RequestRecord:
             seen = self._began(request, context)
             try:
                 response = await handler(request, context)
+                await until_ended(response)
             except StatusError as failure:
                 self._ended(seen, failure.code, request)
                 raise

@@ -26,16 +26,20 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from aio_apiserver.apiserver.bench import fault_rules, server_clock
+from aio_apiserver.apiserver.bench import server_clock
 from aio_apiserver.apiserver.bench.clock_steps import NotSettled
 from aio_apiserver.apiserver.wire import bodies, parameters, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.storage.errors import InvalidOptions
 
 if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench import fault_rules
     from aio_apiserver.apiserver.bench.bench import Bench
+else:
+    fault_rules = Deferred("aio_apiserver.apiserver.bench.fault_rules")
 
 Answer = dict[str, Any]
 _Do = Callable[[web.BaseRequest, RequestContext, Sequence[str]], Awaitable[Answer]]

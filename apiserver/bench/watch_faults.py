@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from aio_apiserver.apiserver.bench.fault_rules import Fault
+from aio_apiserver.apiserver.bench.fault_kinds import Fault
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream

@@ -25,9 +25,18 @@ _WITHOUT_CONTROLLERS = ("ServiceAccount",)
 """Admission plugins that need a controller. Without controllers they would refuse every pod."""
 
 
+IGNORED: Mapping[str, str] = {
+    "ready_file": "start() returns when the server is ready",
+    "logging_format": "the server writes to the loggers of the test",
+}
+"""Flags of the program that have no effect on a server in a test, and the reasons."""
+
+
 def check(given: Mapping[str, Any]) -> None:
-    """Raise TypeError for a name that is no flag."""
+    """Raise TypeError for a name that is no flag, and for a flag without effect in a test."""
     for name in given:
+        if name in IGNORED:
+            raise TypeError(f"{name} has no effect on a Server in a test: {IGNORED[name]}")
         if name not in Settings.model_fields:
             raise TypeError(f"the server has no flag {name}{did_you_mean(name, Settings.model_fields)}")
 

@@ -109,8 +109,17 @@ def _objects_of(source: Source) -> Iterator[ManifestPart]:
     elif isinstance(source, str) and "\n" in source:
         yield from _documents(source, "the given text")
     else:
-        for path in _files(Path(source)):
+        for path in _files(_path(source)):
             yield from _documents(path.read_text(), str(path))
+
+
+def _path(source: str | Path) -> Path:
+    """Raises TypeError."""
+    try:
+        return Path(source)
+    except TypeError as exc:
+        given = type(source).__name__
+        raise TypeError(f"a {given} is no manifest: give each path or object by itself, apply(*manifests)") from exc
 
 
 def _files(path: Path) -> Sequence[Path]:

@@ -21,10 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from aio_apiserver.apiserver.bench import fault_rules
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
-from aio_apiserver.apiserver.bench.fault_rules import Fault, FaultFields, FaultName
+from aio_apiserver.apiserver.bench.fault_kinds import Fault, FaultFields, FaultName
 from aio_apiserver.apiserver.bench.faults import ActiveFault
 from aio_apiserver.apiserver.bench.request_record import RequestRecord
 from aio_apiserver.apiserver.bench.server_clock import Moment, ServerClock, epoch_of
@@ -43,10 +42,14 @@ from aio_apiserver.apiserver.testing.server_thread import ServerThread
 from aio_apiserver.apiserver.testing.users import User
 from aio_apiserver.apiserver.testing.waiting import Waiting
 from aio_apiserver.apiserver.testing.webhooks import Webhooks
+from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from aio_apiserver.apiserver.bench import fault_rules
     from aio_apiserver.apiserver.console.timeline.history import HistoryMoment
+else:
+    fault_rules = Deferred("aio_apiserver.apiserver.bench.fault_rules")
 
 T = TypeVar("T")
 
@@ -114,7 +117,7 @@ class Server(Waiting):
 
     async def __aenter__(self) -> Self:
         try:
-            running = await asyncio.wrap_future(self._begin())
+            running = await asyncio.shield(asyncio.wrap_future(self._begin()))
             if self._manifests:
                 await asyncio.to_thread(self._become, running)
             else:
@@ -127,12 +130,7 @@ class Server(Waiting):
     async def __aexit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        background = self._background
-        if background is not None:
-            await asyncio.to_thread(self._close_webhooks)
-            background.stop()
-            await asyncio.shield(asyncio.wrap_future(background.ended))
-            self.stop()
+        await asyncio.shield(asyncio.to_thread(self.stop))
 
     # # Access
 
@@ -221,9 +219,9 @@ class Server(Waiting):
         self._call(self._bench.set_baseline())
 
     def fork(self) -> "Server":
-        """Another server, not started, with the same settings and state."""
+        """Another server, not started, with the same settings, state and time."""
         other = Server(snapshot=self.snapshot(), **self._given)
-        other._new_clock = self._bench.clock.copy
+        other._new_clock = self._bench.clock.copy().copy
         return other
 
     # # Time
@@ -310,10 +308,10 @@ class Server(Waiting):
         directory = self._folder.path
         try:
             settings = arguments.settings_of(self._given, directory)
-        except ValueError:
+            pki.put(directory / "pki")
+        except BaseException:
             self._folder.close()
             raise
-        pki.put(directory / "pki")
         self._background = ServerThread(settings, self._new_clock(), self._snapshot)
         self._finalizer = weakref.finalize(self, _end, self._background, self._folder)
         self._background.start()
@@ -321,7 +319,8 @@ class Server(Waiting):
 
     def _become(self, running: Running) -> None:
         self._running = running
-        pki.take(running.settings.pki_dir)
+        if self._folder is not None and running.settings.pki_dir.is_relative_to(self._folder.path):
+            pki.take(running.settings.pki_dir)  # keys in a folder of the test's own are not for other servers
         if self._manifests:
             self.apply(*self._manifests)
             if self._bench.can_restore:

@@ -1,7 +1,7 @@
 """server_settings: the flags of a test's server by their names in Python, for editors and type checkers.
 
 `python -m tests.apiserver.testing.settings_source` writes this table. docs/flags.md says what each flag does.
-Must hold: it has every setting.
+Must hold: it has every setting that takes effect in a test.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,6 @@ class ServerSettings(TypedDict, total=False):
     concurrent_ttl_after_finished_syncs: int
     testing: bool
     testing_faults: Path | str
-    ready_file: Path | str
     simulate: bool
     simulate_nodes: int
     simulate_local_processes: bool
@@ -156,7 +155,6 @@ class ServerSettings(TypedDict, total=False):
     audit_webhook_truncate_max_event_size: int
     audit_webhook_truncate_max_batch_size: int
     profiling: bool
-    logging_format: str
     v: int
     vmodule: str | Sequence[str]
     tracing_config_file: Path | str

@@ -72,6 +72,8 @@ class ServerThread:
         except BaseException as exc:  # noqa: BLE001 - raised where the end is waited for
             self._loop = None
             self.ended.set_exception(exc)
+            if not self.started.done():
+                self.started.set_exception(exc)
         else:
             self._loop = None
             self.ended.set_result(None)

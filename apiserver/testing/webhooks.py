@@ -14,6 +14,7 @@ import base64
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, Literal, TypedDict, Unpack
 
 from aio_apiserver.apiserver.bench.shown_arguments import shows_arguments
@@ -99,9 +100,10 @@ class Webhooks:
         return self._hook(definition, _Conversion(definition), _converting(function))
 
     def close(self) -> None:
-        """Close all open webhooks."""
-        for hook in list(self._open):
-            hook.close()
+        """Close all open webhooks, also when one of them cannot be withdrawn."""
+        with ExitStack() as closing:
+            for hook in self._open:
+                closing.callback(hook.close)
 
     def _admission(
         self,

@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from aio_apiserver.apiserver.bench import fault_rules
-from aio_apiserver.apiserver.bench.fault_rules import FaultName, FaultRule
+from aio_apiserver.apiserver.bench.fault_kinds import FaultName
+from aio_apiserver.apiserver.bench.fault_rules import FaultRule
 from aio_apiserver.apiserver.bench.faults import ActiveFaults
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
@@ -177,6 +178,17 @@ def test_chance_can_be_repeated() -> None:
 
     assert drawn() == drawn()
     assert 0 < sum(drawn()) < 20
+
+
+def test_chance_begins_again_when_all_faults_are_cleared() -> None:
+    info, faults = resolve("GET", "/api/v1/pods", {}), ActiveFaults(seed=7)
+
+    def drawn() -> list[int]:
+        faults.clear()
+        faults.add(rule(fault="error", probability=0.5))
+        return [len(list(faults.of_request(info, "somebody"))) for _ in range(20)]
+
+    assert drawn() == drawn()
 
 
 def test_rules_that_make_no_sense_are_refused() -> None:

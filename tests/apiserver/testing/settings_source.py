@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.config.command_line import flags
-from aio_apiserver.apiserver.config.flag_grammar import FlagType
+from aio_apiserver.apiserver.config.flag_types import FlagType
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.testing.arguments import IGNORED
 
 TARGET = Path(__file__).parents[3] / "apiserver/testing/server_settings.py"
 HEAD = '''"""server_settings: the flags of a test's server by their names in Python, for editors and type checkers.
 
 `python -m tests.apiserver.testing.settings_source` writes this table. docs/flags.md says what each flag does.
-Must hold: it has every setting.
+Must hold: it has every setting that takes effect in a test.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,8 @@ TYPES = {bool: "bool", int: "int", float: "float", str: "str"}
 
 def text() -> str:
     kinds = {flag.name.replace("-", "_"): flag.kind for flag in flags()}
-    lines = [f"    {name}: {_type(field.annotation, kinds[name])}" for name, field in Settings.model_fields.items()]
+    fields = {name: field for name, field in Settings.model_fields.items() if name not in IGNORED}
+    lines = [f"    {name}: {_type(field.annotation, kinds[name])}" for name, field in fields.items()]
     return HEAD + "\n".join(lines) + "\n"
 
 

@@ -1,17 +1,22 @@
 import asyncio
 import gc
 import os
+import resource
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import kubernetes
 import pytest
 
+from aio_apiserver.apiserver.bench.clock import MovableClock
+from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.testing.server_thread import ServerThread
 from aio_apiserver.testing import Refused, Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
@@ -71,6 +76,51 @@ async def test_a_server_runs_beside_an_event_loop() -> None:
     assert asyncio.all_tasks() == before
 
 
+def no_server_runs() -> bool:
+    return not any(thread.name == "apiserver" for thread in threading.enumerate())
+
+
+async def test_the_end_of_an_asynchronous_context_stops_a_server_that_refuses_to_withdraw_a_webhook() -> None:
+    server = await Server().__aenter__()
+    await server.webhooks.validating(lambda _review: None, "pods").__aenter__()
+    server.inject("error", verb="delete", code=503)
+
+    with pytest.raises(Refused):
+        await server.__aexit__(None, None, None)
+
+    assert no_server_runs()
+
+
+async def test_a_start_that_is_cancelled_leaves_no_server() -> None:
+    starting = asyncio.create_task(Server().__aenter__())
+    await asyncio.sleep(0)
+
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+
+    assert no_server_runs()
+
+
+def test_a_server_whose_event_loop_cannot_be_made_raises(tmp_path: Path) -> None:
+    thread = ServerThread(Settings(data_dir=tmp_path), MovableClock(), None)
+    _, most = limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, most))
+    try:
+        thread.start()
+        with pytest.raises(OSError, match="Too many open files"):
+            thread.started.result(timeout=10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        thread.join()
+
+
+def test_keys_in_a_folder_of_the_test_are_not_for_other_servers(tmp_path: Path) -> None:
+    (tmp_path / "pki" / "old").mkdir(parents=True)
+    with Server(cert_dir=tmp_path / "pki") as server, Server() as other:
+        assert other.ca.read_bytes() != server.ca.read_bytes()
+
+
 def test_servers_of_one_process_share_nothing_but_their_keys(server: Server) -> None:
     with Server() as other, server.client() as client, other.client() as other_client:
         make(client, "here")
@@ -108,6 +158,11 @@ def test_manifests_are_there_from_the_start_and_after_a_reset(tmp_path: Path) ->
         assert names(client, widgets) == ["first"]
 
 
+def test_a_list_of_manifests_is_refused_with_the_remedy(server: Server) -> None:
+    with pytest.raises(TypeError, match=r"apply\(\*manifests\)"):
+        server.apply([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}])  # type: ignore[arg-type]
+
+
 def test_a_manifest_that_cannot_be_put_is_named(server: Server) -> None:
     with pytest.raises(ValueError, match="the given object: Widget nobody"):
         server.apply({"apiVersion": "v1", "kind": "Widget", "metadata": {"name": "nobody"}})
@@ -121,6 +176,14 @@ def test_a_fork_begins_with_the_state_and_goes_its_own_way(server: Server) -> No
 
             assert names(forked) == ["common", "of-the-fork"]
         assert names(client) == ["common"]
+
+
+def test_a_fork_begins_at_the_time_of_the_fork(server: Server) -> None:
+    server.clock.advance(60)
+    fork, then = server.fork(), server.clock.now
+    server.clock.advance(3600)
+    with fork:
+        assert fork.clock.now - then < timedelta(minutes=1)
 
 
 def test_requests_are_remembered_and_can_be_asked_for(server: Server) -> None:
@@ -172,7 +235,7 @@ def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
             "no flag autorization_mode: did you mean authorization_mode",
         ),
         (lambda _: misused(Server, colour="blue"), "no flag colour$"),
-        (lambda _: Server(secure_port=99999).start(), "^secure_port: Input should be less than or equal to 65535$"),
+        (lambda _: Server(secure_port=99999).start(), "^secure_port: --secure-port 99999 must be between 0 and 65535"),
         (lambda server: server.inject("trottle"), "no fault 'trottle': did you mean throttle"),
         (lambda server: server.inject("gone", verbs="get"), "there is no field 'verbs': did you mean verb"),
         (lambda server: server.inject("gone", verb="PATCH"), "no request has the verb 'PATCH': did you mean patch"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.bench.fault_rules import FaultFields
+from aio_apiserver.apiserver.bench.fault_kinds import FaultFields
 from aio_apiserver.apiserver.bench.request_record import RequestFields, RequestRecord
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.apiserver.testing.webhooks import MutatingWebhookFields, WebhookFields, Webhooks
