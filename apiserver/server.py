@@ -3,7 +3,7 @@
     start   storage, the keys that replicas share, certificates, app, listeners, kubeconfig; ready as soon as the
             storage answers; controllers, if any, work from then on
     stop    not ready any more, out of the service `kubernetes`, delay, no new connections, streams end spread over
-            time, requests finish, controllers stop, connections and storage close
+            time, clients leave their connections, requests finish, controllers stop, connections and storage close
 
 Must hold: `stop` and a failed start close everything that was opened. No task and no socket outlives `stop`.
 """
@@ -34,6 +34,7 @@ from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.outgoing.assembly import open_outgoing
+from aio_apiserver.apiserver.outgoing.backends import SIMULATED_KUBELET_CLIENT
 from aio_apiserver.apiserver.replicas.shared_files import SharedFiles, open_shared_files
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.tls import certificates, contexts, files
@@ -83,7 +84,6 @@ else:
     worker_siblings = Deferred("aio_apiserver.apiserver.workers.siblings")
     controller_manager = Deferred("aio_apiserver.controllers.manager")
     names = Deferred("aio_apiserver.controllers.names")
-    simulated_nodes = Deferred("aio_apiserver.controllers.simulation.nodes")
     kubelet_server = Deferred("aio_apiserver.apiserver.simulated_kubelet.opening")
     flow_control = Deferred("aio_apiserver.controllers.runtime.flow_control")
     controller_limits = Deferred("aio_apiserver.controllers.runtime.limits")
@@ -94,6 +94,10 @@ _STORAGE_PAUSE = 0.05
 """Seconds between two health checks of a storage that does not answer."""
 _LOG_SECONDS = 10.0
 """Seconds between two log lines about it."""
+_KEPT_SECONDS = 2.0
+"""How long connections stay open behind the last watch, at most. The head of a watch has told its client before the
+shutdown that the connection can carry another request.
+"""
 
 
 class Server(Struct, frozen=True):
@@ -135,6 +139,8 @@ class Server(Struct, frozen=True):
         await self.parts.access.settle()
         if self.parts.bench is not None:
             await self.parts.bench.begin()
+        if self.settings.simulate:
+            self._show_to_simulated_kubelets()
         self.parts.start_up.is_complete = True
         if self.is_first:
             await self._start_controllers()
@@ -153,13 +159,18 @@ class Server(Struct, frozen=True):
         """Shut down gracefully."""
         patience = self.parts.clock.patience
         self.parts.draining.announce()
-        await asyncio.gather(self.parts.upkeep.leave_service(), patience.sleep(self.settings.shutdown_delay_duration))
-        for listener in filter(None, (self.secure, self.insecure)):
-            listener.stop_accepting()
-        await self.parts.draining.begin_spread(self.settings.shutdown_watch_termination_grace_period, patience)
-        await self.parts.limits.deadlines.wait_until_idle()
-        await self._working.aclose()
-        await self._stack.aclose()
+        async with self._stack, self._working:  # a step that fails closes them, too
+            await asyncio.gather(
+                self.parts.upkeep.leave_service(), patience.sleep(self.settings.shutdown_delay_duration)
+            )
+            ports = [listener for listener in (self.secure, self.insecure) if listener is not None]
+            for listener in ports:
+                listener.refuse_new()
+            grace = self.settings.shutdown_watch_termination_grace_period
+            await self.parts.draining.begin_spread(grace, patience)
+            kept = min(grace, _KEPT_SECONDS)
+            await asyncio.gather(*(listener.wait_until_unused(kept) for listener in ports))
+            await self.parts.limits.deadlines.wait_until_idle()
 
     async def _wait_for_first_worker(self) -> None:
         assert self.parts.siblings is not None
@@ -185,21 +196,25 @@ class Server(Struct, frozen=True):
             aggregated=self.parts.gateway,
             version=settings.minor.git_version,
         )
+        simulation = await self._open_kubelet(manager) if settings.simulate else None
         self._working.push_async_callback(manager.close)
-        manager.start(await self._open_kubelet(manager) if settings.simulate else None)
+        manager.start(simulation)
         self.parts.monitoring.measures.ask(lambda: work_queues.families(manager.queues))
         if self.parts.bench is not None:
             await self.parts.bench.begin_with_controllers(lambda: manager.is_idle)
 
-    async def _open_kubelet(self, manager: "controller_manager.Manager") -> "simulated_nodes.Simulation":
-        """Start the kubelet of the simulated nodes, and show it a certificate when requests are relayed to it."""
-        settings, clock = self.settings, self.parts.clock
-        pair = certificates.of_client(settings.pki_dir, kubelet_server.CLIENT, (), clock.patience)
+    def _show_to_simulated_kubelets(self) -> None:
+        """Show a certificate to the kubelet of simulated nodes, which another worker may have."""
+        name, patience = SIMULATED_KUBELET_CLIENT, self.parts.clock.patience
+        pair = certificates.of_client(self.settings.pki_dir, name, (), patience)
         self.parts.backends.show_to_simulated_kubelets(pair)
-        port = await kubelet_server.open_simulated_kubelet(
+
+    async def _open_kubelet(self, manager: "controller_manager.Manager") -> "simulated_nodes.Simulation":
+        """Start the kubelet of the simulated nodes."""
+        settings, clock = self.settings, self.parts.clock
+        return await kubelet_server.open_simulated_kubelet(
             settings, self.pki, manager.kubelet_client(), clock, self.parts.simulated, stack=self._working
         )
-        return simulated_nodes.Simulation(settings.simulate_nodes, port)
 
 
 def _identity(settings: Settings) -> str:
@@ -331,6 +346,7 @@ def _open_parts(
         definitions=plane.definitions,
         upkeep=upkeep,
         writers=_open_writers(clock, measures, stack),
+        turns=storage.turns,
         compact=storage.compact,
         tracer=tracer,
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),

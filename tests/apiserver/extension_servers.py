@@ -90,6 +90,8 @@ class Extension:
         if self.redirects is not None:
             code, target = self.redirects
             return web.Response(status=code, headers={"Location": target} if target else None)
+        if request.method == "DELETE":
+            return self._delete(request.path)
         if request.method == "POST":
             return web.Response(body=await request.read(), status=201, content_type="application/json")
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -104,6 +106,17 @@ class Extension:
         if document is None:
             return web.Response(status=404, text="404 page not found\n")
         return web.Response(body=orjson.dumps(document), content_type="application/json")
+
+    def _delete(self, path: str) -> web.Response:
+        """Delete the objects of a list, or the object of a path from its list."""
+        parent, _, name = path.rpartition("/")
+        if path in self.documents:
+            left, path = [], path
+        else:
+            items = self.documents.get(parent, {}).get("items") or ()
+            left, path = [one for one in items if one["metadata"]["name"] != name], parent
+        self.documents = {**self.documents, path: {**self.documents.get(path, {}), "items": left}}
+        return web.Response(body=b"{}", content_type="application/json")
 
     async def _watch(self, request: web.BaseRequest) -> web.StreamResponse:
         """One event at once, and another when the test allows it."""

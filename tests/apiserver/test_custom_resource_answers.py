@@ -158,3 +158,25 @@ def test_the_operator_of_a_selector_is_shown_as_json(client: BlockingClient) -> 
     refused = client.exchange("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget)
 
     assert '"I\\u0000n": not a valid selector operator' in refused.message
+
+
+def status_of(client: BlockingClient, path: str) -> int:
+    return client.exchange("GET", path).status
+
+
+def test_a_path_is_served_as_the_definitions_of_the_moment_say(client: BlockingClient) -> None:
+    fleeting = definition("example.com", "flies")
+    path = "/apis/example.com/v1/namespaces/default/flies"
+    in_namespaces = []
+    for scope in ("Namespaced", "Cluster"):
+        fleeting["spec"]["scope"] = scope
+        client.request("POST", DEFINITIONS, fleeting)
+        while status_of(client, "/apis/example.com/v1/flies") != 200:
+            pass
+        in_namespaces.append(status_of(client, path))
+        client.request("DELETE", f"{DEFINITIONS}/flies.example.com")
+        while status_of(client, "/apis/example.com/v1/flies") != 404:
+            pass
+        in_namespaces.append(status_of(client, path))
+
+    assert in_namespaces == [200, 404, 404, 404]

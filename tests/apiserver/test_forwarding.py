@@ -3,15 +3,18 @@
 import asyncio
 import base64
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.console.ended_sessions import EndedSessions
+from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.handlers import reverse_proxy, tunnels
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -61,12 +64,12 @@ class Listening:
 
 
 @asynccontextmanager
-async def relaying(directory: Path, passage: Passage) -> AsyncIterator[tuple[int, Listening]]:
-    """A port whose requests are forwarded to a backend, as kubelet streams or as proxy requests."""
+async def relaying(directory: Path, passage: Passage, *added: tuple[str, str]) -> AsyncIterator[tuple[int, Listening]]:
+    """A port whose requests are forwarded to a backend, as kubelet streams or as proxy requests, with added headers."""
     backends, backend = Backends(Settings(data_dir=directory, **NAMED_BY_FLAGS)), Listening()
 
     async def relay(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        location = Location(passage=passage, scheme="http", host=LOOPBACK, port=str(port), path="/a")
+        location = Location(passage=passage, scheme="http", host=LOOPBACK, port=str(port), path="/a", headers=added)
         way = tunnels.stream if passage is Passage.STREAM else reverse_proxy.send
         return await way(request, context, location, backends)
 
@@ -127,6 +130,27 @@ async def test_headers_of_applications_go_through_proxies(tmp_path: Path, upgrad
         await ask(port, "/proxy/a", headers={**upgrade, **planted(canaries, *APPLICATION)})
 
     assert sorted(canaries.seen_in(backend.heads[0])) == sorted(APPLICATION)
+
+
+@pytest.mark.parametrize("upgrade", [{}, UPGRADE], ids=["request", "upgrade"])
+async def test_sessions_of_the_console_stay_here(tmp_path: Path, upgrade: dict[str, str]) -> None:
+    (tmp_path / "ca.key").write_bytes(b"key")
+    name = ConsoleSessions(tmp_path / "ca.key", cast("EndedSessions", None), time.time).cookie_name
+
+    async with relaying(tmp_path, Passage.PROXY) as (port, backend):
+        await ask(port, "/proxy/a", headers={**upgrade, "Cookie": f"theme=dark; {name}=secret; lang=en"})
+
+    assert "Cookie: theme=dark; lang=en\r\n" in backend.heads[0]
+    assert "secret" not in backend.heads[0]
+
+
+async def test_the_name_of_a_user_adds_no_header_to_an_upgrade(tmp_path: Path) -> None:
+    added = ("X-Remote-User", "jane\r\nX-Remote-Group: system:masters")
+
+    async with relaying(tmp_path, Passage.PROXY, added) as (port, backend):
+        await ask(port, "/proxy/a", headers=UPGRADE)
+
+    assert "X-Remote-User: jane  X-Remote-Group: system:masters\r\n" in backend.heads[0]
 
 
 async def test_a_stream_keeps_what_its_protocol_needs(tmp_path: Path) -> None:

@@ -108,6 +108,26 @@ async def test_it_serves_on_after_the_announcement_and_not_after_the_delay(tmp_p
         await ask(started.secure.port, "/livez", tls=trusting(started))
 
 
+async def test_a_stop_that_is_cancelled_closes_everything(tmp_path: Path) -> None:
+    before = open_sockets()
+    settings = Settings(
+        data_dir=tmp_path,
+        storage_backend="memory",
+        bind_address=LOOPBACK,
+        secure_port=0,
+        shutdown_delay_duration=600,
+    )
+    started = await server.start(settings)
+
+    stopping = asyncio.create_task(started.stop())
+    await until(lambda: started.parts.draining.is_announced)
+    stopping.cancel()
+    await asyncio.wait([stopping])
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert open_sockets() <= before
+
+
 async def test_it_listens_on_both_families(tmp_path: Path) -> None:
     async with running(tmp_path, bind_address="0.0.0.0") as started:  # noqa: S104
         for address in (LOOPBACK, "::1"):
@@ -136,13 +156,13 @@ class Streams:
         await response.prepare(request)
         await response.write(b"{}\n")
         over = asyncio.Event()
-        leave = self.draining.subscribe(over.set)
+        self.draining.subscribe(over.set)
         self.open += 1
         try:
             await over.wait()
         finally:
             self.open -= 1
-            leave()
+            self.draining.unsubscribe(over.set)
         await response.write_eof()
         return response
 
@@ -231,6 +251,40 @@ async def test_requests_under_way_finish_when_the_server_stops(tmp_path: Path) -
 
     assert answer.status == 201
     assert answer.headers["connection"] == "close"
+
+
+async def test_a_connection_carries_the_next_request_when_its_client_was_not_told_that_it_closes(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, shutdown_watch_termination_grace_period=10.0) as started:
+        auth = f"Authorization: Bearer {started.pki.admin_token}\r\n".encode()
+        request, watch = (
+            b"GET /api/v1/nodes%b HTTP/1.1\r\nHost: a\r\n%b\r\n" % (query, auth) for query in (b"", b"?watch=1")
+        )
+        tls = trusting(started)
+        (idle, to_idle), (watching, to_watching) = [
+            await asyncio.open_connection(LOOPBACK, started.secure.port, ssl=tls) for _ in range(2)
+        ]
+        to_idle.write(request)
+        before = await read_answer(idle)
+        to_watching.write(watch)
+        head = await watching.readuntil(b"\r\n\r\n")
+
+        stopping = asyncio.create_task(started.stop())
+        await watching.readuntil(b"0\r\n\r\n")
+        to_watching.write(request)
+        to_idle.write(watch)
+        answer, last_watch = await read_answer(watching), await idle.read()
+        await stopping
+        for writer in (to_idle, to_watching):
+            writer.close()
+        await asyncio.gather(*(writer.wait_closed() for writer in (to_idle, to_watching)), return_exceptions=True)
+
+    assert "connection" not in before.headers
+    assert b"Connection" not in head
+    assert (answer.status, answer.headers["connection"]) == (200, "close")
+    assert b"Connection: close" in last_watch
+    assert last_watch.endswith(b"0\r\n\r\n")
 
 
 async def until(condition: Callable[[], bool]) -> None:
