@@ -6,6 +6,7 @@ hold: a difference that no row of the ledger explains is a violation.
 """
 
 import asyncio
+import gzip
 import os
 import re
 import ssl
@@ -166,7 +167,8 @@ def _normal(answer: Answer, namespace: str) -> Any:
     media_type = answer.headers.get("content-type", "")
     if PROTOBUF in media_type:
         return {"status": answer.status, "type": media_type}  # times and versions cannot be told from the rest
-    body = replay.oracle.parse(media_type, answer.body)
+    text = gzip.decompress(answer.body) if answer.headers.get("content-encoding") == "gzip" else answer.body
+    body = replay.oracle.parse(media_type, text)
     replay.oracle.unordered(body)
     normal = replay.oracle.Normal({"ns": namespace}, True)
     return {

@@ -34,6 +34,9 @@ _ANSWERS = {
 }
 _METHODS = {Action.CREATE: "POST", Action.UPDATE: "PUT", Action.DELETE: "DELETE"}
 
+_TAKEN = "is used by transport"
+"""What uvloop says when the connection to an ended server still has the descriptor of a new one."""
+
 Histories = Mapping[str, Sequence[Operation]]
 """The operations on each object, by its name."""
 
@@ -91,11 +94,11 @@ def session(replica: Replica, *, seconds: float | None = _SECONDS) -> aiohttp.Cl
         headers={"Authorization": f"Bearer {replica.token}"},
         connector=aiohttp.TCPConnector(ssl=replica.tls, limit=0),
         timeout=aiohttp.ClientTimeout(seconds),
-        middlewares=[_send_once],
+        middlewares=[send_once],
     )
 
 
-async def _send_once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+async def send_once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
     """Raise an error that aiohttp passes on.
 
     After the two errors below, aiohttp sends GET, PUT and DELETE a second time. A DELETE that was carried out would be
@@ -104,6 +107,10 @@ async def _send_once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandler
     try:
         return await send(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as exc:
+        raise AnswerLost(f"{request.method} {request.url.path}: {exc!r}") from exc
+    except RuntimeError as exc:
+        if _TAKEN not in str(exc):
+            raise
         raise AnswerLost(f"{request.method} {request.url.path}: {exc!r}") from exc
 
 

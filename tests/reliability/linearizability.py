@@ -2,16 +2,21 @@
 
 The order must respect time: an operation that ended before another began comes first. An operation whose answer was
 lost may have taken effect at any time after its beginning, or not at all. The search is that of Wing and Gong with
-Lowe's memory of visited states.
+Lowe's memory of visited states. Must hold: it ends soon also when most answers were lost, since operations that are
+alike stand for each other.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 
 Value = str | None
 """The content of an object; None: it does not exist. Each write has a content of its own."""
+
+
+_UNSEEN = "?"
+"""Stands for all contents that no operation has seen."""
 
 
 class Action(Enum):
@@ -67,25 +72,38 @@ def first_contradiction(operations: Sequence[Operation]) -> Sequence[Operation]:
 
 def is_linearizable(operations: Sequence[Operation], initial: Value = None) -> bool:
     """Whether one order of the operations explains all answers."""
-    in_order = sorted(operations, key=lambda one: one.began)
-    everything = (1 << len(in_order)) - 1
+    in_order = _without_unseen_contents(sorted(operations, key=lambda one: one.began), initial)
     certain = sum(1 << place for place, one in enumerate(in_order) if one.answer is not Answer.LOST)
     visited: set[tuple[int, Value]] = set()
     stack: list[tuple[int, Value]] = [(0, initial)]
     while stack:
         done, value = stack.pop()
-        if done & certain == certain or done == everything:
+        if done & certain == certain:
             return True
         if (done, value) in visited:
             continue
         visited.add((done, value))
         stack.extend(_steps(in_order, done, value))
-    return not in_order
+    return False
 
 
-def _steps(operations: Sequence[Operation], done: int, value: Value) -> list[tuple[int, Value]]:
-    """The states after each operation that may be the next one."""
-    found: list[tuple[int, Value]] = []
+def _without_unseen_contents(operations: Sequence[Operation], initial: Value) -> Sequence[Operation]:
+    """The operations, in which all contents that no operation has seen are the same one.
+
+    No answer depends on which of these contents an object has.
+    """
+    seen = {initial, *(one.seen for one in operations)}
+    return [one if one.written in seen else replace(one, written=_UNSEEN) for one in operations]
+
+
+def _steps(operations: Sequence[Operation], done: int, value: Value) -> Sequence[tuple[int, Value]]:
+    """The states after each operation that may be the next one, the likely ones last.
+
+    A certain operation that changes nothing comes alone: each order with it later has one with it now. A lost operation
+    is left out when it would change nothing, or does what an earlier lost one does.
+    """
+    certain: list[tuple[int, Value]] = []
+    lost: dict[Hashable, tuple[int, Value]] = {}
     first_end = inf
     for place, one in enumerate(operations):
         if done >> place & 1:
@@ -93,9 +111,16 @@ def _steps(operations: Sequence[Operation], done: int, value: Value) -> list[tup
         if one.began > first_end:
             break
         first_end = min(first_end, one.ended)
-        if is_possible(one, value):
-            found.append((done | 1 << place, effect(one, value)))
-    return found
+        if not is_possible(one, value):
+            continue
+        after = done | 1 << place, effect(one, value)
+        if one.answer is not Answer.LOST:
+            if after[1] == value:
+                return [after]
+            certain.append(after)
+        elif after[1] != value:
+            lost.setdefault((one.action, one.seen, one.written), after)
+    return [*lost.values(), *certain]
 
 
 def is_possible(one: Operation, value: Value) -> bool:

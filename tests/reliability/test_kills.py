@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.reliability import kills
-from tests.reliability.kills import Claim
+from tests.reliability.kill_writers import Claim
 
 
 async def test_no_acknowledged_write_of_a_killed_server_is_lost(tmp_path: Path) -> None:
