@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.bench.fault_rules import Fault as Fault
+    from aio_apiserver.apiserver.bench.fault_kinds import Fault as Fault
     from aio_apiserver.apiserver.bench.faults import ActiveFault as ActiveFault
     from aio_apiserver.apiserver.bench.recorded_request import RecordedRequest as RecordedRequest
     from aio_apiserver.apiserver.bench.request_list import RequestList as RequestList
@@ -30,7 +30,7 @@ _PLACES = {
     "Denied": "apiserver.testing.reviews",
     "ExecCall": "apiserver.simulated_kubelet.simulated",
     "ExecResult": "apiserver.simulated_kubelet.simulated",
-    "Fault": "apiserver.bench.fault_rules",
+    "Fault": "apiserver.bench.fault_kinds",
     "Hook": "apiserver.testing.hooks",
     "RecordedRequest": "apiserver.bench.recorded_request",
     "Refused": "apiserver.testing.client",
