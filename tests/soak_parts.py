@@ -308,6 +308,7 @@ PARTS: Mapping[str, Part] = {
     "linearizability.workers": Part(histories_of_workers, "histories", 5),
     "linearizability.cluster": Part(long_runs.on_a_cluster_in_trouble, "histories", 2),
     "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 1),
+    "watches.long": Part(long_runs.long_watches, "long_watch_runs", 1),
     "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 1),
     "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "troubled_watch_runs", 1),
     "watches.left-behind": Part(long_runs.watches_left_behind, "losses", 20),

@@ -64,9 +64,17 @@ SECTIONS: Sequence[Section] = (
         "Durability of a store",
         "A process that writes as fast as the store allows is killed with SIGKILL, and etcd with it. The history has "
         "each acknowledged write once, and one event for each revision.",
-        {"kill-nine.sqlite": "SQLite", "kill-nine.etcd": "etcd", "kill-nine.workers": "a watch beside killed workers"},
+        {"kill-nine.sqlite": "SQLite", "kill-nine.etcd": "etcd"},
         "kills",
         1_000,
+    ),
+    Section(
+        "A watch beside killed workers",
+        "One of two workers is killed, again and again, under writes. A watch at the other worker goes on, and sees "
+        "every acknowledged write.",
+        {"kill-nine.workers": "two workers on SQLite"},
+        "kills",
+        100,
     ),
     Section(
         "Copies of the file",
@@ -99,8 +107,15 @@ SECTIONS: Sequence[Section] = (
         50,
     ),
     Section(
+        "Watches of many writes",
+        "The same with 10,000 writes in each run.",
+        {"watches.long": "one server on SQLite"},
+        "runs",
+        100,
+    ),
+    Section(
         "Watches of an etcd in trouble",
-        "The same while the leader of three etcd members is killed, frozen or cut off from the others. Each "
+        "200 watchers follow 1,000 writes while the leader of three etcd members is killed, frozen or cut off. Each "
         "acknowledged write is one event, and no write happens twice.",
         {"watches.cluster": "two servers on three etcd members"},
         "runs",
