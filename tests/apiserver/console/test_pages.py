@@ -271,7 +271,7 @@ def test_access_names_the_rule_that_allows_and_what_is_lacking(shown: Any, clust
 
 
 def test_a_user_signs_in_with_a_token_that_is_kept_nowhere(browser: Any, cluster: Server) -> None:
-    context = browser.new_context(ignore_https_errors=True)
+    context = browser.new_context(ignore_https_errors=True, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(20_000)
     used = cluster.ui

@@ -1,14 +1,14 @@
 """Memory: a running watch keeps little of its request, and caches of a custom resource are freed after a change of its
 definition.
+
+Each part counts the objects of a whole process, and so runs in one of its own.
 """
 
 import asyncio
 import gc
-import time
 from pathlib import Path
 
 import orjson
-import uvloop
 from aiohttp import web
 
 from aio_apiserver.apiserver.server import Server
@@ -20,6 +20,7 @@ from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.storage.cacher.cacher import Cacher
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define, send
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, listening, running
+from tests.own_process import run_alone
 from tests.registry.groups.apiextensions.definitions import definition
 
 CHANGES = 4
@@ -47,23 +48,15 @@ async def change(server: Server, category: str) -> None:
         pass
 
 
-def contexts(since: float) -> int:
-    """The number of contexts of watch requests that came since a moment. Other tests may have servers that run."""
-    gc.collect()
-    found = (one for one in gc.get_objects() if isinstance(one, RequestContext))
-    return sum(one.info.verb == "watch" and one.received >= since for one in found)
-
-
-async def test_a_running_watch_keeps_no_context_of_its_request(tmp_path: Path) -> None:
-    """A server has thousands of watches. Each would keep a frame and a context of every filter."""
-    async with running(tmp_path) as server:
+async def keep_no_context(directory: Path) -> None:
+    async with running(directory) as server:
         reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=as_admin(server))
-        began = time.monotonic()
-
         writer.write(b"GET /api/v1/namespaces?watch=1&allowWatchBookmarks=1 HTTP/1.1\r\nHost: x\r\n\r\n")
         await reader.readuntil(b"default")
 
-        assert contexts(began) == 0
+        gc.collect()
+        contexts = [one for one in gc.get_objects() if isinstance(one, RequestContext)]
+        assert not [one for one in contexts if one.info.verb == "watch"]
         writer.close()
 
 
@@ -72,22 +65,8 @@ def connections() -> int:
     return sum(isinstance(one, HTTPConnection) for one in gc.get_objects())
 
 
-def test_the_connection_of_a_watch_is_freed_when_its_client_disconnects(tmp_path: Path) -> None:
-    """Not by a garbage collection, which may come much later. OpenSSL has 20 KB for each.
-
-    The loop is the program's, without the watchdog of the tests, which keeps callbacks on Python 3.13.
-    """
-    with asyncio.Runner(loop_factory=uvloop.Loop) as runner:
-        assert runner.run(left_behind_by_a_watch(tmp_path)) == 0
-
-
-def test_the_connection_of_a_watch_is_freed_when_its_client_does_not_read() -> None:
-    with asyncio.Runner(loop_factory=uvloop.Loop) as runner:
-        assert runner.run(left_behind_by_a_broken_watch()) == 0
-
-
-async def left_behind_by_a_broken_watch() -> int:
-    """The connections that remain without a garbage collection behind a watch whose client has not read its end."""
+async def free_the_connection_of_a_broken_watch() -> None:
+    """The client of the watch has not read its end."""
 
     async def fail() -> None:
         raise ConnectionResetError
@@ -106,13 +85,11 @@ async def left_behind_by_a_broken_watch() -> int:
         await reader.read()
         for _ in range(_TURNS):
             await asyncio.sleep(0)
-        gc.enable()
+        assert connections() == before
         writer.close()
-        return connections() - before
 
 
-async def left_behind_by_a_watch(directory: Path) -> int:
-    """The connections that remain behind one watch without a garbage collection."""
+async def free_the_connection_of_a_watch(directory: Path) -> None:
     async with running(directory) as server:
         gc.collect()
         before = connections()
@@ -126,8 +103,7 @@ async def left_behind_by_a_watch(directory: Path) -> int:
             await asyncio.sleep(0)
         for _ in range(_TURNS):
             await asyncio.sleep(0)
-        gc.enable()
-        return connections() - before
+        assert connections() == before
 
 
 def alive() -> tuple[int, int]:
@@ -139,12 +115,7 @@ def alive() -> tuple[int, int]:
     return caches, served
 
 
-def test_a_watched_definition_that_changes_leaves_no_cache_behind(tmp_path: Path) -> None:
-    with asyncio.Runner(loop_factory=uvloop.Loop) as runner:
-        runner.run(leave_caches_behind(tmp_path))
-
-
-async def leave_caches_behind(directory: Path) -> None:
+async def leave_no_cache_behind(directory: Path) -> None:
     async with running(directory) as server:
         await define(server, definition(scope="Cluster"))
         await watch_once(server)
@@ -159,3 +130,21 @@ async def leave_caches_behind(directory: Path) -> None:
             await asyncio.sleep(0)
 
         assert alive() == at_first
+
+
+async def test_a_running_watch_keeps_no_context_of_its_request(tmp_path: Path) -> None:
+    """A server has thousands of watches. Each would keep a frame and a context of every filter."""
+    await run_alone(keep_no_context, tmp_path)
+
+
+async def test_the_connection_of_a_watch_is_freed_when_its_client_disconnects(tmp_path: Path) -> None:
+    """Not by a garbage collection, which may come much later. OpenSSL has 20 KB for each."""
+    await run_alone(free_the_connection_of_a_watch, tmp_path)
+
+
+async def test_the_connection_of_a_watch_is_freed_when_its_client_does_not_read() -> None:
+    await run_alone(free_the_connection_of_a_broken_watch)
+
+
+async def test_a_watched_definition_that_changes_leaves_no_cache_behind(tmp_path: Path) -> None:
+    await run_alone(leave_no_cache_behind, tmp_path)

@@ -1,15 +1,13 @@
 """The heap gives memory back when much of it was freed."""
 
 import asyncio
-import sys
-from asyncio.subprocess import PIPE, STDOUT
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 
 import pytest
 
 from aio_apiserver.apiserver.process import heap
 from aio_apiserver.storage.clock import ManualClock
-from tests.paths import ROOT
+from tests.own_process import run_alone
 
 MEGABYTE = 1024 * 1024
 BLOCKS = 60_000
@@ -69,11 +67,6 @@ async def give_back_what_is_freed_during_a_trim() -> None:
 
 
 @pytest.mark.parametrize("work", [give_back, give_back_large_blocks, give_back_what_is_freed_during_a_trim])
-async def test_freed_memory_below_used_blocks_is_given_back(work: Callable[[], Awaitable[None]]) -> None:
+async def test_freed_memory_below_used_blocks_is_given_back(work: Callable[[], Coroutine[None, None, None]]) -> None:
     """In a process of its own: that of the other tests has free memory, from which the blocks would come."""
-    name = work.__name__
-    code = f"import asyncio; from {__name__} import {name}; asyncio.run({name}())"
-    child = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=ROOT, stdout=PIPE, stderr=STDOUT)
-    said, _ = await child.communicate()
-
-    assert (child.returncode, said.decode()) == (0, "")
+    await run_alone(work)
