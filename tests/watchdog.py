@@ -8,8 +8,10 @@ Must hold: callbacks of asyncio's loops and of uvloop's are measured; of uvloop,
 """
 
 import asyncio
+import faulthandler
 import gc
-import sys
+import re
+import tempfile
 import threading
 import time
 import traceback
@@ -19,9 +21,9 @@ from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
+from io import FileIO
 from pathlib import Path
-from typing import Any, TypeVarTuple
+from typing import TypeVarTuple
 
 import uvloop
 
@@ -31,6 +33,8 @@ LIMIT_SECONDS = 0.1
 _TICK_SECONDS = 0.01
 _MOST_STACKS = 20
 _LEDGER = Path(__file__).parent / "loop_holds.txt"
+_THREAD = re.compile(r"(?:Current t|T)hread 0x([0-9a-f]+)")
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -113,19 +117,13 @@ class Watchdog:
 
     def _look(self) -> None:
         """Take the stacks of callbacks that run for longer than a tick."""
-        while not self._is_stopped.wait(_TICK_SECONDS):
-            began_before = time.monotonic() - _TICK_SECONDS
-            threads = [thread for thread, began in self._running.copy().items() if began < began_before]
-            frames = sys._current_frames() if threads else {}
-            for thread in threads:
-                if thread in frames:
-                    self._keep(thread, frames[thread])
-
-    def _keep(self, thread: int, frame: Any) -> None:
-        stacks = self._stacks.setdefault(thread, [])
-        if len(stacks) < _MOST_STACKS:
-            frames = takewhile(lambda one: one[0].f_code is not Watchdog.run.__code__, traceback.walk_stack(frame))
-            stacks.append(traceback.StackSummary.extract(frames, lookup_lines=False))
+        with tempfile.TemporaryFile(buffering=0) as file:
+            while not self._is_stopped.wait(_TICK_SECONDS):
+                began_before = time.monotonic() - _TICK_SECONDS
+                threads = {thread for thread, began in self._running.copy().items() if began < began_before}
+                wanted = {thread for thread in threads if len(self._stacks.get(thread, ())) < _MOST_STACKS}
+                for thread, stack in _stacks_of(wanted, file):
+                    self._stacks.setdefault(thread, []).append(stack)
 
 
 class WatchedLoop(uvloop.Loop):
@@ -158,6 +156,36 @@ class WatchedLoop(uvloop.Loop):
     def _measured(self, callback: Callable[[*Ts], object], *args: *Ts) -> Callable[[], None]:
         work = partial(callback, *args)
         return partial(self._watchdog.run, work, work)
+
+
+def _stacks_of(threads: Collection[int], file: FileIO) -> Iterator[tuple[int, traceback.StackSummary]]:
+    """The present stacks of some threads, from the callback on.
+
+    faulthandler writes them to the file before another thread can go on. A walk in Python would follow frames that end
+    meanwhile, and crash now and then.
+    """
+    if not threads:
+        return
+    file.seek(0)
+    file.truncate()
+    faulthandler.dump_traceback(file)
+    file.seek(0)
+    for part in file.read().decode(errors="replace").split("\n\n"):
+        head, _, text = part.partition("\n")
+        found = _THREAD.match(head)
+        if found is not None and (thread := int(found[1], 16)) in threads:
+            yield thread, _summary(text)
+
+
+def _summary(text: str) -> traceback.StackSummary:
+    """A stack as faulthandler writes it, without the frames outside of the callback."""
+    frames = []
+    for found in _FRAME.finditer(text):
+        filename, line, name = found[1], int(found[2]), found[3]
+        if (filename, name) == (Watchdog.run.__code__.co_filename, "run"):
+            break
+        frames.append(traceback.FrameSummary(filename, line, name, lookup_line=False))
+    return traceback.StackSummary.from_list(frames)
 
 
 def _hold(seconds: float, callback: object, stacks: Sequence[traceback.StackSummary]) -> Hold:

@@ -114,12 +114,12 @@ async def test_a_write_with_an_unknown_end_says_so(tmp_path: Path, etcd: Member)
 async def test_a_server_that_comes_before_its_store_waits_for_it(tmp_path: Path, etcd: Member) -> None:
     etcd.kill()
 
-    async with serving(tmp_path, etcd, request_timeout=1.0) as server:
+    async with serving(tmp_path, etcd) as server:
         starting = asyncio.create_task(server.wait_until_ready())
         early = await asyncio.gather(
-            request(server, "GET", MAPS),
-            request(server, "GET", f"{MAPS}?resourceVersion=0"),
-            request(server, "POST", MAPS, config_map("a")),
+            request(server, "GET", f"{MAPS}?timeout=1s"),
+            request(server, "GET", f"{MAPS}?timeout=1s&resourceVersion=0"),
+            request(server, "POST", f"{MAPS}?timeout=1s", config_map("a")),
             request(server, "GET", "/readyz"),
         )
         version = await request(server, "GET", "/version")

@@ -8,7 +8,7 @@ import pytest
 from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
-from tests.apiserver.testing.test_snapshots import ENDED, version_of, watching
+from tests.apiserver.testing.test_snapshots import ENDED, PATIENCE, version_of, watching
 
 START = "2030-01-01T00:00:00Z"
 PODS, JOBS, EVENTS = (
@@ -179,11 +179,11 @@ def test_history_is_compacted(server: Server, client: BlockingClient) -> None:
 def test_watches_end_when_their_time_is_over(server: Server, client: BlockingClient) -> None:
     with watching(server, version_of(client)) as said:
         make(client, "seen")
-        assert said.get(timeout=5) == ("ADDED", "seen")
+        assert said.get(timeout=PATIENCE) == ("ADDED", "seen")
 
         server.clock.advance("1h")
 
-        assert said.get(timeout=5) == ENDED
+        assert said.get(timeout=PATIENCE) == ENDED
 
 
 def test_a_fork_has_the_same_time(server: Server) -> None:

@@ -16,7 +16,7 @@ from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.apiserver.wire.request_info import resolve
 from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
-from tests.apiserver.testing.test_snapshots import ENDED, version_of, watching
+from tests.apiserver.testing.test_snapshots import ENDED, PATIENCE, version_of, watching
 
 BROKEN = (http.client.RemoteDisconnected, ConnectionError)
 
@@ -90,7 +90,7 @@ def test_events_come_twice(server: Server, client: BlockingClient) -> None:
         make(client, "first")
         make(client, "second")
 
-        told = [said.get(timeout=5) for _ in range(3)]
+        told = [said.get(timeout=PATIENCE) for _ in range(3)]
 
     assert told == [("ADDED", "first"), ("ADDED", "first"), ("ADDED", "second")]
 
@@ -100,7 +100,7 @@ def test_delayed_events_stay_in_their_order(server: Server, client: BlockingClie
         make(client, "first")
         make(client, "second")
 
-        told = [said.get(timeout=5) for _ in range(2)]
+        told = [said.get(timeout=PATIENCE) for _ in range(2)]
 
     assert told == [("ADDED", "first"), ("ADDED", "second")]
     assert injected.injected == 1
@@ -111,7 +111,7 @@ def test_a_watch_is_cut_behind_so_many_events(server: Server, client: BlockingCl
         make(client, "seen")
         make(client, "missed")
 
-        told = [said.get(timeout=5) for _ in range(2)]
+        told = [said.get(timeout=PATIENCE) for _ in range(2)]
 
     assert told == [("ADDED", "seen"), ENDED]
 
@@ -119,10 +119,10 @@ def test_a_watch_is_cut_behind_so_many_events(server: Server, client: BlockingCl
 def test_a_watch_that_is_open_ends_with_410(server: Server, client: BlockingClient) -> None:
     with watching(server, version_of(client)) as said:
         make(client, "seen")
-        assert said.get(timeout=5) == ("ADDED", "seen")
+        assert said.get(timeout=PATIENCE) == ("ADDED", "seen")
         server.inject("gone", verb="watch", count=1)
 
-        assert said.get(timeout=5) == ("ERROR", "410")
+        assert said.get(timeout=PATIENCE) == ("ERROR", "410")
 
 
 def test_faults_are_injected_and_withdrawn_over_http(client: BlockingClient) -> None:

@@ -22,7 +22,7 @@ from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.testing import Refused, Review, Server
-from tests.apiserver.testing.test_snapshots import version_of, watching
+from tests.apiserver.testing.test_snapshots import PATIENCE, version_of, watching
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-2f9c1e"
@@ -100,7 +100,7 @@ def test_a_fault_in_a_watch_is_a_step_of_the_running_watch(server: Server) -> No
     fault = server.fault("duplicate", resource="configmaps")
     with server.client() as client, fault, watching(server, version_of(client)) as said:
         client.request("POST", MAPS, {"metadata": {"name": "twice"}})
-        assert [said.get(timeout=20) for _ in range(2)] == [("ADDED", "twice")] * 2
+        assert [said.get(timeout=PATIENCE) for _ in range(2)] == [("ADDED", "twice")] * 2
         [one] = [one for one in requests_of(server, verb="watch", resource="configmaps") if one["seconds"] is None]
 
     assert [(step["kind"], step["verdict"]) for step in one["steps"]] == [("fault", "duplicate")]

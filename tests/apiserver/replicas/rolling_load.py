@@ -14,7 +14,6 @@ from aio_apiserver.storage.tasks import Tasks
 from tests.apiserver.replicas.replica_programs import MAPS, ReplicaProgram, replica_programs, session
 from tests.storage.kv.etcd_server import HOST, Member
 
-FLAGS = ("--shutdown-delay-duration=2s", "--shutdown-watch-termination-grace-period=2s")
 PROBE_SECONDS = 0.2
 WRITE_EVERY = 10
 """Each write is an event for every watch, which one process of clients has to read in time."""
@@ -138,10 +137,16 @@ class Load:
 _LONG = aiohttp.ClientTimeout(total=None)
 
 
-async def restart_under_load(directory: Path, etcd: Member, *, per_second: int, watches: int, restarts: int) -> str:
-    """Restart two replicas in turns. Fails when a request fails or a watch has to list again."""
+async def restart_under_load(
+    directory: Path, etcd: Member, *, per_second: int, watches: int, restarts: int, delay: int = 2
+) -> str:
+    """Restart two replicas in turns. Fails when a request fails or a watch has to list again.
+
+    delay: the seconds in which the balancer has to see that a replica stops, also on a machine that runs other tests.
+    """
+    flags = (f"--shutdown-delay-duration={delay}s", "--shutdown-watch-termination-grace-period=2s")
     async with (
-        replica_programs(directory, etcd, 2, prefix="/rolling-load", flags=FLAGS) as replicas,
+        replica_programs(directory, etcd, 2, prefix="/rolling-load", flags=flags) as replicas,
         session() as probing,
         session(limit=0) as client,
     ):

@@ -26,6 +26,6 @@ async def test_a_list_on_another_replica_has_every_write(tmp_path: Path, etcd: M
 
 
 async def test_a_restart_behind_a_balancer_fails_no_request_and_no_watch(tmp_path: Path, etcd: Member) -> None:
-    done = await restart_under_load(tmp_path, etcd, per_second=50, watches=5, restarts=1)
+    done = await restart_under_load(tmp_path, etcd, per_second=50, watches=5, restarts=1, delay=10)
 
     assert "0 requests failed, 0 watches listed again" in done

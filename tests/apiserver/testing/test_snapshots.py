@@ -13,6 +13,8 @@ from aio_apiserver.testing import Server
 from tests.apiserver.testing.objects import CONFIG_MAPS, make, names
 
 ENDED = ("ended", "")
+PATIENCE = 60.0
+"""The seconds after which a missing event is a failure."""
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def test_a_watch_is_told_of_what_a_restore_changes(server: Server, client: Block
     with watching(server, version_of(client)) as said:
         server.restore(snapshot)
 
-        assert {said.get(timeout=5), said.get(timeout=5)} == {("ADDED", "old"), ("DELETED", "new")}
+        assert {said.get(timeout=PATIENCE), said.get(timeout=5)} == {("ADDED", "old"), ("DELETED", "new")}
 
 
 def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: BlockingClient) -> None:
@@ -82,9 +84,9 @@ def test_a_restore_that_expires_ends_watches_with_410(server: Server, client: Bl
 
     with watching(server, version_of(client)) as said:
         make(client, "new")
-        assert said.get(timeout=5) == ("ADDED", "new")
+        assert said.get(timeout=PATIENCE) == ("ADDED", "new")
         server.restore(snapshot, expires=True)
-        told = [said.get(timeout=5) for _ in range(3)]
+        told = [said.get(timeout=PATIENCE) for _ in range(3)]
 
     assert told == [("DELETED", "new"), ("ERROR", "410"), ENDED]
 
@@ -107,9 +109,9 @@ def test_a_great_restore_ends_the_watches_that_would_be_told_most(server: Server
 
     with watching(server, version) as said:
         server.restore(snapshot)
-        ended = said.get(timeout=5)
+        ended = said.get(timeout=PATIENCE)
     with watching(server, version) as said:
-        too_old = said.get(timeout=5)
+        too_old = said.get(timeout=PATIENCE)
 
     assert (ended, too_old) == (ENDED, ("ERROR", "410"))
     assert names(client) == names(client, f"{CONFIG_MAPS}?resourceVersion=0") == []

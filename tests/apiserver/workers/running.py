@@ -95,24 +95,30 @@ class Address:
     @property
     def workers(self) -> dict[int, int]:
         """The numbers of the present workers by process id. A process that is being started has no command yet."""
-        pids = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        commands = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in pids}
+        pids = map(int, Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split())
+        commands = {pid: _command_of(pid) for pid in pids}
         begun = {pid: command for pid, command in commands.items() if command[2:3] == [_WORKER]}
         return {pid: orjson.loads(command[3])[0] for pid, command in begun.items()}
 
     async def connect(self) -> Connection:
-        """A connection to one of the workers; the kernel chooses which one."""
+        """A connection to one of the workers; the kernel chooses which one.
+
+        Raises ConnectionError or EOFError when that worker is being killed.
+        """
         token = self.token
         reader, writer = await asyncio.open_connection(LOOPBACK, self.port, ssl=self.tls)
         asking = Connection(reader, writer, token, worker=-1, pid=0)
         slot = orjson.loads((await asking.ask("/debug/pprof/cmdline")).text.split("\0")[1])
-        pids = {number: pid for pid, number in self.workers.items()}
-        return Connection(reader, writer, token, worker=slot[0], pid=pids[slot[0]])
+        pid = next((pid for pid, number in self.workers.items() if number == slot[0]), None)
+        if pid is None:
+            await asking.close()
+            raise ConnectionError(f"worker {slot[0]} has ended")
+        return Connection(reader, writer, token, worker=slot[0], pid=pid)
 
     async def connect_to(self, worker: int) -> Connection:
         """A connection to a worker."""
         while True:
-            with suppress(ConnectionError):  # of a worker that is being killed
+            with suppress(ConnectionError, EOFError):  # of a worker that is being killed
                 found = await self.connect()
                 if found.worker == worker:
                     return found
@@ -139,6 +145,14 @@ async def connected(address: Address) -> AsyncIterator[Sequence[Connection]]:
             found.append(await address.connect_to(number))
             closing.push_async_callback(found[-1].close)
         yield found
+
+
+def _command_of(pid: int) -> list[bytes]:
+    """The arguments of a process; none when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def is_alive(pid: int) -> bool:

@@ -7,13 +7,14 @@ import socket
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
-from signal import SIGKILL, SIGSTOP
+from signal import SIGCONT, SIGKILL, SIGSTOP
 
 from aio_apiserver.apiserver.workers import supervisor
 from aio_apiserver.apiserver.workers.slots import Plan
 from tests.apiserver import program
 from tests.apiserver.serving import LOOPBACK
 from tests.apiserver.workers.running import CONFIG_MAPS, Address, address_of, connected, is_alive, workers
+from tests.controllers.processes.ends import wait_until_ended
 
 _LINE = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.py:\d+\] ")
 
@@ -22,9 +23,12 @@ async def test_a_killed_worker_is_replaced_and_watches_of_the_other_go_on(tmp_pa
     async with workers(tmp_path) as started, connected(address := address_of(started)) as (staying, killed):
         await staying.watch(CONFIG_MAPS)
 
+        started.process.send_signal(SIGSTOP)  # the supervisor replaces no worker before the others were asked
         os.kill(killed.pid, SIGKILL)
+        await wait_until_ended(killed.pid)
         asking = await address.connect_to(0)
         missed = await asking.ask("/readyz/workers")
+        started.process.send_signal(SIGCONT)
         created = await asking.ask(CONFIG_MAPS, method="POST", body={"metadata": {"name": "during"}})
         seen = await staying.event()
         replacing = await address.connect_to(1)

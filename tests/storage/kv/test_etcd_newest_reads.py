@@ -138,7 +138,9 @@ async def test_on_a_new_connection_the_member_is_read_linearizably(member: Membe
 
 async def test_a_silent_member_is_an_error_within_the_deadline(member: Member) -> None:
     kv = EtcdKV(EtcdConfig(endpoints=[member.endpoint], deadline=0.5))
-    await kv.newest(())
+    while reads(kv)[1] == 0:
+        with suppress(DeadlineExceeded):  # a busy machine may need longer to connect
+            await kv.newest(())
     member.pause()
 
     with pytest.raises(DeadlineExceeded):

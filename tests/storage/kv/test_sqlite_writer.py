@@ -142,18 +142,21 @@ class TestWorkers:
     def fail(self) -> Connection:
         raise OSError("no connection")
 
+    def count_threads(self) -> int:
+        """The threads of the workers "counted". Those of other tests may end meanwhile."""
+        return sum(thread.name.startswith("counted-") for thread in threading.enumerate())
+
     async def test_threads_are_started_as_they_are_needed(self) -> None:
-        workers = Workers("test", self.connect, patience=NO_PATIENCE, threads=2)
+        workers = Workers("counted", self.connect, patience=NO_PATIENCE, threads=2)
         gate = threading.Barrier(2)
-        before = threading.active_count()
 
         await workers.run(lambda _: None)
-        after_one = threading.active_count()
+        after_one = self.count_threads()
         await asyncio.gather(*[workers.run(lambda _: gate.wait(timeout=20)) for _ in range(2)])
 
-        assert (after_one - before, threading.active_count() - before) == (1, 2)
+        assert (after_one, self.count_threads()) == (1, 2)
         await workers.stop()
-        assert threading.active_count() == before
+        assert self.count_threads() == 0
 
     async def test_what_a_job_raises_reaches_its_caller_and_the_thread_goes_on(self) -> None:
         workers = Workers("test", self.connect, patience=NO_PATIENCE)
