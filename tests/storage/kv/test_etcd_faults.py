@@ -230,7 +230,7 @@ class TestRefusals:
             with pytest.raises(TooLarge, match="request is too large"):
                 await kv.put(bytes(600_000), b"value", expected_mod_revision=0)
             with pytest.raises(TooLarge, match="larger than max"):
-                await kv.put(bytes(6_000_000), b"value", expected_mod_revision=0)
+                await kv.put(bytes(800_000), b"value", expected_mod_revision=0)  # the request has it three times
 
     async def test_a_member_with_a_lower_limit_has_the_last_word(self, etcd_binary: Path) -> None:
         with Member(binary=etcd_binary, flags=["--max-request-bytes=10000"]) as member:
