@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from itertools import count, takewhile
 from typing import Any
 
 import aiohttp
@@ -27,20 +28,24 @@ _SLOW = 5
 """In one of so many lists, the second page is asked for when the history of the first one is gone."""
 _POLL = 0.05
 _GONE = 410
+_EQUAL = "lists equal to their version"
 
 
 async def run(replicas: Sequence[Replica], *, lists: int, seed: int) -> Outcome:
-    """So many lists in pages. The servers compact twice a second or so. Raises AssertionError."""
+    """So many lists in pages, and more until one is compared before its version is compacted. Raises AssertionError.
+
+    The servers compact twice a second or so.
+    """
     async with AsyncExitStack() as stack:
         sessions = [await stack.enter_async_context(histories.session(replica, seconds=None)) for replica in replicas]
         churn = Churn(sessions, seed)
         await churn.begin()
         seen: Counter[str] = Counter()
-        left = iter(range(lists))
+        left = takewhile(lambda number: number < lists or not seen[_EQUAL], count())
         async with churn.writing(), asyncio.TaskGroup() as tasks:
             for number in range(_CLIENTS):
                 tasks.create_task(_work(left, sessions, churn, random.Random(f"{seed} {number}"), seen))
-    counts = {"lists": lists, **seen, "writes": churn.writes, "lists with a gap or a duplicate": 0}
+    counts = {"lists": seen.total(), **seen, "writes": churn.writes, "lists with a gap or a duplicate": 0}
     return Outcome(counts, moments=churn.latencies.moments())
 
 
@@ -87,7 +92,7 @@ async def _compare(session: aiohttp.ClientSession, items: Sequence[Any], version
         return "lists whose version was compacted before the comparison"
     assert status == 200, exact
     assert list(map(json_of, items)) == list(map(json_of, exact["items"])), f"the pages differ from {version}"
-    return "lists equal to their version"
+    return _EQUAL
 
 
 async def _until_gone(session: aiohttp.ClientSession, version: str) -> None:

@@ -35,7 +35,7 @@ async def run(directory: Path, *, rounds: int, workers: int, on_etcd: bool, seed
             await target.start()
             async with histories.session(target.replica) as session:
                 await _check(session, writers, target, totals)
-                await _write_and_kill(session, writers, target, chance)
+                await _write_and_kill(session, writers, target, totals, chance)
             totals.kills += 1
         await target.start()
         async with histories.session(target.replica) as session:
@@ -53,7 +53,7 @@ async def _target(directory: Path, *, workers: int, on_etcd: bool) -> AsyncItera
 
 
 async def _write_and_kill(
-    session: aiohttp.ClientSession, writers: Sequence[Writer], target: Target, chance: random.Random
+    session: aiohttp.ClientSession, writers: Sequence[Writer], target: Target, totals: Totals, chance: random.Random
 ) -> None:
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
@@ -61,6 +61,8 @@ async def _write_and_kill(
             tasks.create_task(writer.work(session, stop))
         try:
             await asyncio.sleep(chance.uniform(0.02, _LONGEST))
+            while not totals.acknowledged:  # noqa: ASYNC110 - in the first round of all, on a slow machine
+                await asyncio.sleep(0.01)
             await target.kill(chance)
         finally:
             stop.set()

@@ -76,7 +76,7 @@ async def test_a_killed_owner_of_the_store_is_replaced_and_no_write_is_lost(tmp_
 
 
 async def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
-    plan = Plan(1, [(LOOPBACK, 0)], False, "text", 0, look_seconds=0.2)
+    plan = Plan(1, [(LOOPBACK, 0)], False, "text", 0, look_seconds=0.5)
     flags = ("--workers=2", "--bind-address=127.0.0.1", "--secure-port=0", f"--data-dir={tmp_path}")
     started = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", supervisor.__name__, plan.dump(), *flags), stdout=PIPE, stderr=PIPE
