@@ -336,7 +336,7 @@ def _open_parts(
         limits=limits,
         access=access,
         storage_health=StorageHealth(storage.health, storage.health_names, clock.patience),
-        start_up=StartUp(),
+        start_up=StartUp(clock.patience, grace=settings.livez_grace_period),
         served=plane.served,
         backends=out.backends,
         simulated=SimulatedFunctions(),

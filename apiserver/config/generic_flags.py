@@ -66,6 +66,12 @@ class GenericFlags(FlagGroup):
         "The minimum number of seconds a watch is kept open that does not say how long: it ends after one to two times "
         "this long, so that clients spread over restarted servers.",
     )
+    livez_grace_period: Duration = flag(
+        GENERIC,
+        0.0,
+        "How long after the start of the process /livez passes although the steps of the start are not complete, as "
+        "while etcd does not answer.",
+    )
     shutdown_delay_duration: Duration = flag(
         GENERIC,
         0.0,

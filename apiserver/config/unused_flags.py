@@ -22,8 +22,7 @@ _NUMBERS = """
 _DURATIONS = """
     audit-webhook-batch-initial-backoff coordinated-leadership-lease-duration coordinated-leadership-renew-deadline
     coordinated-leadership-retry-period etcd-count-metric-poll-period etcd-db-metric-poll-interval
-    etcd-healthcheck-timeout etcd-readycheck-timeout livez-grace-period log-flush-frequency
-    storage-initialization-timeout
+    etcd-healthcheck-timeout etcd-readycheck-timeout log-flush-frequency storage-initialization-timeout
 """
 
 _WITH_VALUES = """

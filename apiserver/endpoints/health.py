@@ -34,6 +34,8 @@ _GOOD_SECONDS = 1.0
 _BAD_SECONDS = 0.05
 _LOG_SECONDS = 10.0
 """Seconds for which a good or a bad result of the storage counts."""
+_MOST_NAMED = 3
+"""A log line counts more failed checks with the same reason: those of the start are thirty."""
 _START_UP = (
     "poststarthook/start-apiserver-admission-initializer",
     "poststarthook/generic-apiserver-start-informers",
@@ -86,13 +88,18 @@ class Check(Struct, frozen=True):
 
 
 class StartUp:
-    """Whether the steps before readiness are complete."""
+    """Whether the steps before readiness are complete. grace: how many seconds /livez does not wait for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock, *, grace: float = 0.0) -> None:
         self.is_complete = False
+        self._clock = clock
+        self._grace_ends = clock.monotonic() + grace
 
     async def probe(self) -> str:
         return "" if self.is_complete else "not finished"
+
+    async def probe_of_livez(self) -> str:
+        return "" if self._clock.monotonic() < self._grace_ends else await self.probe()
 
 
 class StorageHealth:
@@ -156,11 +163,13 @@ def handlers(
     ping, log = Check("ping", _is_well), Check("log", _is_well)
     certificate = Check("loopback-serving-certificate", _is_well)
     informers, shutdown = Check("informer-sync", start_up.probe), Check("shutdown", is_staying)
-    steps = [Check(name, start_up.probe) for name in _START_UP if _SINCE.get(name, ALWAYS) <= version]
+    names = [name for name in _START_UP if _SINCE.get(name, ALWAYS) <= version]
+    steps = [Check(name, start_up.probe) for name in names]
+    steps_of_livez = [Check(name, start_up.probe_of_livez) for name in names]
     own = [certificate] if _SINCE[certificate.name] <= version else []
-    live = [ping, log, *own, *storage.checks(), *steps]
+    lasting = [ping, log, *own, *storage.checks()]
     ready = [ping, log, *storage.checks(), *storage.checks("-readiness"), informers, *steps, *of_readiness, shutdown]
-    endpoints = {"healthz": live, "livez": live, "readyz": ready}
+    endpoints = {"healthz": [*lasting, *steps], "livez": [*lasting, *steps_of_livez], "readyz": ready}
     return {
         path: handler
         for name, checks in endpoints.items()
@@ -199,9 +208,21 @@ class _FailureLog:
             return
         self._logged, self._quiet_until = named, now + _LOG_SECONDS
         if failed:
-            logger.info("%s check failed: %s", self._name, failed)
+            logger.info("%s check failed: %s", self._name, _by_reason(failed))
         else:
             logger.warning("%s check passed with warnings: %s", self._name, warnings)
+
+
+def _by_reason(failed: Mapping[str, str]) -> str:
+    """The failed checks with their reasons. Checks with the same reason stand together, and many are counted."""
+    checks: dict[str, list[str]] = {}
+    for check, reason in failed.items():
+        checks.setdefault(reason, []).append(check)
+    return "; ".join(f"{_named(names)}: {reason}" for reason, names in checks.items())
+
+
+def _named(checks: Sequence[str]) -> str:
+    return ", ".join(checks) if len(checks) <= _MOST_NAMED else f"{len(checks)} checks"
 
 
 def _endpoint(name: str, checks: Sequence[Check], storage: StorageHealth) -> dict[str, Handler]:

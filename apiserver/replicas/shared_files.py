@@ -123,5 +123,6 @@ async def open_shared_files(settings: Settings, secrets: SharedSecrets | None, c
         async with asyncio.timeout(_START_SECONDS):
             await shared.settle()
     except (Unavailable, TimeoutError) as exc:
-        logger.warning("the keys that all replicas share are read as soon as etcd answers: %s", exc or "no answer yet")
+        reason = str(exc) or "no answer yet"
+        logger.warning("the keys that all replicas share are read as soon as etcd answers: %s", reason)
     return shared

@@ -22,6 +22,7 @@ class ServerSettings(TypedDict, total=False):
     runtime_config: str | Sequence[str]
     enable_priority_and_fairness: bool
     min_request_timeout: int
+    livez_grace_period: float | str
     shutdown_delay_duration: float | str
     shutdown_watch_termination_grace_period: float | str
     kubernetes_version: str

@@ -1,5 +1,6 @@
 """deploy/kubernetes: manifests that the server itself accepts, with flags that exist."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import orjson
 import yaml
 
+from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config import command_line, flag_grammar
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
-from tests.apiserver.serving import as_admin, ask, running
+from tests.apiserver.serving import LOOPBACK, as_admin, ask, running, trusting
 from tests.paths import ROOT
+from tests.storage.kv.etcd_server import Member
 
 PLURALS = {
     "Namespace": "/api/v1/namespaces",
@@ -34,18 +37,18 @@ def pod() -> dict[str, Any]:
 
 
 async def test_a_server_accepts_every_manifest_strictly(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
+    async with running(tmp_path) as started:
         answers = []
         for manifest in manifests():
             path = PLURALS[manifest["kind"]].format(namespace=manifest["metadata"].get("namespace"))
             answers.append(
                 await ask(
-                    server.secure.port,
+                    started.secure.port,
                     f"{path}?fieldValidation=Strict",
                     method="POST",
                     body=orjson.dumps(manifest),
                     headers={"Content-Type": "application/json"},
-                    tls=as_admin(server),
+                    tls=as_admin(started),
                 )
             )
 
@@ -75,15 +78,34 @@ def test_a_pod_has_more_time_to_stop_than_the_server_takes() -> None:
     assert longest < pod()["terminationGracePeriodSeconds"]
 
 
-def test_the_probes_ask_what_a_pod_without_credentials_may_ask() -> None:
+async def test_a_pod_that_starts_without_etcd_is_alive_and_becomes_ready_when_etcd_comes(
+    tmp_path: Path, etcd_binary: Path
+) -> None:
     [container] = pod()["containers"]
     [port] = [one["name"] for one in container["ports"]]
-    probes = {name: container[name]["httpGet"] for name in ("livenessProbe", "readinessProbe")}
+    live, ready = (container[name]["httpGet"] for name in ("livenessProbe", "readinessProbe"))
+    flags = [argument for argument in container["args"] if argument.startswith("--livez-")]
 
-    assert probes == {
-        "livenessProbe": {"scheme": "HTTPS", "port": port, "path": "/livez/ping"},
-        "readinessProbe": {"scheme": "HTTPS", "port": port, "path": "/readyz"},
-    }
+    with Member(binary=etcd_binary) as etcd:
+        etcd.kill()
+        flags += [f"--data-dir={tmp_path}", "--secure-port=0", f"--bind-address={LOOPBACK}"]
+        flags += [f"--etcd-servers={etcd.endpoint}"]
+        started = await server.start(command_line.settings_of(flag_grammar.parse(flags, command_line.flags(), UNUSED)))
+        try:
+            early = [await _probed(started, probe) for probe in (live, ready)]
+            await asyncio.to_thread(etcd.start)
+            await started.wait_until_ready()
+            late = [await _probed(started, probe) for probe in (live, ready)]
+        finally:
+            await started.stop()
+
+    assert {(probe["scheme"], probe["port"]) for probe in (live, ready)} == {("HTTPS", port)}
+    assert (early, late) == ([200, 500], [200, 200])
+
+
+async def _probed(started: server.Server, probe: dict[str, Any]) -> int:
+    """The status that a kubelet gets, which has no credentials."""
+    return (await ask(started.secure.port, probe["path"], tls=trusting(started))).status
 
 
 def _of_stopping(container: dict[str, Any]) -> list[str]:

@@ -136,7 +136,7 @@ class Authorizer(Protocol):
     """One mode, or a chain of them."""
 
     async def authorize(self, attributes: Attributes) -> Decision:
-        """Decide. Never raises: a failure becomes the decision's error."""
+        """Decide. A failure becomes the decision's error. Raises Initializing while the rules are not read yet."""
         ...
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:

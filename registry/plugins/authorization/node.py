@@ -20,6 +20,7 @@ from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.rbac import policy_rules
 from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
 from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
+from aio_apiserver.registry.plugins.authorization.first_lists import FirstLists
 from aio_apiserver.registry.plugins.authorization.node_graph import (
     NodeGraph,
     Reach,
@@ -64,7 +65,7 @@ class NodeAuthorizer:
 
     def __init__(self, storage_for: ReaderFor) -> None:
         self._graph = NodeGraph()
-        self._filled = asyncio.Event()
+        self._lists = FirstLists("the objects of nodes")
         self._followings = [
             Following(storage_for(resource_of(kind)), read, partial(self._note, place))
             for place, (kind, read) in enumerate(_FOLLOWED)
@@ -83,7 +84,7 @@ class NodeAuthorizer:
                 tasks.create_task(following.run(clock))
             for following in self._followings:
                 await following.wait_until_current()
-            self._filled.set()
+            self._lists.complete()
 
     async def authorize(self, attributes: Attributes) -> Decision:
         user = attributes.user
@@ -92,9 +93,9 @@ class NodeAuthorizer:
         node = user.name.removeprefix(_PREFIX)
         if not node:
             return no(f"unknown node for user {quote(user.name)}")
-        await self._filled.wait()
         decide = BY_RESOURCE.get((attributes.group, attributes.resource)) if attributes.is_resource else None
         if decide is not None:
+            await self._lists.wait()
             return decide(self._related, node, attributes)
         return ALLOWED if policy_rules.allow(RULES, attributes) else NO_OPINION
 

@@ -1,7 +1,8 @@
 """RBAC: allows what the roles bound to a user allow. It allows or has no opinion.
 
 Must hold: a decision needs a few dictionary lookups, however many roles and bindings there are. It uses roles and
-bindings from watches, and waits for their first list.
+bindings from watches, and waits for their first list. Health checks and the version do not wait: probes ask for them
+while the store does not answer.
 """
 
 from collections.abc import Sequence
@@ -17,10 +18,25 @@ from aio_apiserver.registry.generic.access.authorizer import (
     Verdict,
     joined,
 )
-from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, UserInfo
 from aio_apiserver.registry.groups.rbac import policy_rules
-from aio_apiserver.registry.groups.rbac.policy import RBACPolicy, missing
+from aio_apiserver.registry.groups.rbac.policy import RBACPolicy, RoleKey, binding_of, missing, role_of
 from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
+
+PUBLIC = "system:public-info-viewer"
+PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+"""The role that the server creates for all users, and its paths."""
+
+
+def _before_the_first_list() -> RBACPolicy:
+    """The policy for the public paths alone."""
+    policy = RBACPolicy()
+    rules = [{"verbs": ["get"], "nonResourceURLs": list(PUBLIC_PATHS)}]
+    policy.put_role(RoleKey.at("", PUBLIC), role_of({"rules": rules}))
+    subjects = [{"kind": "Group", "name": name} for name in (ALL_AUTHENTICATED, ALL_UNAUTHENTICATED)]
+    role = {"kind": "ClusterRole", "name": PUBLIC}
+    policy.put_binding("", PUBLIC, binding_of({"metadata": {"name": PUBLIC}, "roleRef": role, "subjects": subjects}))
+    return policy
 
 
 class RBAC:
@@ -28,15 +44,19 @@ class RBAC:
 
     def __init__(self, feed: RBACFeed) -> None:
         self._policy = feed.policy
-        self._filled = feed.filled
+        self._lists = feed.lists
+        self._early = _before_the_first_list()
 
     async def authorize(self, attributes: Attributes) -> Decision:
-        if not self._filled.is_set():
-            await self._filled.wait()
+        if not self._lists.are_complete:
+            early = decide(self._early, attributes)
+            if early.is_allowed:
+                return early
+            await self._lists.wait()
         return decide(self._policy, attributes)
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
-        await self._filled.wait()
+        await self._lists.wait()
         found, wrong = self._policy.rules_for(user, namespace)
         written = [rule.written for rule in found]
         return Rules(

@@ -1,6 +1,6 @@
 """RBAC feed: keeps an RBACPolicy current from watches on roles and bindings.
 
-Must hold: replacing a role leaves no moment without it. The policy counts as filled when all four kinds have been
+Must hold: replacing a role leaves no moment without it. The first lists are complete when all four kinds have been
 listed.
 """
 
@@ -17,6 +17,7 @@ from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.policy import RBACBinding, RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule
 from aio_apiserver.registry.groups.rbac.roles import ROLES
+from aio_apiserver.registry.plugins.authorization.first_lists import FirstLists
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject
@@ -31,7 +32,7 @@ class RBACFeed:
 
     def __init__(self, storage_for: ReaderFor) -> None:
         self.policy = RBACPolicy()
-        self.filled = asyncio.Event()
+        self.lists = FirstLists("roles and bindings")
         self._storages = [storage_for(resource_of(kind)) for kind in (*_ROLES, *_BINDINGS)]
         self._roles = [
             Following(storage_for(resource_of(kind)), _read_role, partial(self._note_roles, place))
@@ -50,7 +51,7 @@ class RBACFeed:
                 tasks.create_task(following.run(clock))
             for following in followings:
                 await following.wait_until_current()
-            self.filled.set()
+            self.lists.complete()
 
     async def wait_until_seen(self) -> None:
         """Wait until all objects that are stored now are in the policy. Raises StorageError."""

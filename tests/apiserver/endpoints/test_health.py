@@ -40,7 +40,7 @@ class Checked:
     def __init__(self, *names: str) -> None:
         self.clock = ManualClock()
         self.storage = Storage(dict.fromkeys(names or ("etcd",), WELL))
-        self.start_up = StartUp()
+        self.start_up = StartUp(self.clock, grace=5.0)
         self.start_up.is_complete = True
         self.draining = Draining()
         self.health = StorageHealth(self.storage.health, list(self.storage.answers), self.clock)
@@ -177,6 +177,19 @@ async def test_a_server_that_starts_is_not_ready() -> None:
     assert "[-]poststarthook/rbac/bootstrap-roles failed: reason withheld\n" in answer.text
 
 
+async def test_livez_waits_for_the_start_after_the_grace_period_alone() -> None:
+    checked = Checked()
+    checked.start_up.is_complete = False
+
+    early = [(await checked.ask(path)).status for path in ("/livez", "/healthz", "/readyz")]
+    checked.clock.advance(5.0)
+    late = await checked.ask("/livez")
+
+    assert early == [200, 500, 500]
+    assert late.status == 500
+    assert "[-]poststarthook/rbac/bootstrap-roles failed: reason withheld\n" in late.text
+
+
 async def test_a_server_that_stops_is_alive_and_not_ready() -> None:
     checked = Checked()
     checked.draining.announce()
@@ -240,6 +253,18 @@ async def test_a_failure_with_a_known_cause_names_the_flag_and_no_address() -> N
 
     assert "warn: etcd: --etcd-servers names a server that is no etcd\n" in answer.text
     assert "10.0.0.1" not in answer.text
+
+
+async def test_checks_with_the_same_reason_are_logged_together(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger=health.__name__)
+    checked = Checked()
+    checked.storage.answers["etcd"] = Health(healthy=False, reason="disk full")
+    checked.start_up.is_complete = False
+
+    await checked.ask("/readyz")
+
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line == "readyz check failed: etcd, etcd-readiness: disk full; 31 checks: not finished"
 
 
 async def test_a_failure_is_logged_with_address_and_flag_at_most_every_ten_seconds(
