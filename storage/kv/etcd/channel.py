@@ -120,8 +120,11 @@ class MemberDialer:
 
 def _reason(error: OSError) -> str:
     """Why there is no connection, in the system's words where it has a number for it."""
+    number = error.errno or 0
     if isinstance(error, TimeoutError):
         return "no answer in time"
-    if isinstance(error, ssl.SSLError) or (error.errno or 0) <= 0:
-        return str(error)
-    return os.strerror(error.errno or 0)
+    if number < 0:  # the name server's
+        return f"the host has no address: {error.strerror}"
+    if isinstance(error, ssl.SSLError) or not number:
+        return str(error) or "the server has closed the connection before the TLS handshake"
+    return os.strerror(number)

@@ -35,3 +35,22 @@ class TestEtcdKVWithClientCertificates(KVContract):
         engine = EtcdKV(EtcdConfig(endpoints=[member.endpoint], tls=tls))
         yield engine
         await engine.close()
+
+
+async def test_a_server_without_tls_is_named_by_its_refusal_of_the_handshake(tls: Tls, etcd_binary: Path) -> None:
+    with Member(binary=etcd_binary) as plain:
+        engine = EtcdKV(EtcdConfig(endpoints=[plain.endpoint.replace("http", "https")], tls=tls))
+        health = await engine.health()
+        await engine.close()
+
+    assert plain.endpoint.removeprefix("http") in health.reason
+    assert health.reason.endswith("the server has closed the connection before the TLS handshake")
+
+
+async def test_a_host_without_an_address_is_named(tls: Tls) -> None:
+    engine = EtcdKV(EtcdConfig(endpoints=["https://no-such-host.invalid:2379"], tls=tls))
+    health = await engine.health()
+    await engine.close()
+
+    assert "https://no-such-host.invalid:2379" in health.reason
+    assert "the host has no address" in health.reason
