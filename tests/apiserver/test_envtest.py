@@ -15,7 +15,7 @@ from tests import program
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member, Port
 
-_SECONDS = 20
+_SECONDS = 60
 """The time for which envtest waits for an end."""
 
 

@@ -40,7 +40,7 @@ class Kubectl:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=100,
             check=False,
         )
 

@@ -14,9 +14,9 @@ from tests.clients.test_kubectl import _PROGRAM, Kubectl
 
 pytestmark = pytest.mark.skipif(_PROGRAM is None, reason="there is no kubectl on this machine")
 
-_WAIT = "--timeout=20s"
+_WAIT = "--timeout=60s"
 _POLL_SECONDS = 0.02
-_DEADLINE_SECONDS = 20
+_DEADLINE_SECONDS = 60
 
 
 @pytest.fixture(scope="module")

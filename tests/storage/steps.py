@@ -20,7 +20,7 @@ from aio_apiserver.storage.interface import (
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 from aio_apiserver.storage.stored_object import Object, StoredObject
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds until a missing result is a failure. Passing tests do not wait so long."""
 
 Elapse = Callable[[float], Awaitable[None]]

@@ -86,6 +86,7 @@ def run(count: int, folder: Path, *, seed: int) -> str:
     """
     dice = random.Random(seed)
     ways: Sequence[Callable[[], None]] = (_use, _abandon_connections, _fail_to_start, _use_asynchronously)
+    gc.collect()  # threads of what earlier tests have left end during the first cycles
     for way in ways:
         way()
     before, memory = Left.now(folder), _Memory.now()

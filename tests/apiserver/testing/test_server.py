@@ -56,6 +56,7 @@ def use_one() -> None:
 
 def test_nothing_is_left_of_a_server_that_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    gc.collect()  # what earlier tests have left ends meanwhile
     use_one()  # what a process opens once for all
     before = left_overs(tmp_path)
 

@@ -11,7 +11,7 @@ from aetcd import rpc
 from tests.storage.kv.etcd_server import Cluster, Member
 from tests.storage.kv.tcp_proxy import TcpProxy, everybody, nobody
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 async def status_of(member: Member) -> rpc.StatusResponse:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, Record, WriteResult, prefix_end
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """The seconds after which a missing batch is a failure."""
 
 Elapse = Callable[[float], Awaitable[None]]

@@ -177,6 +177,7 @@ class TestFailures:
         assert (failure.code(), failure.details()) == (StatusCode.UNAVAILABLE, "HTTP status 503")
 
     async def test_a_call_without_an_answer_in_time_is_cancelled(self, calls: GrpcCalls, echo: Echo) -> None:
+        await call(calls)  # from now on there is a connection
         echo.answer = silence
 
         failure = await failure_of(calls, seconds=0.05)
