@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _DEADLINE_SECONDS = 100
-"""Less than pytest's limit for a test, so that the log is shown. A start takes a second or two of CPU time."""
+"""Less than the limit of pytest for a test, so that the log is shown. A start takes a second or two of CPU time."""
 _POLL_SECONDS = 0.02
 
 

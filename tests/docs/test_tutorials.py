@@ -19,6 +19,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.timeout(400)  # a whole run of pytest, with servers
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 async def test_a_page_ends_with_a_green_test(page: Path, tmp_path: Path) -> None:
     shown = {name: content for name, content in pages.files(page).items() if "/" not in name}

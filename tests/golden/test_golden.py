@@ -13,6 +13,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.timeout(400)  # hundreds of steps, one after the other
 @pytest.mark.parametrize("area", replay.AREAS)
 def test_recorded_steps_are_answered_alike_but_for_the_listed_ones(url: str, area: str) -> None:
     outcomes = replay.play_calmly(url, area)
