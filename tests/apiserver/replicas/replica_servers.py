@@ -41,7 +41,11 @@ async def started_replica(
 ) -> Server:
     """A server that is ready, with everything but etcd of its own; the test stops it."""
     started = await server.start(settings_of(directory, etcd, prefix, **more), clock=clock)
-    await started.wait_until_ready()
+    try:
+        await started.wait_until_ready()
+    except BaseException:  # its sockets and tasks would fail later tests, too
+        await started.stop()
+        raise
     return started
 
 
