@@ -6,6 +6,7 @@ Pure.
 """
 
 import sys
+import textwrap
 from collections.abc import Iterator
 
 from aio_apiserver.apiserver.config import manuals
@@ -39,7 +40,7 @@ def markdown() -> str:
 def _section(name: str, manual: CommandManual) -> Iterator[str]:
     yield f"## {name}\n"
     yield from ("```", *(f"apiserver {line}" for line in manual.usage), "```\n")
-    yield f"{manual.about}\n"
+    yield f"{textwrap.fill(manual.about, 120, break_long_words=False, break_on_hyphens=False)}\n"
     if manual.finding:
         yield f"The exit code is 1 when {manual.finding}.\n"
     if manual.flags:

@@ -1,4 +1,4 @@
-"""The pages have short sentences, and their actors have names."""
+"""The pages have short sentences and lines, and their actors have names."""
 
 import re
 from pathlib import Path
@@ -13,6 +13,8 @@ GENERATED = {"flags.md", "metrics.md"}
 PAGES = [page for page in pages.DOCUMENTS if page.name not in GENERATED]
 _NO_PROSE = re.compile(r"^```.*?^```$\n?|^(?:\||    |#)[^\n]*$\n?|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 """Code, tables, headings and the targets of links."""
+_LONGEST_LINE = 140
+"""Of prose, without the targets of links."""
 
 
 def prose(page: Path) -> str:
@@ -26,3 +28,10 @@ def test_a_page_is_plain(page: Path) -> None:
 
     assert [one for one in sentences if len(one.split()) > words.MOST_WORDS] == []
     assert [one for one in sentences if words.NAMELESS.search(one)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_of_prose_fit_an_editor(page: Path) -> None:
+    lines = prose(page).splitlines()
+
+    assert [line for line in lines if len(line) > _LONGEST_LINE] == []

@@ -4,6 +4,7 @@ Must hold: the page shows what the results say, so that a test can compare the t
 stays on the page.
 """
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -198,7 +199,7 @@ def text(results: Results) -> str:
     """The page as Markdown."""
     parts = [_HEAD]
     for section in SECTIONS:
-        parts += [f"## {section.title}\n", f"{section.promise}\n", _table(section, results)]
+        parts += [f"## {section.title}\n", f"{textwrap.fill(section.promise, 120)}\n", _table(section, results)]
         if _lines(section, results):
             parts.append(f"\n![Latency of {section.title}](plots/{_plot_name(section)}.svg)")
         parts.append("")
