@@ -62,6 +62,7 @@ _CHECKS: Mapping[str, Callable[[Collection[str]], None]] = {
     "verb": request_selectors.check_verbs,
     "method": request_selectors.check_methods,
     "status": request_selectors.check_statuses,
+    "fault": request_selectors.check_faults,
 }
 """Fields whose values are known. The record itself checks resources."""
 
@@ -87,7 +88,7 @@ class RequestRecord:
     def matching(self, *, since: int = 0, **patterns: Unpack[RequestFields]) -> RequestList:
         """The requests after number `since` whose fields match.
 
-        Raises TypeError for an unknown field, ValueError for a verb, resource, method or status that cannot be.
+        Raises TypeError for an unknown field, ValueError for a verb, resource, method, status or fault that cannot be.
         """
         return self.selected(cast("Mapping[str, Pattern]", patterns), since=since)
 
@@ -242,6 +243,8 @@ def _fits(one: RecordedRequest, wanted: Mapping[str, Collection[str]]) -> bool:
 def _fits_field(one: RecordedRequest, field: str, pattern: str) -> bool:
     if field == "resource":
         return fits_resource(pattern, one.full_resource)
+    if field == "fault":
+        return request_selectors.fits_fault(pattern, one.fault)
     return fnmatchcase(str(getattr(one, field)), pattern)
 
 

@@ -12,6 +12,7 @@ cannot pass by mistake. Requests for resources that the server does not serve ar
 from collections.abc import Callable, Collection, Iterable
 from fnmatch import fnmatchcase
 
+from aio_apiserver.apiserver.bench.fault_kinds import Fault
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 
@@ -21,6 +22,9 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _ALL_VERBS = tuple(dict.fromkeys([*VERBS, *map(str.lower, _METHODS)]))
 """Requests for other paths have their method as verb."""
 _STATUSES = tuple(map(str, (0, *range(100, 600))))
+_FAULTS = tuple(one.value for one in Fault)
+_AFTER_ID = ": "
+_BETWEEN_FAULTS = ", "
 _FORM = "it is PLURAL.GROUP, as in `pods` or `deployments.apps`, or PLURAL.GROUP/SUBRESOURCE"
 
 
@@ -52,6 +56,23 @@ def check_methods(patterns: Iterable[str]) -> None:
 def check_statuses(patterns: Iterable[str]) -> None:
     """Raise ValueError for a status that no response has. A request without a response has status 0."""
     _check("status", patterns, _STATUSES, fnmatchcase)
+
+
+def check_faults(patterns: Iterable[str]) -> None:
+    """Raise ValueError for a fault that does not exist. A fault is `throttle` or, with its id, `fault-1: throttle`."""
+    for pattern in patterns:
+        kind = pattern.rpartition(_AFTER_ID)[2]
+        if pattern and not any(fnmatchcase(name, kind) for name in _FAULTS):
+            known = did_you_mean(kind, _FAULTS) or f"; there are {', '.join(_FAULTS)}, also as `ID: {_FAULTS[0]}`"
+            raise ValueError(f"no request has the fault {pattern!r}{known}")
+
+
+def fits_fault(pattern: str, marks: str) -> bool:
+    """Whether a pattern selects a request with these faults. The pattern may leave out their ids."""
+    several = marks.split(_BETWEEN_FAULTS)
+    return any(
+        fnmatchcase(text, pattern) for mark in (marks, *several) for text in (mark, mark.rpartition(_AFTER_ID)[2])
+    )
 
 
 def _check(what: str, patterns: Iterable[str], known: Iterable[str], fits: Callable[[str, str], bool]) -> None:

@@ -46,6 +46,10 @@ class BlockingClient:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection. It may be called twice, and a later request opens another connection."""
         self._connection.close()
 
     def request(

@@ -36,8 +36,7 @@ class ExistingCluster(Struct, frozen=True):
         except urllib.error.HTTPError:
             return  # it asks for credentials, so it is there
         except (OSError, ValueError, KeyError, TypeError, StopIteration, yaml.YAMLError) as exc:
-            why = f"{type(exc).__name__}: {exc}"
-            raise pytest.UsageError(f"apiserver_existing: {self.kubeconfig}: no cluster to use: {why}") from exc
+            raise pytest.UsageError(f"apiserver_existing: {self.kubeconfig}: no cluster to use: {_why(exc)}") from exc
 
     @property
     def _cluster(self) -> dict[str, Any]:
@@ -71,6 +70,13 @@ class ExistingCluster(Struct, frozen=True):
         if name.startswith("__"):
             raise AttributeError(name)
         pytest.skip(f"{name} needs a server of the test's own")
+
+
+def _why(exc: Exception) -> str:
+    """The reason for a user."""
+    if isinstance(exc, yaml.YAMLError | KeyError | TypeError | StopIteration):
+        return "the file is no kubeconfig with a current context"
+    return str(getattr(exc, "reason", exc))
 
 
 def _named(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 The server's loop takes the calls. A coroutine function runs on the loop that opened the context. Other functions run in
 a thread, so that they may block and call the API server themselves. Must hold: an exception of a function becomes an
 error response, and is raised again at the end of the context. After the context no port and no registration is left.
+A hook that no `with` block has entered warns.
 """
 
 import asyncio
 import inspect
 import ssl
+import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
@@ -75,6 +77,12 @@ class Hook:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listener: Listener | None = None
         self._failures: list[BaseException] = []
+        self._is_used = False
+
+    def __del__(self) -> None:
+        if not self._is_used:
+            told = "a webhook was never registered: write `with server.webhooks...:`"
+            warnings.warn(told, RuntimeWarning, source=self, stacklevel=1)
 
     def __enter__(self) -> Self:
         self._loop = _running_loop()
@@ -125,6 +133,7 @@ class Hook:
         self._failures.append(failure)
 
     def _open(self) -> None:
+        self._is_used = True
         pki = self._host.pki
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pki.server.certificate, pki.server.key)

@@ -56,8 +56,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker of the plugin."""
+    """Register the marker of the plugin. Raises pytest.UsageError for options that make no sense.
+
+    With pytest-xdist, the process that starts the workers looks at all of them: a worker cannot end the run.
+    """
     config.addinivalue_line("markers", "kubernetes_versions(*minors): run the test once for each minor of Kubernetes.")
+    folder = config.getoption("--apiserver-report")
+    if folder and Path(folder).exists() and not Path(folder).is_dir():
+        raise pytest.UsageError(f"--apiserver-report: {folder} is no folder")
+    if config.getoption(_ALL) and not folder:
+        raise pytest.UsageError(f"{_ALL} needs --apiserver-report=DIR")
+    if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
+        if existing := _existing(config):
+            _check_cluster(existing)
+        else:
+            _check_server(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -65,8 +78,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kubernetes_version" not in metafunc.fixturenames:
         return
     marker = metafunc.definition.get_closest_marker("kubernetes_versions")
-    given = metafunc.config.getoption("--kubernetes-version") or metafunc.config.getini("kubernetes_version")
-    versions = marker.args if marker is not None else [one.strip() for one in given.split(",") if one.strip()]
+    versions = marker.args if marker is not None else _versions(metafunc.config)
     if versions:
         metafunc.parametrize("kubernetes_version", versions, indirect=True, scope="session")
 
@@ -81,13 +93,10 @@ def kubernetes_version(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def apiserver_settings(pytestconfig: pytest.Config) -> dict[str, Any]:
     """The arguments of the session's Server. A conftest.py may override this fixture."""
-    return {
-        **_settings([*pytestconfig.getini("apiserver_flags"), *pytestconfig.getoption("--apiserver-flags")]),
-        "manifests": [
-            *pytestconfig.getini("apiserver_manifests"),
-            *map(Path, pytestconfig.getoption("--apiserver-manifests")),
-        ],
-    }
+    try:
+        return _check_server(pytestconfig)
+    except pytest.UsageError as exc:
+        pytest.exit(str(exc), returncode=pytest.ExitCode.USAGE_ERROR)
 
 
 @pytest.fixture(scope="session")
@@ -95,13 +104,9 @@ def apiserver_session(
     pytestconfig: pytest.Config, apiserver_settings: dict[str, Any], kubernetes_version: str
 ) -> "Iterator[Server | ExistingCluster]":
     """The server of the session, one for each minor. A test finds what earlier tests have left."""
-    existing = pytestconfig.getoption("--apiserver-existing") or pytestconfig.getini("apiserver_existing")
-    if existing:
-        from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
-
-        cluster = ExistingCluster(Path(existing))
+    if existing := _existing(pytestconfig):
         try:
-            cluster.check()
+            cluster = _check_cluster(existing)
         except pytest.UsageError as exc:
             pytest.exit(str(exc), returncode=pytest.ExitCode.USAGE_ERROR)
         yield cluster
@@ -188,8 +193,52 @@ def _write_report(item: pytest.Item, report: pytest.TestReport, server: "Server"
     report.sections.append(("Report", str(path)))
 
 
+def _existing(config: pytest.Config) -> str:
+    """The kubeconfig of the cluster that tests use instead of a server of their own."""
+    existing: str = config.getoption("--apiserver-existing") or config.getini("apiserver_existing")
+    return existing
+
+
+def _check_cluster(kubeconfig: str) -> "ExistingCluster":
+    """The existing cluster. Raises pytest.UsageError when it cannot be used."""
+    from aio_apiserver.apiserver.testing.existing_cluster import ExistingCluster
+
+    cluster = ExistingCluster(Path(kubeconfig))
+    cluster.check()
+    return cluster
+
+
+def _check_server(config: pytest.Config) -> dict[str, Any]:
+    """The arguments of Server that options and the configuration file give. Raises pytest.UsageError."""
+    _check_versions(_versions(config))
+    manifests = [*config.getini("apiserver_manifests"), *map(Path, config.getoption("--apiserver-manifests"))]
+    for path in manifests:
+        if not path.exists():
+            raise pytest.UsageError(f"apiserver_manifests: {path}: there is no such file or folder")
+    flags = [*config.getini("apiserver_flags"), *config.getoption("--apiserver-flags")]
+    return {**_settings(flags), "manifests": manifests}
+
+
+def _versions(config: pytest.Config) -> list[str]:
+    given = config.getoption("--kubernetes-version") or config.getini("kubernetes_version")
+    return [one.strip() for one in given.split(",") if one.strip()]
+
+
+def _check_versions(versions: list[str]) -> None:
+    """Raises pytest.UsageError for a minor that the server cannot be."""
+    if not versions:
+        return
+    from aio_apiserver.registry.base import minors
+
+    for version in versions:
+        try:
+            minors.parse(version)
+        except ValueError as exc:
+            raise pytest.UsageError(f"kubernetes_version: {exc}") from None
+
+
 def _settings(flags: list[str]) -> dict[str, Any]:
-    """Settings from flags, as the command line reads them."""
+    """Settings from flags, as the command line reads them. Raises pytest.UsageError."""
     if not flags:
         return {}
     from aio_apiserver.apiserver.config import command_line
@@ -199,4 +248,4 @@ def _settings(flags: list[str]) -> dict[str, Any]:
         parsed = parse([f"--{flag}" for flag in flags], command_line.flags(), {})
         return command_line.settings_of(parsed).model_dump(exclude_unset=True)
     except UsageError as exc:
-        pytest.exit(f"apiserver_flags: {exc}", returncode=pytest.ExitCode.USAGE_ERROR)
+        raise pytest.UsageError(f"apiserver_flags: {exc}") from None

@@ -13,9 +13,8 @@ but their keys. After stop no thread, no socket and no file is left.
 import asyncio
 import ssl
 import weakref
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +33,7 @@ from aio_apiserver.apiserver.testing import arguments, pki, reports, users
 from aio_apiserver.apiserver.testing import manifests as loading
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.apiserver.testing.client_libraries import Clients
+from aio_apiserver.apiserver.testing.fault_contexts import FaultContext
 from aio_apiserver.apiserver.testing.folders import Folder
 from aio_apiserver.apiserver.testing.hooks import HookHost
 from aio_apiserver.apiserver.testing.manifests import Manifest, Source
@@ -238,17 +238,18 @@ class Server(Waiting):
         """The requests of clients."""
         return self._bench.requests
 
-    @contextmanager
-    def fault(self, fault: Fault | FaultName, **where: Unpack[FaultFields]) -> Iterator[ActiveFault]:
+    def fault(self, fault: Fault | FaultName, **where: Unpack[FaultFields]) -> FaultContext:
         """Inject a fault while the context is open: `with server.fault("throttle", verb="patch", count=2):`.
 
-        `injected` of the yielded object counts how often the fault was injected.
+        `injected` of the yielded object counts how often the fault was injected. Raises ValueError.
         """
-        active = self.inject(fault, **where)
-        try:
-            yield active
-        finally:
-            self._call(self._bench.withdraw(active))
+        rule, bench = fault_rules.rule(fault, where), self._bench
+        bench.resources.check(rule.resource)
+        return FaultContext(
+            rule.fault.value,
+            lambda: self._call(bench.inject(rule)),
+            lambda active: self._call(bench.withdraw(active)),
+        )
 
     def inject(self, fault: Fault | FaultName, **where: Unpack[FaultFields]) -> ActiveFault:
         """Inject a fault until `reset`, or until its count is reached. Raises ValueError."""

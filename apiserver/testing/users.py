@@ -20,6 +20,9 @@ from aio_apiserver.apiserver.tls import certificates, kubeconfig
 from aio_apiserver.apiserver.tls.certificates import KeyPair
 from aio_apiserver.registry.generic.access.users import service_account_groups, split_service_account
 
+_LONGEST_NAME = 64
+"""Of a common name in a certificate."""
+
 
 class User(msgspec.Struct, frozen=True):
     """A user of one server."""
@@ -44,7 +47,11 @@ class User(msgspec.Struct, frozen=True):
 
 
 def of(running: Running, name: str, groups: Sequence[str]) -> User:
-    """A user of a running server."""
+    """A user of a running server. Raises ValueError."""
+    if not 1 <= len(name) <= _LONGEST_NAME:
+        raise ValueError(
+            f"a user's name has 1 to {_LONGEST_NAME} characters, as in its certificate, and not {len(name)}"
+        )
     pki, directory = running.pki, running.settings.pki_dir
     pair = certificates.of_client(directory, name, [*_own_groups(name), *groups], running.parts.clock.patience)
     path = pair.certificate.with_suffix(".kubeconfig")

@@ -15,7 +15,8 @@ import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 from aio_apiserver.apiserver.bench.shown_arguments import shows_arguments
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
@@ -57,7 +58,7 @@ class Webhooks:
 
     def __init__(self, host: HookHost) -> None:
         self._host = host
-        self._open: dict[Hook, str] = {}
+        self._open: WeakKeyDictionary[Hook, str] = WeakKeyDictionary()
 
     def mutating(
         self,
@@ -102,7 +103,7 @@ class Webhooks:
     def close(self) -> None:
         """Close all open webhooks, also when one of them cannot be withdrawn."""
         with ExitStack() as closing:
-            for hook in self._open:
+            for hook in list(self._open):
                 closing.callback(hook.close)
 
     def _admission(
@@ -153,6 +154,10 @@ def _check(given: Mapping[str, Any], fields: type[WebhookFields]) -> None:
     for name in given:
         if name not in fields.__annotations__:
             raise TypeError(f"a webhook has no field {name}{did_you_mean(name, fields.__annotations__)}")
+    for name, kind in get_type_hints(fields).items():
+        if get_origin(kind) is Literal and given.get(name, (known := get_args(kind))[0]) not in known:
+            told = did_you_mean(str(given[name]), known) or f": it is {' or '.join(known)}"
+            raise ValueError(f"a webhook has no {name} {given[name]!r}{told}")
 
 
 class _Configuration:

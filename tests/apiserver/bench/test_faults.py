@@ -49,6 +49,16 @@ def test_faults_are_over_with_their_context_and_behind_their_count(server: Serve
     assert injected.injected == 1
 
 
+@pytest.mark.parametrize("pattern", ["error", "fault-*: error", "*error", ["gone", "error"]])
+def test_requests_are_selected_by_their_fault(server: Server, client: BlockingClient, pattern: Any) -> None:
+    with server.fault("error", count=1), pytest.raises(Refused):
+        names(client)
+    names(client)
+
+    assert server.requests.matching(fault=pattern).statuses == [500]
+    assert server.requests.matching(fault="", resource="configmaps").statuses == [200]
+
+
 def test_a_connection_that_is_cut_before_has_changed_nothing(server: Server, client: BlockingClient) -> None:
     with server.fault("cut-before", verb="create"), pytest.raises(BROKEN):
         make(client, "lost")

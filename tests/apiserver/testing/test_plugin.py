@@ -1,3 +1,4 @@
+import fnmatch
 from importlib.metadata import entry_points
 
 import pytest
@@ -117,7 +118,8 @@ def test_a_cluster_that_is_there_takes_the_place_of_the_server(pytester: pytest.
     ("text", "why"),
     [
         (None, "*No such file or directory*"),
-        ("kind: Config", "*no cluster to use: KeyError*"),
+        ("kind: Config", "*no cluster to use: the file is no kubeconfig with a current context*"),
+        ("a text", "*no cluster to use: the file is no kubeconfig with a current context*"),
         (
             "current-context: a\n"
             "contexts: [{name: a, context: {cluster: b, user: c}}]\n"
@@ -125,7 +127,7 @@ def test_a_cluster_that_is_there_takes_the_place_of_the_server(pytester: pytest.
             "*Connection refused*",
         ),
     ],
-    ids=["no file", "no kubeconfig", "no server"],
+    ids=["no file", "no kubeconfig", "a text", "no server"],
 )
 def test_a_run_ends_when_the_existing_cluster_cannot_be_used(
     pytester: pytest.Pytester, text: str | None, why: str
@@ -141,11 +143,38 @@ def test_a_run_ends_when_the_existing_cluster_cannot_be_used(
     result.stdout.fnmatch_lines([why])
 
 
-def test_a_run_ends_with_one_message_for_wrong_flags(pytester: pytest.Pytester) -> None:
-    result = run(pytester, USING, "--apiserver-flags=colour=blue")
+WRONG = pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--apiserver-flags=colour=blue", "*apiserver_flags: unknown flag: --colour*"),
+        ("--apiserver-manifests=there", "*apiserver_manifests: *there: there is no such file or folder*"),
+        ("--apiserver-existing=there", "*apiserver_existing: there: no cluster to use: *No such file*"),
+        ("--kubernetes-version=1.36,1.20", "*kubernetes_version: this server cannot be Kubernetes*1.20*1.36*"),
+        ("--apiserver-report=test_it.txt", "*--apiserver-report: test_it.txt is no folder*"),
+        ("--apiserver-report-all", "*--apiserver-report-all needs --apiserver-report=DIR*"),
+    ],
+)
+
+
+@WRONG
+def test_a_run_ends_with_one_message_for_wrong_options(pytester: pytest.Pytester, option: str, told: str) -> None:
+    pytester.maketxtfile(test_it="")
+
+    result = run(pytester, USING, option)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stdout.fnmatch_lines(["*apiserver_flags: unknown flag: --colour*"])
+    assert fnmatch.filter([*result.outlines, *result.errlines], told)
+
+
+@WRONG
+def test_a_run_with_workers_ends_with_the_same_message(pytester: pytest.Pytester, option: str, told: str) -> None:
+    pytester.maketxtfile(test_it="")
+
+    result = run(pytester, USING, option, "--numprocesses=1")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert fnmatch.filter([*result.outlines, *result.errlines], told)
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
 def test_a_run_that_uses_no_server_loads_none(pytester: pytest.Pytester) -> None:

@@ -272,8 +272,34 @@ def test_what_a_flag_takes_several_of_may_be_said_once() -> None:
         (lambda server: server.webhooks.mutating("pods", print), "the first argument of a webhook is its function"),
         (lambda server: server.webhooks.mutating(print), "a webhook needs resources"),
         (lambda server: server.clock.advance(-1), "time does not run backwards"),
+        (lambda server: server.fault("gone", resource="podz"), "no resource 'podz': did you mean pods"),
+        (lambda server: server.fault("trottle"), "there is no fault 'trottle': did you mean throttle"),
+        (lambda server: server.requests.matching(fault="trottle"), "no request has the fault 'trottle'"),
+        (lambda server: server.requests.matching(fault="fault-1: gon"), "did you mean gone"),
+        (
+            lambda server: server.webhooks.validating(print, "pods", failurePolicy="Ignored"),
+            "a webhook has no failurePolicy 'Ignored': did you mean Ignore",
+        ),
+        (lambda server: server.webhooks.validating(print, "pods", sideEffects=3), "it is None or NoneOnDryRun"),
+        (lambda server: server.user(""), "a user's name has 1 to 64 characters"),
+        (lambda server: server.user("x" * 65), "a user's name has 1 to 64 characters"),
     ],
 )
 def test_mistakes_are_told_with_what_would_be_right(server: Server, mistake: Any, told: str) -> None:
     with pytest.raises((TypeError, ValueError), match=told):
         mistake(server)
+
+
+def test_a_fault_or_a_webhook_that_no_block_uses_warns(server: Server) -> None:
+    with pytest.warns(RuntimeWarning, match="the fault conflict was never injected: write `with"):
+        server.fault("conflict")
+    with pytest.warns(RuntimeWarning, match="a webhook was never registered: write `with"):
+        server.webhooks.validating(print, "pods")
+
+
+def test_a_client_can_be_closed_without_a_block(server: Server) -> None:
+    client = server.client()
+    client.request("GET", "/version")
+
+    client.close()
+    client.close()
