@@ -7,7 +7,7 @@ unknown, so that the pod decides by its restart policy.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -87,24 +87,42 @@ def env_of(container: Mapping[str, Any]) -> dict[str, str]:
     return {one["name"]: str(one.get("value") or "") for one in container.get("env") or () if "valueFrom" not in one}
 
 
-def course_of(container: Mapping[str, Any], shared: Sequence[SharedPath] = ()) -> Course | None:
+class _Program(NamedTuple):
+    """A command line, the variables that it names, and its volumes."""
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...]
+    shared: tuple[SharedPath, ...]
+
+
+def course_of(
+    container: Mapping[str, Any],
+    shared: Sequence[SharedPath] = (),
+    before: Sequence[tuple[Mapping[str, Any], Sequence[SharedPath]]] = (),
+) -> Course | None:
     """The course of a container with these volumes; None when it is unknown.
 
-    A container with `stdin` runs until `kubectl attach` brings its input, unless its program needs none.
+    A container with `stdin` runs until `kubectl attach` brings its input, unless its program needs none. before: the
+    containers that have ended before it, and have written into these volumes, with their volumes.
     """
     env, has_input = env_of(container), bool(container.get("stdin"))
     argv = argv_of(container, env)
     if argv[1:] == () and _is_shell(argv):
         return ENDLESS if has_input else Course(0.0, 0)
-    named = tuple((name, value) for name, value in env.items() if any(name in one for one in argv))
-    known = _judged(argv, named, has_input, _numbered(shared)) if argv else _of_image(container)
+    numbers: dict[str, str] = {}
+    earlier = [_program(argv_of(one, env_of(one)), env_of(one), paths, numbers) for one, paths in before]
+    program = _program(argv, env, shared, numbers)
+    known = _judged(program, has_input, tuple(one for one in earlier if one.argv)) if argv else _of_image(container)
     return known or (ENDLESS if has_input or _is_probed(container) else None)
 
 
-def _numbered(shared: Sequence[SharedPath]) -> tuple[SharedPath, ...]:
-    """The same paths with numbers for the names of volumes, which differ from pod to pod."""
-    numbers = {name: str(number) for number, name in enumerate(dict.fromkeys(one.volume for one in shared))}
-    return tuple(one._replace(volume=numbers[one.volume]) for one in shared)
+def _program(
+    argv: tuple[str, ...], env: Mapping[str, str], shared: Iterable[SharedPath], numbers: dict[str, str]
+) -> _Program:
+    """A program with numbers for the names of volumes, which differ from pod to pod."""
+    named = tuple((name, value) for name, value in env.items() if any(name in one for one in argv))
+    paths = (one._replace(volume=numbers.setdefault(one.volume, str(len(numbers)))) for one in shared)
+    return _Program(argv, named, tuple(paths))
 
 
 def _of_image(container: Mapping[str, Any]) -> Course | None:
@@ -137,18 +155,18 @@ def _is_tool(image: str, arguments: Sequence[str]) -> bool:
 
 
 @lru_cache(_MOST_COURSES)
-def _judged(
-    argv: tuple[str, ...], env: tuple[tuple[str, str], ...], has_input: bool, shared: Sequence[SharedPath]
-) -> Course | None:
+def _judged(program: _Program, has_input: bool, earlier: Sequence[_Program]) -> Course | None:
     """Run a program without its pauses. has_input: whether it waits for input, or finds its end at once.
 
-    shared: its volumes. It is run again while it finds other files in them.
+    earlier: the programs that have written into its volumes. It is run again while it finds other files in them.
     """
     trees: dict[str, FileTree] = {}
     found: list[Course] = []
-    for _ in range(_MOST_RUNS if shared else 1):
+    for one in earlier:
+        _judged_run(one, trees, has_input=False)
+    for _ in range(_MOST_RUNS if program.shared else 1):
         before = {name: dict(tree.files) for name, tree in trees.items()}
-        course = _judged_run(argv, env, shared, trees, has_input=has_input)
+        course = _judged_run(program, trees, has_input=has_input)
         if course is None:
             break
         found.append(course)
@@ -165,18 +183,11 @@ def _chained(found: Sequence[Course]) -> Course | None:
     return chain
 
 
-def _judged_run(
-    argv: Sequence[str],
-    env: Iterable[tuple[str, str]],
-    shared: Iterable[SharedPath],
-    trees: dict[str, FileTree],
-    *,
-    has_input: bool,
-) -> Course | None:
-    files = _OwnFiles(None, shared_trees(shared, lambda name: trees.setdefault(name, FileTree())))
+def _judged_run(program: _Program, trees: dict[str, FileTree], *, has_input: bool) -> Course | None:
+    files = _OwnFiles(None, shared_trees(program.shared, lambda name: trees.setdefault(name, FileTree())))
     world = World(files, COMMANDS, _missing, lambda: 0.0, "")
     try:
-        return _ended(Shell(world, dict(env)).execute(argv), has_input=has_input)
+        return _ended(Shell(world, dict(program.env)).execute(program.argv), has_input=has_input)
     except (_Unknown, RecursionError):
         return None
 

@@ -159,13 +159,13 @@ def started(
     for container in spec.get("initContainers") or ():
         is_sidecar = container.get("restartPolicy") == "Always"
         own_policy = "Always" if is_sidecar else "Never" if policy == "Never" else "OnFailure"
-        course = _init_course(_own(pod, container), rules, is_sidecar=is_sidecar)
+        course = _init_course(own_course(pod, container), rules, is_sidecar=is_sidecar)
         simulated = StartedContainer(container, True, start, own_policy, course, _warm_up(container, rules))
         found.append(_in_place(simulated, rules, runs, probed))
         start = found[-1].next_start
     own_policy = "Never" if rules.phase in _ENDS else policy
     for container in spec["containers"]:
-        course = _course(_own(pod, container), policy, rules)
+        course = _course(own_course(pod, container), policy, rules)
         simulated = StartedContainer(container, False, start, own_policy, course, _warm_up(container, rules))
         found.append(_in_place(simulated, rules, runs, probed))
     return found
@@ -189,9 +189,15 @@ def _warm_up(container: Object, rules: PhaseRules) -> float:
     return 0.0 if rules.phase else float((container.get("readinessProbe") or {}).get("initialDelaySeconds") or 0)
 
 
-def _own(pod: Object, container: Object) -> Course | None:
-    """The course that a container's command has."""
-    return course_of(with_fields(pod, container), shared_volumes.shared_paths(pod, container))
+def own_course(pod: Object, container: Object) -> Course | None:
+    """The course that a container's command has. It finds what init containers have written into its volumes."""
+    shared = shared_volumes.shared_paths(pod, container)
+    before = shared_volumes.written_before(pod, container) if shared else ()
+    return course_of(
+        with_fields(pod, container),
+        shared,
+        [(with_fields(pod, one), shared_volumes.shared_paths(pod, one)) for one in before],
+    )
 
 
 def _init_course(own: Course | None, rules: PhaseRules, *, is_sidecar: bool) -> Course:

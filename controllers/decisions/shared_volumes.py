@@ -5,6 +5,7 @@ Pure.
 
 import posixpath
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from aio_apiserver.controllers.containers.files import SharedPath
@@ -42,6 +43,13 @@ def sharing(pod: Object, container: Object) -> Sequence[Object]:
     volumes = {one.volume for one in shared_paths(pod, container)}
     others = [one for one in containers_of(pod) if one["name"] != container["name"]] if volumes else ()
     return [one for one in others if any(path.volume in volumes for path in shared_paths(pod, one))]
+
+
+def written_before(pod: Object, container: Object) -> Sequence[Object]:
+    """The init containers that have ended when a container starts, and mount a volume of it."""
+    started = takewhile(lambda one: one["name"] != container["name"], pod["spec"].get("initContainers") or ())
+    ended = [one["name"] for one in started if one.get("restartPolicy") != "Always"]
+    return [one for one in sharing(pod, container) if one["name"] in ended] if ended else ()
 
 
 def _inside(mount: Mapping[str, Any]) -> str:

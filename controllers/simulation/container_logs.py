@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Written
+from aio_apiserver.controllers.decisions import pod_courses
 from aio_apiserver.controllers.decisions.annotations import PREFIX
 from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.pods import seconds
@@ -61,7 +62,7 @@ def text_of(pod: Object, container: Object) -> str | None:
     if given is not None:
         return given if given.endswith("\n") or not given else f"{given}\n"
     container = with_fields(pod, container)
-    has_script = courses.argv_of(container, courses.env_of(container)) and courses.course_of(container) is not None
+    has_script = courses.argv_of(container, courses.env_of(container)) and pod_courses.own_course(pod, container)
     return None if has_script else _NOTHING
 
 

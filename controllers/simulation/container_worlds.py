@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.answers import not_simulated
 from aio_apiserver.controllers.containers.commands import COMMANDS
-from aio_apiserver.controllers.containers.files import Files
+from aio_apiserver.controllers.containers.files import Files, FileTree, shared_trees
 from aio_apiserver.controllers.containers.playback import Playback, runs_on
 from aio_apiserver.controllers.containers.shell import Shell, World
-from aio_apiserver.controllers.containers.steps import ERROR, Steps, Written
+from aio_apiserver.controllers.containers.steps import ERROR, FOREVER, Steps, Written
 from aio_apiserver.controllers.decisions import container_contents as contents
 from aio_apiserver.controllers.decisions import shared_volumes
 from aio_apiserver.controllers.decisions.annotations import PREFIX
@@ -76,9 +76,16 @@ class ContainerWorlds:
         return self._process(pod, container, world.files, world.env, not_simulated)
 
     async def apart(self, pod: Object, container: Object) -> Shell:
-        """A process that begins with the files of the volumes, and shares no others."""
-        sources = await self._sources(pod)
-        files, env = Files(contents.mounts(pod, container, sources)), contents.environment(pod, container, sources)
+        """A process that begins with the files of the volumes and of init containers, and shares no others."""
+        sources, trees = await self._sources(pod), dict[str, FileTree]()
+        for one in (*shared_volumes.written_before(pod, container), container):
+            shared = shared_trees(
+                shared_volumes.shared_paths(pod, one), lambda name: trees.setdefault(name, FileTree())
+            )
+            files, env = Files(contents.mounts(pod, one, sources), shared), contents.environment(pod, one, sources)
+            world = _RunWorld(0, files, env)
+            if one is not container and (main := self._main(pod, one, world, 0.0)) is not None:
+                main.play(FOREVER)
         return self._process(pod, container, files, env, _missing)
 
     def forget(self, uid: str) -> None:
@@ -103,6 +110,8 @@ class ContainerWorlds:
         for other in shared_volumes.sharing(pod, container):
             if (start := _started(pod, other["name"])) is not None:
                 await self._played(pod, other, restarts_of(pod, other["name"]), start)
+        for other in shared_volumes.written_before(pod, container):  # their status may not be written yet
+            (await self._run(pod, other, restarts_of(pod, other["name"]), began)).play(FOREVER)
         return await self._played(pod, container, number, began)
 
     async def _played(self, pod: Object, container: Object, number: int, began: float) -> _RunWorld:

@@ -74,6 +74,22 @@ def test_a_container_that_fails_its_liveness_probe_is_restarted(server: Server, 
     assert _shown(client)["restartCount"] == 2
 
 
+def test_a_probe_finds_the_files_of_an_init_container_at_once(server: Server, client: BlockingClient) -> None:
+    volumes = {"volumes": [{"name": "w", "emptyDir": {}}]}
+    mounted = {"image": "busybox", "volumeMounts": [{"name": "w", "mountPath": "/w"}]}
+    first = {"name": "first", "command": ["sh", "-c", "sleep 2; echo made > /w/f"], **mounted}
+    side = {"name": "side", "command": ["sleep", "infinity"], "restartPolicy": "Always", **mounted}
+    probe = _probe("test", "-f", "/w/f", periodSeconds=1, failureThreshold=1)
+    main = {"name": "main", "command": ["sh", "-c", "cat /w/f; sleep 600"], "livenessProbe": probe, **mounted}
+    spec = {"initContainers": [first, side], "containers": [main], **volumes}
+    client.request("POST", _PODS, {"metadata": {"name": "p"}, "spec": spec})
+
+    server.clock.advance(20)
+
+    shown = _shown(client)
+    assert (shown["restartCount"], "running" in shown["state"], _told(client)) == (0, True, [])
+
+
 def test_a_failed_liveness_probe_ends_a_container_that_does_not_restart(server: Server, client: BlockingClient) -> None:
     _run(server, client, "sleep 1h", "Never", livenessProbe=_probe("false", periodSeconds=1, failureThreshold=1))
 

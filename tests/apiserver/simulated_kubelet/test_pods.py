@@ -174,6 +174,21 @@ async def test_containers_of_a_pod_share_the_files_of_an_empty_volume(
     assert (output, errors) == (b"index.html\npage\n", b"rm: can't remove '/www': Resource busy\n")
 
 
+async def test_a_script_and_its_log_show_what_an_init_container_has_written(
+    cluster: clusters.Cluster, admin: aiohttp.ClientSession
+) -> None:
+    shared = {"volumeMounts": [{"name": "w", "mountPath": "/w"}]}
+    first = {"name": "first", "image": "busybox", "command": ["sh", "-c", "echo made > /w/f"], **shared}
+    volumes = [{"name": "w", "emptyDir": {}}]
+
+    script = "cat /w/f; echo more >> /w/f; sleep 600"
+    await _run(cluster, "reads", "sh", "-c", script, initContainers=[first], volumes=volumes, container=shared)
+
+    async with admin.get(f"{_PODS}/reads/log?container=main") as response:
+        assert await response.text() == "made\n"
+    assert (await _exec(admin, "reads", "cat", "/w/f"))[0] == b"made\nmore\n"
+
+
 async def test_claims_and_host_paths_keep_their_files_for_other_pods(cluster: clusters.Cluster) -> None:
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}}
     mounts = [{"name": name, "mountPath": f"/{name}"} for name in ("claimed", "host", "own")]

@@ -74,6 +74,17 @@ def test_a_run_finds_the_files_that_an_earlier_one_has_left_in_a_volume() -> Non
     assert course_of({"name": "a", "command": script}) == Course(0.0, 1)
 
 
+def test_a_script_finds_the_files_of_containers_that_have_ended_before_it() -> None:
+    script = ["sh", "-c", "exit $(cat /data/code)"]
+    writer = {"name": "first", "image": "busybox", "command": ["sh", "-c", "echo 3 > /out/code"]}
+    image = {"name": "image", "image": "nginx"}
+    volume = [SharedPath("/data", "w")]
+
+    written = [(writer, [SharedPath("/out", "w")]), (image, [SharedPath("/out", "w")])]
+    assert course_of({"name": "a", "command": script}, volume, written) == Course(0.0, 3)
+    assert course_of({"name": "a", "command": script}, volume, [(writer, [SharedPath("/out", "another")])]) is None
+
+
 def test_runs_whose_volume_does_not_change_any_more_are_alike() -> None:
     script = ("sh", "-c", "echo x >> /data/f; sleep 5; [ $(wc -l /data/f) -gt 2 ]")
 
