@@ -49,7 +49,7 @@ def _of_address(failure: OSError, settings: Settings) -> str:
 
 
 def _flag_of(failure: OSError, settings: Settings) -> str:
-    """The flag that names the file of an error, or a folder above it."""
+    """The flag that names the file of an error or a folder above it; else one whose folders could not be made."""
     if not isinstance(failure.filename, str):
         return ""
     path = Path(failure.filename)
@@ -57,7 +57,8 @@ def _flag_of(failure: OSError, settings: Settings) -> str:
     for place in (path, *path.parents):
         if place in given:
             return f"{given[place]}={place}"
-    return ""
+    below = (f"{flag}={place}" for place, flag in given.items() if path in place.parents)
+    return next(below, "")
 
 
 def _paths(settings: Settings) -> Iterator[tuple[str, Path]]:

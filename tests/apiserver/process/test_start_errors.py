@@ -70,6 +70,16 @@ def test_a_folder_that_cannot_be_made_is_named_with_its_flag(tmp_path: Path) -> 
     assert start_errors.explain(forbidden, settings).endswith("choose another one or change its permissions)")
 
 
+def test_a_folder_whose_parents_cannot_be_made_is_named_with_its_flag() -> None:
+    settings = Settings(data_dir=Path("/nonexistent/.local/share/aio-apiserver"))
+
+    forbidden = PermissionError(errno.EACCES, "Permission denied", "/nonexistent")
+
+    assert start_errors.explain(forbidden, settings).startswith(
+        "--data-dir=/nonexistent/.local/share/aio-apiserver: Permission denied: /nonexistent (this user may not use it"
+    )
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [

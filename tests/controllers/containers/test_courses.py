@@ -7,6 +7,7 @@ import pytest
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
 from aio_apiserver.controllers.containers.files import SharedPath
 from aio_apiserver.controllers.decisions.container_runs import run_at, success_at
+from aio_apiserver.storage.stored_object import Object
 
 
 def _course(*command: str, image: str = "example", args: tuple[str, ...] = (), **more: Any) -> Course | None:
@@ -76,8 +77,8 @@ def test_a_run_finds_the_files_that_an_earlier_one_has_left_in_a_volume() -> Non
 
 def test_a_script_finds_the_files_of_containers_that_have_ended_before_it() -> None:
     script = ["sh", "-c", "exit $(cat /data/code)"]
-    writer = {"name": "first", "image": "busybox", "command": ["sh", "-c", "echo 3 > /out/code"]}
-    image = {"name": "image", "image": "nginx"}
+    writer: Object = {"name": "first", "image": "busybox", "command": ["sh", "-c", "echo 3 > /out/code"]}
+    image: Object = {"name": "image", "image": "nginx"}
     volume = [SharedPath("/data", "w")]
 
     written = [(writer, [SharedPath("/out", "w")]), (image, [SharedPath("/out", "w")])]
