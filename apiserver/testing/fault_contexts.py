@@ -1,6 +1,6 @@
 """Fault contexts: a fault that holds while a `with` block runs.
 
-Must hold: a context that no `with` block has entered warns, because its fault was never injected.
+Must hold: a context that no `with` block has entered warns, because its fault has no effect.
 """
 
 import warnings
