@@ -34,5 +34,5 @@ class FaultContext(ContextDecorator):
 
     def __del__(self) -> None:
         if not self._is_used:
-            told = f"the fault {self._name} was never injected: write `with server.fault(...):`, or server.inject(...)"
-            warnings.warn(told, RuntimeWarning, source=self, stacklevel=1)
+            message = f"the fault {self._name} was never injected: write `with server.fault(...):`, or server.inject(...)"
+            warnings.warn(message, RuntimeWarning, source=self, stacklevel=1)

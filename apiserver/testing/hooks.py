@@ -81,8 +81,8 @@ class Hook:
 
     def __del__(self) -> None:
         if not self._is_used:
-            told = "a webhook was never registered: write `with server.webhooks...:`"
-            warnings.warn(told, RuntimeWarning, source=self, stacklevel=1)
+            message = "a webhook was never registered: write `with server.webhooks...:`"
+            warnings.warn(message, RuntimeWarning, source=self, stacklevel=1)
 
     def __enter__(self) -> Self:
         self._loop = _running_loop()

@@ -156,8 +156,8 @@ def _check(given: Mapping[str, Any], fields: type[WebhookFields]) -> None:
             raise TypeError(f"a webhook has no field {name}{did_you_mean(name, fields.__annotations__)}")
     for name, kind in get_type_hints(fields).items():
         if get_origin(kind) is Literal and given.get(name, (known := get_args(kind))[0]) not in known:
-            told = did_you_mean(str(given[name]), known) or f": it is {' or '.join(known)}"
-            raise ValueError(f"a webhook has no {name} {given[name]!r}{told}")
+            message = did_you_mean(str(given[name]), known) or f": it is {' or '.join(known)}"
+            raise ValueError(f"a webhook has no {name} {given[name]!r}{message}")
 
 
 class _Configuration:
