@@ -34,5 +34,7 @@ class FaultContext(ContextDecorator):
 
     def __del__(self) -> None:
         if not self._is_used:
-            message = f"the fault {self._name} was never injected: write `with server.fault(...):`, or server.inject(...)"
+            message = (
+                f"the fault {self._name} was never injected: write `with server.fault(...):`, or server.inject(...)"
+            )
             warnings.warn(message, RuntimeWarning, source=self, stacklevel=1)
