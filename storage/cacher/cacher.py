@@ -135,8 +135,15 @@ class Cacher:
         return self._cache.window.newest(revision, most)
 
     async def get(self, key: str, *, resource_version: int | None = None) -> StoredObject:
-        has_all = resource_version is None and self._answers_alone and self._freshness.has_all()
-        if not (has_all or await self._suffices(key, resource_version)):
+        if resource_version is None and self._answers_alone and self._freshness.has_all():
+            suffices = True
+        elif not self._start() or (resource_version is None and self._is_translated):
+            suffices = False  # a conversion webhook is called for each object that must be new: its answer may change
+        elif resource_version is None:
+            suffices = await self._freshness.has_newest(key)
+        else:
+            suffices = await self._freshness.suffices(resource_version)
+        if not suffices:
             return self._noted(await self._origin.get(key, resource_version=resource_version))
         stored = self._cache.state.get(key)
         if stored is None:
@@ -261,17 +268,6 @@ class Cacher:
         """
         is_page = options.limit > 0 and options.predicate.is_everything
         return (self._is_translated or (is_page and self._gate.is_corrupt)) and not self._start()
-
-    async def _suffices(self, key: str, resource_version: int | None) -> bool:
-        """Whether the cache can answer a get. The origin answers before the cache is filled.
-
-        A conversion webhook is called for each object that must be new, because its answer may have changed.
-        """
-        if not self._start() or (resource_version is None and self._is_translated):
-            return False
-        if resource_version is None:
-            return await self._freshness.has_newest(key)
-        return await self._freshness.suffices(resource_version)
 
     def _scope(self, key: str, options: ListOptions | WatchOptions) -> str:
         return scopes.narrowed(

@@ -15,7 +15,7 @@ Must hold: an answer was made after its reader asked. A store that answers witho
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 
 from msgspec import Struct
@@ -51,8 +51,18 @@ class RevisionCheck:
         self._checks = 0
         self._shared = 0
 
-    async def newest(self, key: str = "") -> Checked:
+    def newest(self, key: str = "") -> Awaitable[Checked]:
         """The revisions of the store and of an object, not older than this call. Raises what the store raises."""
+        if not self._under_way:
+            return self._ask(key)
+        answer = self._next(key)
+        return answer if tracing.current() is tracing.UNTRACED else _traced(answer)
+
+    def statistics(self) -> Mapping[str, int]:
+        return {"revision_checks": self._checks, "shared_checks": self._shared}
+
+    async def _ask(self, key: str) -> Checked:
+        """The answer for one reader, by a request of its own, or by the next one when another has begun."""
         if self._under_way:
             return await self._next(key)
         self._under_way = 1
@@ -65,19 +75,16 @@ class RevisionCheck:
                 self._begin()
         return revision, own[0] if own else None
 
-    def statistics(self) -> Mapping[str, int]:
-        return {"revision_checks": self._checks, "shared_checks": self._shared}
-
-    async def _next(self, key: str) -> Checked:
+    def _next(self, key: str) -> "asyncio.Future[Checked]":
         """Join the next request, which begins at the end of this turn of the event loop, or when one has ended."""
+        loop = asyncio.get_running_loop()
         if self._waiting:
             self._shared += 1
         elif self._under_way < _MOST:  # else the end of a request begins it
-            asyncio.get_running_loop().call_soon(self._begin)
-        answer: asyncio.Future[Checked] = asyncio.get_running_loop().create_future()
+            loop.call_soon(self._begin)
+        answer: asyncio.Future[Checked] = loop.create_future()
         self._waiting.append(_Reader(key, answer))
-        with tracing.timed(TraceLayer.STORE):  # the request is made in a task, outside of the reader's trace
-            return await answer
+        return answer
 
     def _begin(self) -> None:
         if self._waiting and self._under_way < _MOST:
@@ -107,6 +114,12 @@ class RevisionCheck:
             _fail(asking, failure)
         if self._waiting:
             self._begin()
+
+
+async def _traced(answer: "asyncio.Future[Checked]") -> Checked:
+    """Count the time of an answer for the trace of its reader: the request is made in a task, outside of it."""
+    with tracing.timed(TraceLayer.STORE):
+        return await answer
 
 
 def _settle(readers: list[_Reader], keys: list[str], newest: NewestRevisions) -> None:
