@@ -16,12 +16,13 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access import refusals
-from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision
+from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision, Verdict
 from aio_apiserver.registry.generic.audit.trail import Trail
 from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 
+_ALLOW = Verdict.ALLOW  # looked up once: each request compares it
 _DECISION = "authorization.k8s.io/decision"
 _REASON = "authorization.k8s.io/reason"
 
@@ -36,7 +37,7 @@ def with_authorization(handler: Handler, authorizer: Authorizer, metrics: Access
         metrics.decided(decision, clock.monotonic() - began)
         if context.trail is not None:
             _note(context.trail, decision)
-        if decision.is_allowed:
+        if decision.verdict is _ALLOW:
             return await handler(request, context)
         if decision.error:
             logger.error("authorization failed: %s", decision.error)

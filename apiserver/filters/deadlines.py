@@ -70,8 +70,7 @@ class Deadlines:
                 return await handler(request, context)
             query = context.query
             deadline = context.received + (self._timeout_of(query) if query else self._timeout)
-            task = asyncio.current_task(request.task.get_loop())  # asking which loop runs would cost a system call
-            assert task is not None
+            task = request.task  # of the connection: it hands a cancellation on to the handler
             self._running[task] = deadline
             if deadline < self._wakes_at:
                 self._wake_at(deadline)

@@ -9,7 +9,9 @@ import socket
 import ssl
 from collections.abc import Sequence
 from ipaddress import ip_address
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
@@ -46,7 +48,14 @@ class ServingTLS:
 
 
 class _Handshake(ssl.SSLObject):
-    """Sends the client an alert when its certificate is refused. Event loops would close the connection without one."""
+    """Sends the client an alert when its certificate is refused. Event loops would close the connection without one.
+
+    An event loop reads and writes with the functions of the interpreter, without those that Python puts around them.
+    """
+
+    read: Any = property(attrgetter("_sslobj.read"))
+    write: Any = property(attrgetter("_sslobj.write"))
+    pending: Any = property(attrgetter("_sslobj.pending"))
 
     _refusal: ssl.SSLCertVerificationError | None = None
 

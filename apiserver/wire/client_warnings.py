@@ -21,29 +21,29 @@ _UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 class Warnings(Struct):
     """The warnings of one request, in order."""
 
-    _texts: dict[str, None] = field(default_factory=dict)
+    texts: dict[str, None] = field(default_factory=dict)
     _least: int = 0
     """Characters of all texts when each is cut to ITEM_LIMIT."""
 
     def add(self, text: str) -> None:
         """Add a warning. Empty texts, repeated texts and texts that a header cannot carry are dropped."""
-        if self._least < TOTAL_LIMIT and text and text not in self._texts and not _UNSENDABLE.search(text):
-            self._texts[text] = None
+        if self._least < TOTAL_LIMIT and text and text not in self.texts and not _UNSENDABLE.search(text):
+            self.texts[text] = None
             self._least += min(len(text), ITEM_LIMIT)
 
     def __bool__(self) -> bool:
         """Whether there are warnings."""
-        return bool(self._texts)
+        return bool(self.texts)
 
     def headers(self) -> list[str]:
         """The values of the Warning headers."""
-        if not self._texts:
+        if not self.texts:
             return []
-        if sum(map(len, self._texts)) <= TOTAL_LIMIT:
-            return list(map(_header, self._texts))
+        if sum(map(len, self.texts)) <= TOTAL_LIMIT:
+            return list(map(_header, self.texts))
         headers = []
         written = 0
-        for text in self._texts:
+        for text in self.texts:
             if written >= TOTAL_LIMIT:
                 break
             written += min(len(text), ITEM_LIMIT)

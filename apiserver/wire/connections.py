@@ -12,7 +12,6 @@ import contextlib
 import logging
 import ssl
 from collections.abc import Awaitable, Callable, Iterator
-from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
@@ -49,15 +48,6 @@ _REFUSED_SECONDS = 0.5
 RequestHandler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
-class _Unread(Enum):
-    """Marks a certificate that was not read yet."""
-
-    UNREAD = "unread"
-
-
-_UNREAD = _Unread.UNREAD
-
-
 class Sockets:
     """Counts the open sockets, because aiohttp's shutdown does not wait until they are closed."""
 
@@ -86,7 +76,6 @@ class HTTPConnection(web.RequestHandler):
 
     __slots__ = (
         "_address",
-        "_certificate",
         "_certificates",
         "_head_seconds",
         "_is_refused",
@@ -95,6 +84,7 @@ class HTTPConnection(web.RequestHandler):
         "_paced",
         "_sockets",
         "_writers",
+        "certificate",
         "head",
         "head_timer",
         "is_busy",
@@ -134,15 +124,8 @@ class HTTPConnection(web.RequestHandler):
         self._paced: PacedWriter | None = None
         self._sockets = sockets
         self._certificates = certificates
-        self._certificate: ClientCertificate | _Unread | None = _UNREAD
-
-    @property
-    def certificate(self) -> ClientCertificate | None:
+        self.certificate: ClientCertificate | None = None
         """The certificate of the client; None without one. It is not verified here."""
-        if self._certificate is _UNREAD:
-            tls = self.transport.get_extra_info("ssl_object") if self.transport is not None else None
-            self._certificate = self._certificates.of(tls) if isinstance(tls, ssl.SSLObject) else None
-        return self._certificate
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._sockets.opened()
@@ -152,6 +135,8 @@ class HTTPConnection(web.RequestHandler):
         address = peer[0] if peer else ""
         if self._limits.admit(address):
             self._address = address
+            tls = transport.get_extra_info("ssl_object")
+            self.certificate = self._certificates.of(tls) if isinstance(tls, ssl.SSLObject) else None
         else:
             self.force_close()
 

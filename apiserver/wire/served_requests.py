@@ -32,9 +32,17 @@ class PacedStreamWriter(StreamWriter):
 
     def write_whole(self, response: bytes) -> bool:
         """Write a response with its head. Returns whether its sender has to wait until the client has read."""
-        self._write(response)
         self._eof = True
-        return self._paced is not None or self._protocol._paused
+        size, protocol = len(response), self._protocol
+        if size > _AT_ONCE or self._paced is not None:
+            self._pace(response)
+            return True
+        self.output_size += size
+        transport = protocol.transport
+        if transport is None or transport.is_closing():
+            raise ClientConnectionResetError("Cannot write to closing transport")
+        transport.write(response)
+        return protocol._paused
 
     def _write(self, chunk: Frame) -> None:
         size = len(chunk)

@@ -22,12 +22,7 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.groups.flowcontrol.classification import Flow
 
-_LINES = b"".join(
-    (
-        b"HTTP/1.1 %d %b\r\nAudit-Id: %b\r\nCache-Control: no-cache, private\r\nContent-Type: %b\r\n%b",
-        b"Content-Length: %d\r\nDate: %b\r\n%b\r\n%b",
-    )
-)
+_CACHING = b"\r\nCache-Control: no-cache, private\r\nContent-Type: "
 _PHRASES: Mapping[int, bytes] = {status.value: status.phrase.encode() for status in HTTPStatus}
 _CLOSE = b"Connection: close\r\n"
 
@@ -66,8 +61,19 @@ class SingleWriteResponse(web.StreamResponse):
         self.is_written = True
         if self._keeps is None:
             self._keeps = not request._message.should_close
+        context, body = self._context, self.bytes
+        begin, middle = _lines(self._code, self._of_type, context.flow)
+        written = b"%b%b%b%d\r\nDate: %b\r\n%b\r\n%b" % (
+            begin,
+            context.audit_id.encode(errors="surrogateescape"),
+            middle,
+            len(body),
+            rfc822_formatted_time().encode(),
+            b"" if self._keeps else _CLOSE,
+            body,
+        )
         writer: Any = request.writer
-        must_wait: bool = writer.write_whole(self._written())
+        must_wait: bool = writer.write_whole(written)
         return must_wait
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
@@ -86,30 +92,23 @@ class SingleWriteResponse(web.StreamResponse):
         """The same as a web.Response, whose headers can be changed."""
         return responses.raw(self._context, self.bytes, status=self._code, content_type=self._of_type)
 
-    def _written(self) -> bytes:
-        context, status, body = self._context, self._code, self.bytes
-        flow = b"" if context.flow is None else _flow_lines(context.flow)
-        return _LINES % (
-            status,
-            _PHRASES[status],
-            context.audit_id.encode(errors="surrogateescape"),
-            self._of_type.encode(),
-            flow,
-            len(body),
-            rfc822_formatted_time().encode(),
-            b"" if self._keeps else _CLOSE,
-            body,
-        )
-
 
 def can_answer(request: web.BaseRequest, context: RequestContext) -> bool:
     """Whether the usual head is enough for the response."""
     is_usual = request.version == HttpVersion11 and request.method != hdrs.METH_HEAD
-    return is_usual and not (context.warnings or context.fault)
+    return is_usual and not (context.warnings.texts or context.fault)
 
 
-@lru_cache(maxsize=32)  # a server has about as many flows
-def _flow_lines(flow: Flow) -> bytes:
+@lru_cache(maxsize=256)  # a server has some 30 flows, and few statuses and types for each
+def _lines(status: int, content_type: str, flow: Flow | None) -> tuple[bytes, bytes]:
+    """What stands before the audit id, and between it and the length."""
+    begin = b"HTTP/1.1 %d %b\r\nAudit-Id: " % (status, _PHRASES[status])
+    return begin, b"%b%b\r\n%bContent-Length: " % (_CACHING, content_type.encode(), _flow_lines(flow))
+
+
+def _flow_lines(flow: Flow | None) -> bytes:
+    if flow is None:
+        return b""
     return b"X-Kubernetes-Pf-Flowschema-Uid: %b\r\nX-Kubernetes-Pf-Prioritylevel-Uid: %b\r\n" % tuple(
         uid.encode() for uid in flow
     )
