@@ -23,6 +23,10 @@ _CONNECTION_WINDOW = 64 * WINDOW
 """Streams hold the server back; the connection does not, so that streams cannot block each other."""
 _LAST_STREAM = 2**31 - 3
 _PING = b"silence?"
+_PONG_SECONDS = 0.002
+"""The most time that the answer to a PING waits for a request, which it goes out with. etcd measures bandwidth with a
+PING for every few requests, and a write of its own takes longer than a request.
+"""
 
 
 class Receiver(Protocol):
@@ -55,6 +59,8 @@ class Http2Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._received = bytearray()
         self._outgoing: list[bytes] = []
+        self._pongs: list[bytes] = []
+        """Answers to PINGs, for the next write."""
         self._headers = HeaderDecoder()
         self._receivers: dict[int, Receiver] = {}
         self._sender = StreamSender(self._write)
@@ -97,6 +103,8 @@ class Http2Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Send now what otherwise goes out together with the rest of this turn of the event loop."""
         outgoing, self._outgoing = self._outgoing, []
+        if self._pongs:
+            outgoing, self._pongs = [*self._pongs, *outgoing], []
         if outgoing and self._transport is not None and not self._has_ended:
             self._transport.write(b"".join(outgoing))
 
@@ -220,8 +228,11 @@ class Http2Connection(asyncio.Protocol):
         self._sender.go_on()
 
     def _take_ping(self, flags: int, _number: int, payload: bytes) -> None:
-        if not flags & frames.ACK:
-            self._write(frames.frame(frames.PING, frames.ACK, 0, payload))
+        if flags & frames.ACK:
+            return
+        if not self._pongs:
+            self._loop.call_later(_PONG_SECONDS, self.flush)
+        self._pongs.append(frames.frame(frames.PING, frames.ACK, 0, payload))
 
     def _take_goaway(self, _flags: int, _number: int, payload: bytes) -> None:
         self._is_going = True

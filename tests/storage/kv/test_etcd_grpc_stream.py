@@ -36,6 +36,7 @@ class H2Server(asyncio.Protocol):
         self.request: dict[str, str] = {}
         self.received = b""
         self.pings = 0
+        self.answered: list[bytes] = []
         self.is_silent = False
         self._unsent = b""
 
@@ -54,6 +55,8 @@ class H2Server(asyncio.Protocol):
                 self.h2.acknowledge_received_data(event.flow_controlled_length or 0, 1)
             elif isinstance(event, events.PingReceived):
                 self.pings += 1
+            elif isinstance(event, events.PingAckReceived):
+                self.answered.append(event.ping_data or b"")
         if not self.is_silent:
             self.flush()
 
@@ -244,6 +247,19 @@ class TestEnds:
 
         assert await reading.until(1) == [b"still here"]
         stream.cancel()
+
+    async def test_probes_of_the_server_are_answered_though_nothing_else_is_sent(
+        self, stream: GrpcStream, server: H2Server
+    ) -> None:
+        server.h2.ping(b"8 octets")
+        server.flush()
+        await until(lambda: len(server.answered) == 1)
+
+        server.h2.ping(b"8 others")
+        server.flush()
+        await until(lambda: len(server.answered) == 2)
+
+        assert server.answered == [b"8 octets", b"8 others"]
 
     async def test_nobody_who_listens_is_a_failure_to_connect(self, tmp_path: Path) -> None:
         with pytest.raises(AioRpcError, match="failed to connect to all addresses"):
