@@ -70,7 +70,9 @@ async def respond_object(
     if not isinstance(found, StoredObject) or chosen.target is not None:
         return await _respond_other(request, context, served, found, chosen, status)
     if _is_compact(context, chosen):
-        body, media_type = b"%b%b\n" % (served.view.prefix, served.view.item(found)[1:]), media_types.JSON
+        view = served.view
+        item = found.json if view.conversion is None else view.item(found)
+        body, media_type = b"%b%b\n" % (view.prefix, item[1:]), media_types.JSON
         if context.trail is not None:
             audit_objects.answered_json(context, body)
     elif _is_message(context, chosen):

@@ -45,6 +45,8 @@ class RevisionCheck:
     def __init__(self, origin: Origin, tasks: Tasks) -> None:
         self._newest = origin.newest
         self._tasks = tasks
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The running loop, from the first request on."""
         self._under_way = 0
         self._waiting: list[_Reader] = []
         """The readers that wait for the next request."""
@@ -67,6 +69,7 @@ class RevisionCheck:
             return await self._next(key)
         self._under_way = 1
         self._checks += 1
+        self._loop = self._loop or asyncio.get_running_loop()  # each call for it is a system call
         try:
             revision, own = await self._newest((key,) if key else ())
         finally:
@@ -77,7 +80,8 @@ class RevisionCheck:
 
     def _next(self, key: str) -> "asyncio.Future[Checked]":
         """Join the next request, which begins at the end of this turn of the event loop, or when one has ended."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop
+        assert loop is not None
         if self._waiting:
             self._shared += 1
         elif self._under_way < _MOST:  # else the end of a request begins it
