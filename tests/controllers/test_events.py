@@ -14,7 +14,7 @@ PHASE = "simulate.aio-apiserver/phase"
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    with Server(controllers=("*",), simulate=True) as server:
+    with Server(controllers=("*",), simulate=True, time="2026-01-01T00:00:00Z") as server:
         yield server
 
 

@@ -16,7 +16,7 @@ def _service(name: str, annotations: dict[str, str] | None = None, **spec: Any) 
 def test_load_balancers_and_ingresses_get_addresses() -> None:
     delayed, never = {"simulate.aio-apiserver/delay": "1m"}, {"simulate.aio-apiserver/phase": "Pending"}
     backend = {"service": {"name": "a", "port": {"number": 80}}}
-    with Server(simulate=True) as server, server.client() as client:
+    with Server(simulate=True, time="2026-01-01T00:00:00Z") as server, server.client() as client:
 
         def address(path: str) -> str:
             given = client.request("GET", path)["status"]["loadBalancer"].get("ingress", [])

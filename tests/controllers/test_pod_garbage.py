@@ -6,7 +6,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 def test_the_pods_of_a_node_that_is_gone_are_lost_after_a_while() -> None:
-    with Server(controllers=("*",)) as server, server.client() as client:
+    with Server(controllers=("*",), time="2026-01-01T00:00:00Z") as server, server.client() as client:
         client.request("POST", "/api/v1/nodes", {"metadata": {"name": "here"}})
         for name, node in (("stays", "here"), ("lost", "nowhere")):
             spec = {"nodeName": node, "containers": [{"name": "a", "image": "b"}]}

@@ -15,7 +15,7 @@ _CAT = ["cat", "/tmp/healthy"]  # noqa: S108
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    with Server(simulate=True) as server:
+    with Server(simulate=True, time="2026-01-01T00:00:00Z") as server:
         yield server
 
 

@@ -15,7 +15,7 @@ DRIVER = "gpu.example.com"
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    with Server(controllers=("*",), simulate=True, simulate_nodes=2) as server:
+    with Server(controllers=("*",), simulate=True, simulate_nodes=2, time="2026-01-01T00:00:00Z") as server:
         yield server
 
 

@@ -16,7 +16,7 @@ CARS = "/apis/example.com/v1/namespaces/default/cars"
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    with Server(simulate=True) as server:
+    with Server(simulate=True, time="2026-01-01T00:00:00Z") as server:
         yield server
 
 
@@ -253,7 +253,9 @@ def test_claims_are_left_to_their_stages() -> None:
     claims = f"{CORE}/persistentvolumeclaims"
 
     with (
-        Server(simulate=True, controllers=("persistentvolume-binder-controller",)) as server,
+        Server(
+            simulate=True, controllers=("persistentvolume-binder-controller",), time="2026-01-01T00:00:00Z"
+        ) as server,
         server.client() as client,
     ):
         client.request("POST", DEFINITIONS, _definition("kwok.x-k8s.io", "v1alpha1", "Stage", "Cluster"))
