@@ -7,8 +7,10 @@ and goes on. Two servers on one storage do not undo each other's work.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.controlplane.assembly import Groups
@@ -34,7 +36,7 @@ from aio_apiserver.registry.groups.apiregistration.registrations import Registra
 from aio_apiserver.registry.groups.core.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.errors import StorageError, Unavailable
 from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.tasks import Tasks
 
@@ -53,6 +55,12 @@ _REMOTE_SECONDS = 5.0
 """The time between two checks of the services of APIServices, which have no watch here."""
 _QUIET_ROUNDS = 5
 """The number of rounds in a row that skip available APIServices."""
+
+_UNANSWERED = (
+    *(errors.Timeout, errors.ServerTimeout, errors.ServiceUnavailable, errors.TooManyRequests),
+    Unavailable,
+)
+"""Failures of a store that may answer later."""
 
 Step = Callable[[], Awaitable[None]]
 
@@ -95,20 +103,21 @@ class Upkeep:
         self._service_tasks = Tasks()
 
     async def begin(self, advertised: Advertised) -> None:
-        """Create missing objects, and start the loops."""
+        """Create missing objects, and start the loops. A step is repeated while the store does not answer."""
         leases = self._given.writable_storage_for(kubernetes_service.LEASES)
         self._service = KubernetesService(self._client, leases, advertised, self._clock.patience)
-        await namespaces.ensure(self._client)
-        await asyncio.gather(
-            rbac.ensure(self._client, self._given.minor.version, *self._simulated_roles()),
-            flow_control.ensure(self._client),
-            priority_classes.ensure(self._client),
-            api_services.ensure_built_in(self._client, self._given.config.enablement, self._given.minor),
-            token_tracking.ensure(self._client, self._clock),
-            self._publish_trust(),
-            self._begin_service(self._service),
+        given = self._given
+        await self._carry_out(self._ensure_namespaces)
+        await self._carry_out(
+            partial(rbac.ensure, self._client, given.minor.version, *self._simulated_roles()),
+            self._ensure_flow_control,
+            partial(priority_classes.ensure, self._client),
+            partial(api_services.ensure_built_in, self._client, given.config.enablement, given.minor),
+            partial(token_tracking.ensure, self._client, self._clock),
+            self._publish_trust,
+            partial(self._begin_service, self._service),
         )
-        await asyncio.gather(self._settle_flow_schemas(), self._settle_local_api_services())
+        await self._carry_out(self._settle_flow_schemas, self._settle_local_api_services)
         self.follow()
         self._spawn_loops(self._service)
 
@@ -148,6 +157,18 @@ class Upkeep:
 
     def _spawn(self, name: str, work: Coroutine[None, None, None]) -> None:
         self._tasks.spawn(work, name=name)
+
+    async def _carry_out(self, *steps: Step) -> None:
+        await asyncio.gather(*map(self._until_answered, steps))
+
+    async def _until_answered(self, step: Step) -> None:
+        """Run a step of the start, again while the store does not answer: etcd may be electing a leader."""
+        while True:
+            try:
+                return await step()
+            except _UNANSWERED as exc:
+                logger.warning("the start waits for the store: %s", exc)
+            await self._clock.patience.sleep(_RETRY_SECONDS)
 
     async def _begin_service(self, service: KubernetesService) -> None:
         await service_cidrs.ensure(self._client, self._clock, self._cidrs)

@@ -2,12 +2,14 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
@@ -18,7 +20,9 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.storage.errors import DeadlineExceeded
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.interface import Resource
 from tests import golden
 from tests.registry.foundations import foundation_on
 
@@ -47,11 +51,43 @@ async def well(_registration: Registration) -> str:
     return ""
 
 
+class SilentStore:
+    """A store that does not answer the first creates of each resource."""
+
+    def __init__(self, storage_for: Callable[[Resource], Any], silences: int) -> None:
+        self._storage_for = storage_for
+        self._silences = silences
+        self._left: dict[str, int] = {}
+
+    def storage_for(self, resource: Resource) -> Any:
+        return self._storage_for(resource) if not self._silences else SilentStorage(self, resource)
+
+    async def create(self, resource: Resource, *args: Any, **kwargs: Any) -> Any:
+        left = self._left.setdefault(resource.resource, self._silences)
+        if left:
+            self._left[resource.resource] = left - 1
+            raise DeadlineExceeded("no answer")
+        return await self._storage_for(resource).create(*args, **kwargs)
+
+
+class SilentStorage:
+    """The storage of one resource in a silent store."""
+
+    def __init__(self, store: SilentStore, resource: Resource) -> None:
+        self.create = partial(store.create, resource)
+        self._storage = store._storage_for(resource)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+
 class Begun:
     """The dependencies of one server; `again` is another server on the same storage."""
 
-    def __init__(self, factory: StorageFactory, clock: Clock | None = None) -> None:
-        self.given = foundation_on(factory, clock=clock)
+    def __init__(self, factory: StorageFactory, clock: Clock | None = None, *, silences: int = 0) -> None:
+        given = foundation_on(factory, clock=clock)
+        store = SilentStore(given.storage_for, silences)
+        self.given = replace(given, storage_for=store.storage_for, writable_storage_for=store.storage_for)
         groups = assemble(environment_of(self.given))
         self.client = OwnClient(groups, self.given)
         registrations = Registrations(factory.storage_for(resource_of(APISERVICES)))
@@ -118,6 +154,22 @@ async def test_each_part_of_the_server_owns_what_it_writes(
     for obj in objs:
         entries = obj["metadata"]["managedFields"]
         assert [(one["manager"], one["operation"], one.get("subresource", "")) for one in entries] == wanted
+
+
+async def test_a_server_comes_up_although_the_store_does_not_answer_its_first_writes() -> None:
+    clock = ManualClock()
+    async with StorageFactory(StorageConfig(), clock=clock) as factory:
+        server = Begun(factory, clock, silences=2)
+        beginning = asyncio.ensure_future(server.upkeep.begin(ADVERTISED))
+        async with asyncio.timeout(30):
+            while not beginning.done():
+                clock.advance(1)
+                await asyncio.sleep(0)
+        await beginning
+
+        for place in PLACES:
+            assert list(map(settled, await server.client.all(place))) == expected(place)
+        await server.upkeep.close()
 
 
 async def test_the_kubernetes_service_leads_to_the_server(begun: Begun) -> None:
