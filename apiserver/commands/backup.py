@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     line = command_lines.parse(arguments, _OWN)
     if len(line.words) != 1:
-        raise UsageError("backup needs the name of a file, before its flags")
+        raise UsageError("backup needs the name of one file")
     return command_lines.run(lambda: _backup(line))
 
 

@@ -9,6 +9,7 @@ import itertools
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -19,7 +20,7 @@ from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_fla
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.outgoing import clusters
-from aio_apiserver.apiserver.outgoing.clusters import Cluster
+from aio_apiserver.apiserver.outgoing.clusters import Cluster, ClusterConfig, ClusterFailed
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.storage.clock import Clock, SystemClock
 
@@ -82,8 +83,15 @@ def run(arguments: Sequence[str]) -> int:
     return command_lines.run(lambda: _bench(line, form, seconds, connections))
 
 
+def _config(line: CommandLine) -> ClusterConfig:
+    """The cluster of --kubeconfig, of a --data-dir that is given, or of kubectl's file. Raises OSError, ValueError."""
+    written = line.settings.kubeconfig_file
+    is_named = "data_dir" in line.settings.model_fields_set
+    return clusters.chosen(line.text("kubeconfig") or (str(written) if is_named else ""), line.text("context"), written)
+
+
 async def _bench(line: CommandLine, form: str, seconds: float, connections: int) -> int:
-    config = clusters.chosen(line.text("kubeconfig"), line.text("context"), line.settings.kubeconfig_file)
+    config = _config(line)
     async with clusters.opened(config) as cluster, _namespace(cluster) as path:
         found = await _Measuring(cluster, path, SystemClock(), seconds, connections).all()
     output.show(
@@ -121,13 +129,21 @@ async def _namespace(cluster: Cluster) -> AsyncIterator[str]:
 
 
 async def _delete(cluster: Cluster, namespace: str) -> None:
-    """Delete a namespace without config maps. Where no controllers run, nothing else is in it, and it is finalized."""
+    """Delete a namespace without config maps. Where no controllers run, nothing else is in it, and it is finalized.
+
+    Where they run, the namespace controller may have finalized it before.
+    """
     path = f"/api/v1/namespaces/{namespace}"
     await cluster.request("DELETE", path)
     accounts = await cluster.request("GET", f"{path}/serviceaccounts")
-    if not accounts["items"]:
-        finalized = {"metadata": {"name": namespace}, "spec": {"finalizers": []}}
+    if accounts["items"]:
+        return
+    finalized = {"metadata": {"name": namespace}, "spec": {"finalizers": []}}
+    try:
         await cluster.request("PUT", f"{path}/finalize", finalized)
+    except ClusterFailed as exc:
+        if exc.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+            raise
 
 
 class _Measuring:

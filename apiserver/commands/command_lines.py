@@ -1,4 +1,4 @@
-"""command_lines: the command line of a subcommand: words, then flags of its own and flags of serving.
+"""command_lines: the command line of a subcommand: words, flags of its own and flags of serving, in any order.
 
 A store is named as for a server: --data-dir, or --etcd-servers with its certificates; --etcd-prefix;
 --encryption-provider-config. Must hold: a failure has the exit code 1 and a message on stderr that names its cause.
@@ -20,6 +20,7 @@ from aio_apiserver.apiserver.config.manuals import CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.process import loops, start_errors
+from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.storage.errors import DataDirLocked, StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
 
@@ -64,20 +65,19 @@ def switch(name: str, help_text: str) -> Flag:
 
 
 def parse(arguments: Sequence[str], own: Sequence[Flag]) -> CommandLine:
-    """The words before the first flag, and the flags. Raises UsageError."""
-    count = next((at for at, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
+    """The words and the flags, in any order. Raises UsageError."""
     named = {flag.name for flag in own}
-    parsed = flag_grammar.parse(arguments[count:], [*command_line.flags(), *own], UNUSED)
+    parsed = flag_grammar.parse(arguments, [*command_line.flags(), *own], UNUSED, takes_words=True)
     values = {name: parsed.values.pop(name) for name in list(parsed.values) if name in named}
     defaults = {flag.name: flag.default for flag in own if flag.default}
-    return CommandLine(arguments[:count], command_line.settings_of(parsed), {**defaults, **values})
+    return CommandLine(parsed.words, command_line.settings_of(parsed), {**defaults, **values})
 
 
 def parse_flags(command: str, arguments: Sequence[str], own: Sequence[Flag]) -> CommandLine:
     """The flags of a command that takes no words. Raises UsageError."""
     line = parse(arguments, own)
     if line.words:
-        raise UsageError(f"{command} takes flags alone")
+        raise UsageError(f"{command} takes flags alone, got {quoted(line.words)}")
     return line
 
 

@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
     line = command_lines.parse_flags("healthcheck", arguments, FLAGS)
     host, port = contexts.local_address(line.settings), line.settings.secure_port
     try:
-        status, text = _response(line.settings, line.text("path"))
+        status, text = _response(line.settings, f"/{line.text('path').removeprefix('/')}")
     except (OSError, HTTPException) as exc:
         return command_lines.failed(f"no answer from {host}:{port}: {_words(exc)} (--bind-address, --secure-port)")
     if status != HTTPStatus.OK:

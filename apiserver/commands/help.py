@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     if not line.words:
         sys.stdout.write(_list())
         return 0
-    name = line.words[0]
+    name = " ".join(line.words)
     if name not in SUBCOMMANDS:
         raise UsageError(f"help: there is no command {name!r}")
     sys.stdout.write(manuals.help_text(SUBCOMMANDS[name].manual))

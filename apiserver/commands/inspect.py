@@ -5,16 +5,17 @@ Must hold: the exit code is 1 when a value cannot be read.
 """
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from aio_apiserver.apiserver.commands import command_lines, output, stored_values
+from aio_apiserver.apiserver.commands import command_lines, output, stored_names, stored_values
 from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, text_flag
 from aio_apiserver.apiserver.commands.stored_values import StoredValue, ValueReader
 from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
+from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.transfer import archive, opening
@@ -27,9 +28,10 @@ _OWN = (
 )
 MANUAL = CommandManual(
     about="Shows the objects of a data directory, an etcd or a backup. The servers of the store may run. Values of "
-    "kube-apiserver are read, too, and encrypted ones with --encryption-provider-config.",
+    "kube-apiserver are read, too, and encrypted ones with --encryption-provider-config. RESOURCE may be a singular "
+    "or a short name, as for kubectl.",
     usage=(
-        "inspect [RESOURCE[.GROUP] [NAME]] [-n NAMESPACE] [-o table|yaml|json] "
+        "inspect [RESOURCE[.GROUP] [NAME] | RESOURCE/NAME] [-n NAMESPACE] [-o table|yaml|json] "
         "[--backup FILE,... | --data-dir=... | --etcd-servers=...]",
     ),
     flags=_OWN,
@@ -51,17 +53,20 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     line = command_lines.parse(arguments, _OWN)
     form = output.form_of(line)
-    if len(line.words) > 2:
-        raise UsageError("inspect takes a resource and a name, before its flags")
-    return command_lines.run(lambda: _inspect(line, form))
+    words = [part for word in line.words for part in word.split("/", 1)]
+    if len(words) > 2:
+        raise UsageError("inspect takes one resource and one name")
+    resource, name = (*words, "", "")[:2]
+    return command_lines.run(lambda: _inspect(line, form, resource, name))
 
 
-async def _inspect(line: CommandLine, form: str) -> int:
+async def _inspect(line: CommandLine, form: str, resource: str, name: str) -> int:
     async with AsyncExitStack() as stack:
         transformer_for = await stored_values.transformers(line, stack)
         reader = ValueReader(directory_of(line.settings.etcd_prefix), transformer_for)
-        read = [await reader.read(record) async for record in _records(line, stack)]
-    found = [value for value in read if value is not None and _is_wanted(value, line)]
+        read = [value async for record in _records(line, stack) if (value := await reader.read(record)) is not None]
+    wanted = stored_names.resources_of(resource, read) if resource else None
+    found = [value for value in read if _is_wanted(value, wanted, name, line.text("namespace"))]
     _PRINTERS[form](found)
     if not found:
         sys.stderr.write("No objects found.\n")
@@ -81,13 +86,9 @@ async def _records(line: CommandLine, stack: AsyncExitStack) -> AsyncIterator[Re
         yield record
 
 
-def _is_wanted(value: StoredValue, line: CommandLine) -> bool:
-    resource, name = (*line.words, "", "")[:2]
-    names = {value.resource.resource, f"{value.resource.resource}.{value.resource.group}"}
+def _is_wanted(value: StoredValue, wanted: Set[GroupResource] | None, name: str, namespace: str) -> bool:
     return (
-        (not resource or resource in names)
-        and (not name or name == value.name)
-        and line.text("namespace") in ("", value.namespace)
+        (wanted is None or value.resource in wanted) and name in ("", value.name) and namespace in ("", value.namespace)
     )
 
 

@@ -30,6 +30,7 @@ from aio_apiserver.storage.encryption import strict_yaml
 from aio_apiserver.storage.factory.factory import StorageFactory
 
 _FORMS = ("yaml", "json")
+_YEAR = "8760h"
 _OWN = (
     text_flag("user", "The user of the credentials; the administrator when it is not given."),
     list_flag("group", "The groups of the user. A service account has its own without it."),
@@ -38,7 +39,7 @@ _OWN = (
         "A token instead of a client certificate: that of the administrator, or a new one for the service account of "
         "--user=system:serviceaccount:NAMESPACE:NAME.",
     ),
-    text_flag("expiry", "How long the new credentials are valid.", "8760h"),
+    text_flag("expiry", "How long the new credentials are valid.", _YEAR),
     text_flag("server", "The URL of the server; that of the kubeconfig in --data-dir when it is not given."),
     text_flag("name", "The name of the cluster and of the administrator's context.", "aio-apiserver"),
     text_flag("merge", "A kubeconfig file to add the entries to, as ~/.kube/config, instead of printing them."),
@@ -84,8 +85,22 @@ def run(arguments: Sequence[str]) -> int:
         raise UsageError("kubeconfig: --group needs --user")
     if (url := line.text("server")) and not url.startswith(("https://", "http://")):
         raise UsageError(f"kubeconfig: --server must be a URL such as https://api.example:6443, got {url!r}")
+    _check_token(line)
     form, seconds = output.form_of(line, _FORMS), _seconds(line.text("expiry"))
     return command_lines.run(lambda: _kubeconfig(line, form, seconds, SystemClock()))
+
+
+def _check_token(line: CommandLine) -> None:
+    """Raises UsageError for a token that there cannot be."""
+    if not line.is_set("token"):
+        return
+    user = line.text("user")
+    if user and split_service_account(user) is None:
+        raise UsageError(
+            "kubeconfig: a token is of the administrator or of a service account; other users have a certificate"
+        )
+    if not user and line.text("expiry") != _YEAR:
+        raise UsageError("kubeconfig: --expiry does not change the administrator's token, which has no end")
 
 
 async def _kubeconfig(line: CommandLine, form: str, seconds: float, clock: Clock) -> int:
@@ -154,8 +169,7 @@ async def _credentials(line: CommandLine, settings: Settings, seconds: float, cl
         return kubeconfig_files.certificate_credentials(*pair)
     if not user:
         return {"token": certificates.own_token(settings.pki_dir)}
-    if account is None:
-        raise ValueError("a token is of the administrator or of a service account; other users have a certificate")
+    assert account is not None, "checked"
     found = await stored_accounts.read(line, *account)
     issuer = TokenIssuer(
         keys=service_account_keys.of(settings),

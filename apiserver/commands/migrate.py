@@ -58,6 +58,7 @@ def run(arguments: Sequence[str]) -> int:
 
 async def _migrate(line: CommandLine) -> int:
     target = _target(line)
+    opening.check_unused(line.store)
     async with opening.reading(line.store) as source:
         contents = await contents_of(source, line.settings.etcd_prefix)
         if target.etcd is None:

@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.console.report_endpoint import REPORT
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import ClusterFailed
+from aio_apiserver.apiserver.tls import files
 
 MANUAL = CommandManual(
     about="Writes what happened lately on the server of this machine to one HTML file: the timeline, the objects that "
@@ -32,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     line = command_lines.parse(arguments, ())
     if len(line.words) != 1:
-        raise UsageError("report takes the name of the file to write, before its flags")
+        raise UsageError("report takes the name of the file to write")
     return command_lines.run(lambda: _report(line.settings.kubeconfig_file, Path(line.words[0])))
 
 
@@ -45,6 +46,6 @@ async def _report(kubeconfig: Path, file: Path) -> int:
             if exc.status != HTTPStatus.NOT_FOUND:
                 raise
             raise ClusterFailed(f"no report: {cluster.url} runs without --ui", exc.status) from exc
-    await asyncio.to_thread(file.write_bytes, page)
+    await asyncio.to_thread(files.put, file, page)
     sys.stdout.write(f"{file}\n")
     return 0

@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     line = command_lines.parse(arguments, _OWN)
     if not line.words:
-        raise UsageError("restore needs the name of a backup, before its flags")
+        raise UsageError("restore needs the name of a backup")
     return command_lines.run(lambda: _restore(line))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, DoctorFinding
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.storage.errors import StorageError
+from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
@@ -131,6 +131,8 @@ async def _of_database(directory: Path) -> DoctorFinding:
     path = DataDir(directory).database
     try:
         await FileReader(directory).close()
+    except NoSpace as exc:
+        return DoctorFinding(PROBLEM, str(path), str(exc), "free some space")
     except StorageError as exc:
         return DoctorFinding(PROBLEM, str(path), str(exc), "restore a backup, or use the release that wrote it")
     return DoctorFinding(OK, str(path), f"{DataDir(directory).size / _MIB:.1f} MiB; apiserver check verifies it")

@@ -33,10 +33,14 @@ Value = str | tuple[str, ...] | dict[str, str]
 
 
 class Parsed(Struct, frozen=True):
-    """A parsed command line: values by flag name, ignored flags, and whether help or the version was requested."""
+    """A parsed command line: values by flag name, ignored flags, and whether help or the version was requested.
+
+    words: the arguments that belong to no flag, where they are allowed.
+    """
 
     values: dict[str, Value] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
     wants_help: bool = False
     version: str = ""
 
@@ -49,12 +53,17 @@ HELP = Flag("help", FlagType.BOOL, "Global", "help for apiserver", shorthand="h"
 VERSION = Flag("version", FlagType.BOOL, "Global", "--version, --version=raw prints version information and quits")
 
 
-def parse(arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType]) -> Parsed:
-    """Parse a command line. `unused`: known flags without an effect. Raises UsageError."""
+def parse(
+    arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType], *, takes_words: bool = False
+) -> Parsed:
+    """Parse a command line. `unused`: known flags without an effect. Raises UsageError, also for words in vain."""
     reader = _Reader(arguments, flags, unused)
     while reader.has_more:
         reader.read_next()
-    return reader.parsed()
+    parsed = reader.parsed()
+    if any(parsed.words) and not takes_words:
+        raise UsageError(f'"apiserver" does not take any arguments, got {quoted(parsed.words)}')
+    return parsed
 
 
 class _Reader:
@@ -68,6 +77,7 @@ class _Reader:
         self._left = list(reversed(arguments))
         self._texts: dict[str, list[str]] = {}
         self._ignored: dict[str, None] = {}
+        self._words: list[str] = []
 
     @property
     def has_more(self) -> bool:
@@ -80,21 +90,16 @@ class _Reader:
         elif argument.startswith("-") and argument not in ("-", "--"):
             self._read_short(argument)
         elif argument == "--":
-            self._refuse(*reversed(self._left))
+            self._words += reversed(self._left)
             self._left.clear()
         else:
-            self._refuse(argument)
+            self._words.append(argument)
 
     def parsed(self) -> Parsed:
         wants_help = self._texts.pop(HELP.name, ["false"])[-1] != "false"
         version = self._texts.pop(VERSION.name, ["false"])[-1]
         values = {name: _value(self._flags[name], texts) for name, texts in self._texts.items()}
-        return Parsed(values, list(self._ignored), wants_help, "" if version == "false" else version)
-
-    def _refuse(self, *words: str) -> None:
-        """Raise for words that belong to no flag. Empty words are allowed."""
-        if any(words):
-            raise UsageError(f'"apiserver" does not take any arguments, got {quoted(words)}')
+        return Parsed(values, list(self._ignored), self._words, wants_help, "" if version == "false" else version)
 
     def _read_long(self, argument: str) -> None:
         given, has_value, text = argument[2:].partition("=")

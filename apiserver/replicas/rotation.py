@@ -56,13 +56,12 @@ class RotationRefused(Exception):
 
 def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask for. Returns the exit code. Raises UsageError."""
-    name, flags = (arguments[0], arguments[1:]) if arguments else ("", ())
     if {"-h", "--help"} & set(arguments):
         sys.stdout.write(manuals.help_text(MANUAL))
         return 0
-    if name not in NAMES:
-        raise UsageError(f"rotate needs one of {', '.join(NAMES)}, got {name!r}")
-    parsed = flag_grammar.parse(flags, [*command_line.flags(), _FINISH], UNUSED)
+    parsed = flag_grammar.parse(arguments, [*command_line.flags(), _FINISH], UNUSED, takes_words=True)
+    if len(parsed.words) != 1 or (name := parsed.words[0]) not in NAMES:
+        raise UsageError(f"rotate needs one of {', '.join(NAMES)}, got {' '.join(parsed.words)!r}")
     finish = parsed.values.pop(_FINISH.name, "false") != "false"
     settings = command_line.settings_of(parsed)
     if not settings.etcd_servers:

@@ -20,10 +20,18 @@ def make_private(directory: Path) -> None:
 
 
 def put(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
-    """Replace a file by a rename, so that readers see the old or the new content."""
+    """Replace a file by a rename, so that readers see the old or the new content. Raises OSError with its name."""
     if mode == PRIVATE:
         make_private(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _replace(path, content, mode)
+    except OSError as exc:
+        exc.filename = str(path)  # neither a full disk nor the name of the temporary file says which file it is
+        raise
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

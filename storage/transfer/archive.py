@@ -13,6 +13,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -110,7 +111,7 @@ async def write(contents: Contents, path: Path, *, base: int, now: float, advanc
     _check_file(path)
     partial = path.with_name(f"{path.name}.partial")
     try:
-        with _private(partial) as file:
+        with _named_in_errors(partial), _private(partial) as file:
             with gzip.GzipFile("", "wb", _FASTEST, file, mtime=0) as packed:
                 packed.write(_MAGIC)
                 keys = await _write_frames(contents, _FrameWriter(packed), base=base, now=now, advance=advance)
@@ -146,6 +147,16 @@ async def _write_frames(
         advance()
     out.write(ArchiveEnd(keys, out.checksum))
     return keys
+
+
+@contextmanager
+def _named_in_errors(path: Path) -> Iterator[None]:
+    """Errors of writing, as that of a full disk, name the file."""
+    try:
+        yield
+    except OSError as exc:
+        exc.filename = exc.filename or str(path)
+        raise
 
 
 def _private(path: Path) -> IO[bytes]:
@@ -266,7 +277,7 @@ def _frames(path: Path) -> Iterator[tuple[ArchiveFrame, bytes]]:
     summed = hashlib.sha256()
     with gzip.open(path, "rb") as file:
         try:
-            if file.read(len(_MAGIC)) != _MAGIC:
+            if not _is_backup(file):
                 raise BrokenArchive(f"{path}: it is no backup of this program")
             while length := _exactly(file, _LENGTH_BYTES, or_none=True):
                 data = _exactly(file, int.from_bytes(length, "big"))
@@ -275,6 +286,14 @@ def _frames(path: Path) -> Iterator[tuple[ArchiveFrame, bytes]]:
                 summed.update(data)
         except (EOFError, zlib.error, gzip.BadGzipFile, msgspec.MsgspecError) as exc:
             raise BrokenArchive(f"{path}: it is damaged or cut off: {exc}") from exc
+
+
+def _is_backup(file: gzip.GzipFile) -> bool:
+    """Whether a file begins as a backup does. Raises EOFError, zlib.error for the rest of one."""
+    try:
+        return file.read(len(_MAGIC)) == _MAGIC
+    except gzip.BadGzipFile:
+        return False
 
 
 def _exactly(file: gzip.GzipFile, size: int, *, or_none: bool = False) -> bytes:

@@ -11,6 +11,7 @@ from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.factory import factory
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.transfer.contents import RecordSource
 
@@ -43,6 +44,15 @@ def check(config: StorageConfig) -> None:
         raise InvalidOptions("--etcd-servers-overrides: name one etcd at a time with --etcd-servers")
     if config.etcd is None and config.data_dir is None:
         raise InvalidOptions("a store in memory ends with its server: name --data-dir or --etcd-servers")
+
+
+def check_unused(config: StorageConfig) -> None:
+    """Raises DataDirLocked when a process uses the data directory, OSError."""
+    if config.etcd is not None or config.data_dir is None:
+        return
+    data_dir = DataDir(config.data_dir)
+    data_dir.check()
+    data_dir.check_unused()
 
 
 def _source(config: StorageConfig, clock: Clock) -> RecordSource:

@@ -62,7 +62,9 @@ class DataDir:
 
     def holder(self) -> str:
         """The id of the process that uses the directory; empty when none does. Raises OSError."""
-        descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR)
+        descriptor = self._open_lock()
+        if descriptor is None:
+            return ""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError):
@@ -70,6 +72,23 @@ class DataDir:
         finally:
             os.close(descriptor)
         return ""
+
+    def check_unused(self) -> None:
+        """Raises DataDirLocked when a process uses the directory, OSError."""
+        if holder := self.holder():
+            raise _in_use(self.path, holder)
+
+    def _open_lock(self) -> int | None:
+        """The lock file, without a change to it; None when no process has made one. Raises OSError."""
+        lock = self.path / _LOCK_NAME
+        if not lock.exists():
+            return None
+        try:
+            return os.open(lock, os.O_RDWR)
+        except OSError as exc:
+            if exc.errno != errno.EROFS:
+                raise
+            return os.open(lock, os.O_RDONLY)
 
     @property
     def database(self) -> Path:
@@ -80,6 +99,12 @@ class DataDir:
         """The bytes of the database and of its write-ahead log."""
         files = (self.database, self.database.with_name(f"{_DATABASE_NAME}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether no process uses the directory, and the database has no write-ahead log. Raises OSError."""
+        log = self.database.with_name(f"{_DATABASE_NAME}-wal")
+        return not (log.exists() and log.stat().st_size) and not self.holder()
 
     def check_room(self) -> None:
         """Raises OSError unless the file system has room for some writes. A write of one page could still succeed."""
@@ -140,9 +165,13 @@ def _hold(descriptor: int, path: Path) -> None:
     try:
         _lock(descriptor)
     except (BlockingIOError, PermissionError) as exc:
-        raise DataDirLocked(f"data directory {path} is in use by process {_holder(descriptor)}") from exc
+        raise _in_use(path, _holder(descriptor)) from exc
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.write(descriptor, str(os.getpid()).encode().ljust(_PID_BYTES))
+
+
+def _in_use(path: Path, holder: str) -> DataDirLocked:
+    return DataDirLocked(f"data directory {path} is in use by process {holder}")
 
 
 def _holder(descriptor: int) -> str:

@@ -1,7 +1,8 @@
 """file_reader: FileReader, reads the store in a directory beside the server that uses it.
 
 It takes no lock and writes nothing to the database. Each read is a short transaction, so that the server's checkpoints
-do not wait for it. Must hold: it refuses the same files as the server: those that are no store, or of a newer release.
+do not wait for it. A store at rest can be read on a full disk, too. Must hold: it refuses the same files as the server:
+those that are no store, or of a newer release.
 """
 
 import sqlite3
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from aio_apiserver.storage.errors import NoSpace
 from aio_apiserver.storage.kv.interface import RangeResult
 from aio_apiserver.storage.kv.sqlite import reads, schema, upkeep, verification
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
@@ -27,13 +29,14 @@ class FileReader:
         """Raises Unavailable when there is no store, Corrupt for a file of another kind."""
         data_dir = DataDir(directory)
         data_dir.check()
-        path = data_dir.database
-        self._faults = ErrorTranslator(path)
+        self._faults = ErrorTranslator(data_dir.database)
         try:
-            self._connection = schema.open_for_reading(path)
-            schema.check_identity(self._connection, path)
+            self._connection = _opened(data_dir.database)
         except sqlite3.Error as exc:
-            raise self._faults.translate(exc) from exc
+            failure = self._faults.translate(exc)
+            if not isinstance(failure, NoSpace) or not data_dir.is_at_rest:
+                raise failure from exc
+            self._connection = _opened(data_dir.database, is_unchanging=True)
 
     async def range(
         self,
@@ -75,3 +78,10 @@ class FileReader:
             return job(self._connection)
         except sqlite3.Error as exc:
             raise self._faults.translate(exc) from exc
+
+
+def _opened(path: Path, *, is_unchanging: bool = False) -> sqlite3.Connection:
+    """Raises sqlite3.Error, Corrupt."""
+    connection = schema.open_for_reading(path, is_unchanging=is_unchanging)
+    schema.check_identity(connection, path)
+    return connection

@@ -168,12 +168,14 @@ def open_for_writing(path: Path) -> Connection:
     return connection
 
 
-def open_for_reading(path: Path) -> Connection:
+def open_for_reading(path: Path, *, is_unchanging: bool = False) -> Connection:
     """A connection that cannot write, and so takes no part in checkpoints.
 
     SQLite makes files beside a database with a log. Where it cannot, a database without a log does not change.
+    is_unchanging: whether the caller knows that it has no log, and that no process uses it.
     """
-    connection = _unchanging(path) if _is_kept(path) else _connect(path, busy_seconds=_READER_BUSY_SECONDS)
+    is_kept = is_unchanging or _is_kept(path)
+    connection = _unchanging(path) if is_kept else _connect(path, busy_seconds=_READER_BUSY_SECONDS)
     with _closed_on_failure(connection):
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")

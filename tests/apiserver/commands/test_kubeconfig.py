@@ -78,7 +78,7 @@ def test_tokens_are_of_the_administrator_or_of_a_service_account(
 
     assert "system:masters" in who(admin, tmp_path)["groups"]
     assert who(account, tmp_path)["username"] == robot
-    assert command.run(["kubeconfig", "--token", "--user=alice", embedded.store]) == 1
+    assert command.run(["kubeconfig", "--token", "--user=alice", embedded.store]) == 2
     assert "service account" in capsys.readouterr().err
     assert command.run(["kubeconfig", "--token", f"--user={robot}2", embedded.store]) == 1
     assert "no service account robot2" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def ended(arguments: Sequence[str], places: Path, capsys: pytest.CaptureFixture[
             "restore @good --data-dir=@store",
             "@store has a store already: name another one, or replace its objects with --replace",
         ),
-        ("restore @file --data-dir=@new", "@file: it is damaged or cut off: Not a gzipped file (b'hi')"),
+        ("restore @file --data-dir=@new", "@file: it is no backup of this program"),
         ("migrate --data-dir=@store --to-data-dir=@store", "@store has a store already: name another one"),
         ("clone --kubeconfig @file --data-dir=@new", "@file: it is no kubeconfig to use: it has no clusters"),
         ("check-manifests --from 1.34 --to 1.36 @none", "@none: No such file or directory"),
@@ -62,8 +62,8 @@ def test_a_wrong_path_is_named(arguments: str, message: str, places: Path, capsy
 @pytest.mark.parametrize(
     ("arguments", "message", "see"),
     [
-        ("bakup @new", '"apiserver" does not take any arguments, got ["bakup"]: did you mean backup?', "--help"),
-        ("backup --data-dir=@store", "backup needs the name of a file, before its flags", "help backup"),
+        ("bakup @new", '"apiserver" does not take any arguments, got ["bakup" "@new"]: did you mean backup?', "--help"),
+        ("backup --data-dir=@store", "backup needs the name of one file", "help backup"),
         (
             "kubeconfig --server api --data-dir=@store",
             "kubeconfig: --server must be a URL such as https://api.example:6443, got 'api'",
@@ -71,6 +71,23 @@ def test_a_wrong_path_is_named(arguments: str, message: str, places: Path, capsy
         ),
         ("bench --connections=x", "bench: --duration and --connections must be above zero", "help bench"),
         ("help nothing", "help: there is no command 'nothing'", "help"),
+        ("help backup more", "help: there is no command 'backup more'", "help"),
+        ("check more --data-dir=@store", 'check takes flags alone, got ["more"]', "help check"),
+        (
+            "rotate --etcd-servers=http://127.0.0.1:1",
+            "rotate needs one of service-account-key, ca, admin-token, got ''",
+            "help rotate",
+        ),
+        (
+            "kubeconfig --user alice --token --data-dir=@store",
+            "kubeconfig: a token is of the administrator or of a service account; other users have a certificate",
+            "help kubeconfig",
+        ),
+        (
+            "kubeconfig --token --expiry 1h --data-dir=@store",
+            "kubeconfig: --expiry does not change the administrator's token, which has no end",
+            "help kubeconfig",
+        ),
     ],
 )
 def test_invalid_arguments_lead_to_the_help_of_their_command(
@@ -111,4 +128,24 @@ def test_a_kubeconfig_that_is_not_there_can_be_named(
 
 
 def test_an_inspection_that_finds_no_object_says_so(places: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended(["inspect", "nothings", "--data-dir=@store"], places, capsys) == (0, "No objects found.\n")
+    assert ended(["inspect", "secrets", "--data-dir=@store"], places, capsys) == (0, "No objects found.\n")
+
+
+def test_a_resource_that_is_not_there_is_named(places: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    message = "Error: there is no resource named 'nothings': inspect without a name shows all\n"
+    assert ended(["inspect", "nothings", "--data-dir=@store"], places, capsys) == (1, message)
+
+
+def test_a_running_server_is_not_migrated(
+    embedded: EmbeddedServer, places: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, message = ended(["migrate", embedded.store, "--to-data-dir=@new"], places, capsys)
+
+    assert code == 1
+    assert message.startswith(f"Error: data directory {embedded.data_dir} is in use by process ")
+
+
+def test_a_data_directory_without_a_kubeconfig_is_named(places: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ended(["bench", "--data-dir=@store"], places, capsys)
+
+    assert asked == (1, "Error: @store/admin.kubeconfig: No such file or directory\n")

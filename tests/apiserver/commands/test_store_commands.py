@@ -96,6 +96,40 @@ def test_inspect_shows_every_form_of_values_and_selects(data_dir: Path, capsys: 
     assert item["metadata"]["resourceVersion"] == "3"
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["cm"], ["json", "msgpack", "protobuf"]),
+        (["ConfigMap/json"], ["json"]),
+        (["configmap", "msgpack"], ["msgpack"]),
+        (["crontabs.stable.example.com"], ["c"]),
+        (["ct"], ["c"]),
+    ],
+)
+def test_inspect_knows_the_names_of_kubectl(
+    words: list[str], names: list[str], data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = {"plural": "crontabs", "singular": "crontab", "kind": "CronTab", "shortNames": ["ct"]}
+    definition = {
+        "kind": "CustomResourceDefinition",
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "metadata": {"name": "d"},
+    }
+    value = MSGPACK.encode({**definition, "spec": {"group": "stable.example.com", "names": named}})
+    asyncio.run(fill(data_dir, {"apiextensions.k8s.io/customresourcedefinitions/d": value}))
+
+    assert command.run(["inspect", "-o", "json", f"--data-dir={data_dir}", *words]) == 0
+
+    assert [item["metadata"]["name"] for item in json.loads(capsys.readouterr().out)["items"]] == names
+
+
+def test_words_may_come_behind_flags(data_dir: Path, tmp_path: Path) -> None:
+    backup = str(tmp_path / "a.backup")
+    command.run(["backup", f"--data-dir={data_dir}", backup])
+
+    assert command.run(["restore", "--replace", backup, f"--data-dir={data_dir}"]) == 0
+
+
 def test_inspect_reads_a_backup_and_encrypted_values_with_their_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
