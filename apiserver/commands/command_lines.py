@@ -49,7 +49,7 @@ class CommandLine(Struct, frozen=True):
     @property
     def store(self) -> StorageConfig:
         """The configuration of the store, without the upkeep of a server."""
-        return replace(storage_config.config_of(self.settings), compaction_interval=0.0)
+        return replace(storage_config.config_of(self.settings), compaction_interval=0.0, size_interval=0.0)
 
 
 def text_flag(name: str, help_text: str, default: str = "", *, short: str = "") -> Flag:

@@ -1,8 +1,8 @@
 """Migrate: `apiserver migrate`, copies a store to another one: embedded to etcd, etcd to embedded, etcd to etcd.
 
 A data directory gets the objects with their revisions; an etcd gets them under revisions that are newer. After a kill,
-the same command continues on an etcd, and begins again on a data directory. Must hold: at the end, all keys and values
-are compared byte by byte, and a difference is a failure.
+the same command continues on an etcd. On a data directory it begins again, or only compares when all is written. Must
+hold: at the end, all keys and values are compared byte by byte, and a difference is a failure.
 """
 
 import sys
@@ -19,6 +19,7 @@ from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.storage_config import config_of
+from aio_apiserver.storage.errors import StoreNotEmpty
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.kv.sqlite import loading
 from aio_apiserver.storage.transfer import applying, opening
@@ -62,8 +63,7 @@ async def _migrate(line: CommandLine) -> int:
     async with opening.reading(line.store) as source:
         contents = await contents_of(source, line.settings.etcd_prefix)
         if target.etcd is None:
-            assert target.data_dir is not None, "one of both is given"
-            written = await _load(contents, target.data_dir)
+            written = await _load(line, contents, target)
         else:
             written = await _apply(contents, target)
         newest = await contents_of(source, line.settings.etcd_prefix)
@@ -76,7 +76,23 @@ async def _migrate(line: CommandLine) -> int:
     return 0
 
 
-async def _load(contents: Contents, directory: Path) -> int:
+async def _load(line: CommandLine, contents: Contents, target: StorageConfig) -> int:
+    """Raises StoreNotEmpty, unless an earlier run has written the same and was interrupted when it compared."""
+    assert target.data_dir is not None, "one of both is given"
+    try:
+        return await _loaded(contents, target.data_dir)
+    except StoreNotEmpty:
+        if _is_same(line.store, target) or await _compared(contents, target, line.settings.etcd_prefix):
+            raise
+        return 0
+
+
+def _is_same(source: StorageConfig, target: StorageConfig) -> bool:
+    directories = [config.data_dir.resolve() for config in (source, target) if config.etcd is None and config.data_dir]
+    return len(directories) != len(set(directories))
+
+
+async def _loaded(contents: Contents, directory: Path) -> int:
     with progress("copy", contents.count) as advance:
         return await loading.load(
             directory,

@@ -42,6 +42,9 @@ class EtcdFlags(FlagGroup):
     etcd_compaction_interval: Duration = flag(
         ETCD, 300.0, "The interval of compaction requests. If 0, the compaction request from apiserver is disabled."
     )
+    etcd_db_metric_poll_interval: Duration = flag(
+        ETCD, 30.0, "The interval of requests to poll etcd and update metric. 0 disables the metric collection"
+    )
     storage_backend: Annotated[str, one_of(*STORAGE_BACKENDS, words=_NO_BACKEND)] = flag(
         ETCD,
         "",

@@ -21,7 +21,7 @@ _NUMBERS = """
 
 _DURATIONS = """
     audit-webhook-batch-initial-backoff coordinated-leadership-lease-duration coordinated-leadership-renew-deadline
-    coordinated-leadership-retry-period etcd-count-metric-poll-period etcd-db-metric-poll-interval
+    coordinated-leadership-retry-period etcd-count-metric-poll-period
     etcd-healthcheck-timeout etcd-readycheck-timeout log-flush-frequency storage-initialization-timeout
 """
 

@@ -25,6 +25,8 @@ def sent(context: RequestContext, served: Served[Any], given: Decoded) -> None:
     if trail.has_request:
         printed = served.view.printed(objects.clone(given.obj))
         empties.show(printed, given.empties)
+        if kind := given.obj.get("kind"):
+            printed["kind"] = kind  # a custom resource of a wrong kind is refused later
         trail.requested(printed)
 
 

@@ -152,7 +152,7 @@ class ResourceHandlers:
             return responses.not_found(context)
         if served.deprecation:
             context.warnings.add(served.deprecation)
-            context.annotate(_DEPRECATED, "true")
+            context.annotate_at_end(_DEPRECATED, "true")
         handle = self._handlers.get(info.verb)
         if handle is None or info.verb not in (_OF_CUSTOM_SUBRESOURCES if info.subresource else served.kind.verbs):
             raise errors.MethodNotSupported(served.resource, info.verb)
@@ -179,9 +179,9 @@ def _warned(
     """Handle a request for a deprecated version, with its warning."""
     if _has_route(request, context.info.verb, served.kind):
         context.warnings.add(served.deprecation)
-        context.annotate(_DEPRECATED, "true")
+        context.annotate_at_end(_DEPRECATED, "true")
         if served.removed_release:
-            context.annotate(_REMOVED, served.removed_release)
+            context.annotate_at_end(_REMOVED, served.removed_release)
     return handle(request, context, served)
 
 

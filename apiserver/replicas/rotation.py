@@ -86,7 +86,7 @@ async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -
     change: Callable[[KeyRing], KeyRing] = (
         partial(_finished, now=clock.now()) if finish else partial(_with_new, await asyncio.to_thread(key.new), clock)
     )
-    config = replace(storage_config.config_of(settings), compaction_interval=0.0)
+    config = replace(storage_config.config_of(settings), compaction_interval=0.0, size_interval=0.0)
     async with StorageFactory(config, clock=clock) as storage:
         assert storage.shared_secrets is not None
         await storage.shared_secrets.update(name, partial(_changed, key, change))

@@ -62,6 +62,7 @@ class ServerSettings(TypedDict, total=False):
     etcd_prefix: str
     etcd_servers_overrides: str | Sequence[str]
     etcd_compaction_interval: float | str
+    etcd_db_metric_poll_interval: float | str
     storage_backend: str
     storage_media_type: str
     encryption_provider_config: Path | str

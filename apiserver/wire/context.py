@@ -69,6 +69,11 @@ class RequestContext(Struct, frozen=True):
         """The function that adds an annotation to the audit event, if there is one."""
         return unnoted if self.trail is None else self.trail.annotate
 
+    def annotate_at_end(self, key: str, value: str) -> None:
+        """Add an annotation to the last audit event, if there is one."""
+        if self.trail is not None:
+            self.trail.annotate_at_end(key, value)
+
     async def started(self, code: int) -> None:
         """Report that a handler begins to send its response itself."""
         if self.on_started is not None:

@@ -42,6 +42,8 @@ class Election:
         """The holder and renewal time of the lease as last seen."""
         self._seen_at = 0.0
         self._renewed_at = 0.0
+        self._failure = ""
+        """Why the last attempt has failed; empty when it has not."""
         self.has_tried = False
         """Whether the leader is known."""
 
@@ -80,8 +82,11 @@ class Election:
         try:
             holds = await self._within(seconds, self._take())
         except (errors.StatusError, StorageError, TimeoutError) as exc:
-            logger.info("cannot acquire or renew the lease %s, retrying: %s", self._name, exc)
+            if str(exc) != self._failure:
+                self._failure = str(exc)
+                logger.info("cannot acquire or renew the lease %s, retrying: %s", self._name, exc)
             return False
+        self._failure = ""
         self.has_tried = True
         if holds:
             self._renewed_at = sent_at

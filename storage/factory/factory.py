@@ -45,6 +45,7 @@ from aio_apiserver.storage.transformers.transformer import TransformerFor, ident
 if TYPE_CHECKING:
     from aio_apiserver.storage.encryption.service import Encryption
     from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
+    from aio_apiserver.storage.kv.etcd.database_size import DatabaseSize
     from aio_apiserver.storage.kv.memory import MemoryKV
     from aio_apiserver.storage.kv.replay import EmbeddedKV
 
@@ -57,6 +58,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     etcd: the etcd servers; without it, SQLite in data_dir, and without that, memory.
     overrides: resources on other etcd servers, with the credentials in `etcd`.
     compaction_interval: seconds; 0 switches compaction off.
+    size_interval: the seconds between two questions to etcd for the size of its database; 0 never asks.
     uncached: more resources without a cache, as (group, resource); without watch_cache no resource has one.
     shared_at: the Unix socket on which several processes share the embedded store; one of them owns it.
     """
@@ -71,6 +73,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     watch_cache: bool = True
     uncached: frozenset[tuple[str, str]] = frozenset()
     compaction_interval: float = compactor.INTERVAL
+    size_interval: float = 0.0
     lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
     shared_at: Path | None = None
     owns_store: bool = True
@@ -83,6 +86,7 @@ class _Backend(Struct, frozen=True):
     kv: KV
     leases: LeaseManager
     compactor: HistoryCompactor
+    size: "DatabaseSize | None"
 
 
 def _unchanged(resource: Resource) -> Resource:
@@ -252,7 +256,10 @@ class StorageFactory:
             "storages": self._statistics_of_storages(),
             "backends": {
                 backend.name: {
-                    "kv": backend.kv.statistics(),
+                    "kv": {
+                        **backend.kv.statistics(),
+                        **(backend.size.statistics() if backend.size is not None else {}),
+                    },
                     "leases": backend.leases.statistics(),
                     "compactor": backend.compactor.statistics(),
                 }
@@ -334,14 +341,18 @@ class StorageFactory:
 
     async def _open_backend(self, name: str, servers: Sequence[str], opening: AsyncExitStack) -> None:
         config, clock = self._config, self._clock
+        size: DatabaseSize | None = None
         if servers:
-            kv: KV = open_etcd(config, servers, clock.patience, self.turns)
-            opening.push_async_callback(kv.close)
+            kv: KV = (etcd := open_etcd(config, servers, clock.patience, self.turns))
+            opening.push_async_callback(etcd.close)
+            size = _measured(etcd, clock.patience, config.size_interval)
+            opening.push_async_callback(size.close)
         else:
             kv = await _open_embedded(config, clock, self._beginning, opening)
         of_leases = self._patience if servers else clock  # an etcd counts their seconds itself
         leases = LeaseManager(kv, clock=of_leases, reuse_seconds=config.lease_reuse_seconds)
-        backend = _Backend(name, kv, leases, HistoryCompactor(kv, clock=clock, interval=config.compaction_interval))
+        compacting = HistoryCompactor(kv, clock=clock, interval=config.compaction_interval)
+        backend = _Backend(name, kv, leases, compacting, size)
         opening.push_async_callback(backend.compactor.close)
         backend.compactor.start()
         self._backends[frozenset(servers)] = backend
@@ -353,6 +364,15 @@ class StorageFactory:
         raised = [failure for failure in failures if failure is not None]
         if raised:
             raise BaseExceptionGroup("storages failed to close", raised)
+
+
+def _measured(etcd: "EtcdKV", clock: Clock, interval: float) -> "DatabaseSize":
+    """The size of an etcd's database, asked for in the background."""
+    from aio_apiserver.storage.kv.etcd.database_size import DatabaseSize
+
+    size = DatabaseSize(etcd.database_bytes, clock, interval=interval)
+    size.start()
+    return size
 
 
 _Classes = tuple[type[MeasuredOrigin], type[Cacher], Callable[[KV], KV]]

@@ -60,6 +60,7 @@ class Trail(Struct, kw_only=True):
     _request: orjson.Fragment | None = None
     _response: orjson.Fragment | None = None
     _has_started: bool = False
+    _last_annotations: dict[str, str] = field(default_factory=dict)
 
     @property
     def level(self) -> Level:
@@ -81,6 +82,10 @@ class Trail(Struct, kw_only=True):
         known = self.annotations.setdefault(key, value)
         if known != value:
             logger.warning("annotation %s of the request %s is set already", quote(key), quote(self.audit_id))
+
+    def annotate_at_end(self, key: str, value: str) -> None:
+        """Annotate the event of ResponseComplete alone, as kube-apiserver does when the handler has returned."""
+        self._last_annotations[key] = value
 
     def refer(self, metadata: Mapping[str, Any]) -> None:
         """Complete the object reference of the request from a body's metadata."""
@@ -125,6 +130,7 @@ class Trail(Struct, kw_only=True):
     async def reach(self, stage: Stage) -> bool:
         """Send the event of a stage, unless the policy omits it."""
         if stage is Stage.RESPONSE_COMPLETE:
+            self.annotations.update(self._last_annotations)
             self._note_latency()
         if stage in self.recording.omitted_stages:
             return True

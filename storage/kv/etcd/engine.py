@@ -225,14 +225,22 @@ class EtcdKV:
         self._seen.note(response.header.revision)
         return self._turns.go_on(self._clock.monotonic())
 
+    async def database_bytes(self) -> int:
+        """The size of a member's database. Raises StorageError, also when our user may not ask."""
+        size: int = (await self._status()).dbSize
+        return size
+
     async def _alarms(self) -> Sequence[str]:
         """The alarms of a member, if our user may read them: a full disk, a corrupt database."""
         try:
-            status = await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS, is_patient=False)
+            status = await self._status()
         except Unauthenticated:
             return ()
         alarms: Sequence[str] = status.errors
         return alarms
+
+    async def _status(self) -> rpc.StatusResponse:
+        return await self._requests.repeat(STATUS, rpc.StatusRequest(), seconds=_HEALTH_SECONDS, is_patient=False)
 
     async def _read(self, request: rpc.RangeRequest) -> rpc.RangeResponse:
         try:

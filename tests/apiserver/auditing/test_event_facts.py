@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.apiserver.serving import as_admin, ask, running
+from tests.registry.groups.apiextensions.definitions import definition, version
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -24,33 +25,43 @@ DEFAULT = "/api/v1/namespaces/default"
 
 Event = dict[str, Any]
 Recorded = Callable[..., Awaitable[Event]]
+RecordedStages = Callable[..., Awaitable[list[Event]]]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def recorded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Recorded]:
-    """Sends a request and returns its one event; `line` is its text."""
+async def recorded_stages(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RecordedStages]:
+    """Sends a request and returns its events; `line` is the text of one."""
     directory = tmp_path_factory.mktemp("audited")
     policy, log = directory / "policy.yaml", directory / "audit.log"
     policy.write_text(POLICY)
     flags = {"audit_policy_file": policy, "audit_log_path": log, "disable_admission_plugins": ("ServiceAccount",)}
     async with running(directory / "data", **flags) as started:
 
-        async def send(target: str, body: Any = None, *, method: str = "", **headers: str) -> Event:
+        async def send(target: str, body: Any = None, *, method: str = "", **headers: str) -> list[Event]:
             seen = log.stat().st_size
             data = b"" if body is None else orjson.dumps(body)
             method = method or ("GET" if body is None else "POST")
             fields = {"Content-Type": "application/json", "Audit-ID": "this", **headers}
             await ask(started.secure.port, target, method=method, body=data, headers=fields, tls=as_admin(started))
-            return _only(log, seen)
+            return _all(log, seen)
 
         yield send
 
 
-def _only(log: Path, seen: int) -> Event:
+@pytest.fixture(scope="module")
+def recorded(recorded_stages: RecordedStages) -> Recorded:
+    """Sends a request and returns its one event."""
+
+    async def send(*arguments: Any, **more: Any) -> Event:
+        (event,) = await recorded_stages(*arguments, **more)
+        return event
+
+    return send
+
+
+def _all(log: Path, seen: int) -> list[Event]:
     lines = [line for line in log.read_bytes()[seen:].splitlines() if b'"auditID":"this"' in line]
-    (line,) = lines
-    event: Event = orjson.loads(line)
-    return {**event, "line": line}
+    return [{**orjson.loads(line), "line": line} for line in lines]
 
 
 async def test_the_object_of_a_request_has_the_empty_members_that_go_prints(recorded: Recorded) -> None:
@@ -125,3 +136,22 @@ async def test_an_event_escapes_what_go_escapes(recorded: Recorded) -> None:
 
     assert rb'"k":"\u003c\u0026\u003e"' in named["line"]
     assert named["requestObject"]["data"] == {"k": "<&>"}
+
+
+async def test_the_event_of_a_watch_that_is_deprecated_says_so_at_the_end(recorded_stages: RecordedStages) -> None:
+    events = await recorded_stages("/api/v1/componentstatuses?watch=1&timeoutSeconds=1")
+
+    marked = {event["stage"]: event["annotations"].get("k8s.io/deprecated") for event in events}
+    assert marked == {"ResponseStarted": None, "ResponseComplete": "true"}
+
+
+async def test_the_object_of_a_request_has_the_kind_of_the_client(recorded: Recorded) -> None:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served = definition("widgets", version("v1", storage=True, schema=schema))
+    created = await recorded("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", served)
+    assert created["responseStatus"]["code"] == 201, created
+    body = {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "x"}}
+
+    refused = await recorded("/apis/example.com/v1/namespaces/default/widgets", body)
+
+    assert (refused["responseStatus"]["code"], refused["requestObject"]["kind"]) == (422, "Gadget")

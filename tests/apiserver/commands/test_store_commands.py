@@ -167,6 +167,20 @@ def test_a_store_goes_to_etcd_and_back(data_dir: Path, tmp_path: Path, member: M
     assert asyncio.run(in_directory(back)).values == asyncio.run(in_directory(data_dir)).values
 
 
+def test_a_migration_whose_comparison_was_interrupted_is_only_compared(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    migrate = ["migrate", f"--data-dir={data_dir}", f"--to-data-dir={tmp_path / 'new'}"]
+    assert command.run(migrate) == 0
+
+    assert command.run(migrate) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "0 keys written; 4 keys are equal on both sides"
+
+    asyncio.run(fill(tmp_path / "new", {"configmaps/default/more": VALUES["configmaps/default/json"]}))
+    assert command.run(migrate) == 1
+    assert "has a store already" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["backup"], ["restore"], ["migrate"], ["inspect", "-o", "xml"], ["help", "x"]])
 def test_a_wrong_command_line_has_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert command.run(arguments) == 2

@@ -118,6 +118,22 @@ async def test_a_leader_whose_store_does_not_answer_stops_before_its_lease_is_ov
     assert running.done()
 
 
+async def test_a_store_that_is_away_is_one_line_of_the_log(
+    cluster: clusters.Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = ManualClock()
+    never_answered = cluster.client.limited(RateLimiter(0.001, 0, ManualClock()))
+    running = asyncio.ensure_future(Election(never_answered, clock, name=_NAME, identity="one").run(Worker().lead))
+
+    with caplog.at_level("INFO"):
+        await _seconds(clock, 60)
+
+    assert [record.getMessage() for record in caplog.records if "cannot acquire" in record.getMessage()] == [
+        f"cannot acquire or renew the lease {_NAME}, retrying: no answer in time"
+    ]
+    await _end(running)
+
+
 async def _seconds(clock: ManualClock, number: int) -> None:
     """Advance the time second by second, and let all tasks run."""
     for _ in range(number):
