@@ -1,10 +1,10 @@
-"""Rotation: `apiserver rotate`, which replaces a key that all replicas share, in two steps.
+"""Rotation: `apiserver rotate`, which replaces a key of all replicas, or of a data directory, in two steps.
 
     apiserver rotate service-account-key --etcd-servers=...            a new key; the old one is still accepted
     apiserver rotate service-account-key --etcd-servers=... --finish   the old one is dropped
 
-It takes the flags of the server, of which it uses those for etcd and encryption. It changes etcd alone: the replicas
-follow by themselves.
+It takes the flags of the server, of which it uses those for etcd and encryption. With them it changes etcd alone: the
+replicas follow by themselves. Otherwise it changes the files of the data directory, whose server must not run.
 
 Must hold: a rotation is finished only when every running replica uses the new key.
 """
@@ -22,6 +22,7 @@ from aio_apiserver.apiserver.config.flag_types import FlagType
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.apiserver.replicas import own_rotation
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS, InvalidKeyRing, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
 from aio_apiserver.storage.clock import Clock, SystemClock
@@ -31,13 +32,14 @@ from aio_apiserver.storage.factory.factory import StorageFactory
 NAMES = ("service-account-key", "ca", "admin-token")
 _FINISH = Flag("finish", FlagType.BOOL, "Local", "Drop the old keys of a rotation.")
 MANUAL = CommandManual(
-    about="Replaces a key that all servers on one etcd share. Without --finish a new key is made; old ones are still "
-    "accepted. With --finish the old ones are dropped.",
-    usage=(f"rotate {{{'|'.join(NAMES)}}} --etcd-servers=... [--finish]",),
+    about="Replaces a key that all servers on one etcd share, or that of a data directory, whose server must not run. "
+    "Without --finish a new key is made; old ones are still accepted. With --finish the old ones are dropped.",
+    usage=(f"rotate {{{'|'.join(NAMES)}}} [--finish] [--data-dir=... | --etcd-servers=...]",),
     flags=(_FINISH,),
     examples=(
         CommandExample("rotate service-account-key --etcd-servers=http://127.0.0.1:2379", "make a new key"),
         CommandExample("rotate service-account-key --etcd-servers=http://127.0.0.1:2379 --finish", "drop the old one"),
+        CommandExample("rotate ca --data-dir=data", "a new CA for an embedded store"),
     ),
 )
 _MADE: Mapping[str, str] = {
@@ -48,6 +50,15 @@ _MADE: Mapping[str, str] = {
     "admin-token": f"All replicas accept it within {LOOK_SECONDS:g}s, and admin.token has it after "
     f"{GRACE_SECONDS:g}s. Finish when all clients have it.",
 }
+_MADE_OWN: Mapping[str, str] = {
+    "service-account-key": "From its next start the server signs with it, and accepts the tokens of the old one. "
+    "Finish when these have ended.",
+    "ca": "From its next start the server trusts both, and signs client certificates with the new one. Hand out "
+    "ca.crt and the kubeconfig again, then finish.",
+    "admin-token": "From its next start the server accepts both, and admin.token has the new one. Finish when all "
+    "clients have it.",
+}
+"""For a data directory."""
 
 
 class RotationRefused(Exception):
@@ -64,8 +75,8 @@ def run(arguments: Sequence[str]) -> int:
         raise UsageError(f"rotate needs one of {', '.join(NAMES)}, got {' '.join(parsed.words)!r}")
     finish = parsed.values.pop(_FINISH.name, "false") != "false"
     settings = command_line.settings_of(parsed)
-    if not settings.etcd_servers:
-        raise UsageError("rotate needs --etcd-servers: an embedded store shares nothing")
+    if settings.backend == "memory":
+        raise UsageError("rotate needs --etcd-servers or --data-dir: a store in memory keeps no keys")
     try:
         message = asyncio.run(rotate(settings, name, SystemClock(), finish=finish))
     except (RotationRefused, StorageError, InvalidKeyRing, OSError, ValueError) as exc:
@@ -83,6 +94,9 @@ async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -
     key = next((key for key in shared_keys(settings, clock) if key.name == name), None)
     if key is None:
         raise RotationRefused(f"the {name} is in files that flags name: replace these files")
+    if not settings.etcd_servers:
+        await asyncio.to_thread(own_rotation.rotate, key, settings.data_dir, settings.pki_dir, clock, finish=finish)
+        return _told(key, _MADE_OWN, finish=finish)
     change: Callable[[KeyRing], KeyRing] = (
         partial(_finished, now=clock.now()) if finish else partial(_with_new, await asyncio.to_thread(key.new), clock)
     )
@@ -90,7 +104,11 @@ async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -
     async with StorageFactory(config, clock=clock) as storage:
         assert storage.shared_secrets is not None
         await storage.shared_secrets.update(name, partial(_changed, key, change))
-    return f"The old {key.title} is dropped." if finish else f"There is a new {key.title}. {_MADE[name]}"
+    return _told(key, _MADE, finish=finish)
+
+
+def _told(key: SharedKey, made: Mapping[str, str], *, finish: bool) -> str:
+    return f"The old {key.title} is dropped." if finish else f"There is a new {key.title}. {made[key.name]}"
 
 
 async def _changed(key: SharedKey, change: Callable[[KeyRing], KeyRing], present: bytes | None) -> bytes:

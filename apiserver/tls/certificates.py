@@ -144,6 +144,12 @@ def put_cas(directory: Path, cas: Sequence[str], *, of_clients: str) -> bool:
         return _put_pair(directory, _NEXT_CA, _parts(of_clients)) or changed
 
 
+def drop_serving(directory: Path) -> None:
+    """Remove the serving certificate, so that the next server on the directory has one of its present CA."""
+    with _locked(directory):
+        _remove(directory / f"{_SERVER}.crt", directory / f"{_SERVER}.key")
+
+
 def own_token(directory: Path) -> str:
     """The administrator's token in the directory; a new one when there is none."""
     files.make_private(directory)

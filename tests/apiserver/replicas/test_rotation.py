@@ -242,7 +242,7 @@ async def test_the_command_rotates_and_says_what_comes_next(tmp_path: Path, etcd
     [
         (["rotate"], "rotate needs one of service-account-key, ca, admin-token, got ''"),
         (["rotate", "all"], "got 'all'"),
-        (["rotate", "ca"], "rotate needs --etcd-servers"),
+        (["rotate", "ca", "--storage-backend=memory"], "rotate needs --etcd-servers or --data-dir"),
         (["rotate", "ca", "--etcd-serverz=a"], "unknown flag: --etcd-serverz"),
     ],
 )
