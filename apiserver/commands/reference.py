@@ -17,7 +17,7 @@ _HEAD = """\
 # Commands
 
 `apiserver` without a command serves. All commands take the flags of the server that name a store, a port or a folder
-([flags](../flags.md)); words and flags may come in any order. Progress and colours are shown on a terminal.
+([flags](../flags.md)). Words and flags come in any order. Progress and colours are shown on a terminal.
 
 `apiserver help COMMAND` prints what this page says of a command. `man apiserver` has all of it: pip installs the page
 into `share/man/man1`. [Back up, restore, move](../how-to/backup.md) explains the commands for stores.

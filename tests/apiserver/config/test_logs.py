@@ -77,7 +77,7 @@ def test_vmodule_raises_the_verbosity_of_the_modules_that_fit(stream: io.StringI
     assert "hidden" not in stream.getvalue()
 
 
-def test_equal_warnings_are_written_once_in_ten_seconds_and_counted(stream: io.StringIO) -> None:
+def test_equal_warnings_are_written_ever_more_rarely_and_counted(stream: io.StringIO) -> None:
     logs.configure("text", 0, stream=stream)
 
     def warn(text: str, at: float) -> None:
@@ -85,14 +85,14 @@ def test_equal_warnings_are_written_once_in_ten_seconds_and_counted(stream: io.S
         record.created = at
         logger.handle(record)
 
-    for at in (100.0, 101.0, 109.0, 110.5, 121.0):
+    for at in (100.0, 101.0, 109.0, 110.5, 121.0, 131.0):
         warn("etcd", at)
     warn("another", 101.0)
 
     assert [line.partition("] ")[2] for line in stream.getvalue().splitlines()] == [
         "lost: etcd",
         "lost: etcd (2 more of these were left out)",
-        "lost: etcd",
+        "lost: etcd (1 more of these were left out)",
         "lost: another",
     ]
 
