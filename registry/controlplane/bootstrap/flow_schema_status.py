@@ -1,8 +1,10 @@
 """flow_schema_status: writes the Dangling condition of FlowSchemas: whether their priority level exists."""
 
+from contextlib import suppress
 from functools import partial
 
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
@@ -20,7 +22,8 @@ async def settle(client: OwnClient, clock: Clock) -> None:
     for schema in await client.all(FLOWSCHEMAS):
         wanted = partial(_new_status, levels=levels, now=clock.now())
         if wanted(schema) is not None:
-            await client.apply_status(_STATUS, schema["metadata"]["name"], wanted, manager=_MANAGER)
+            with suppress(NotFound):  # it was deleted meanwhile
+                await client.apply_status(_STATUS, schema["metadata"]["name"], wanted, manager=_MANAGER)
 
 
 def _new_status(schema: Object, *, levels: set[str], now: float) -> Object | None:

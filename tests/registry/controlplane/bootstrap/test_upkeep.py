@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
+from aio_apiserver.registry.controlplane.bootstrap import flow_schema_status
 from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
@@ -23,6 +24,7 @@ from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
 from aio_apiserver.storage.errors import DeadlineExceeded
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Resource
+from aio_apiserver.storage.stored_object import Object
 from tests import golden
 from tests.registry.foundations import foundation_on
 
@@ -275,3 +277,21 @@ async def test_what_people_have_changed_is_mended_while_the_annotation_says_so(
     await again.upkeep.close()
     levels = {level["metadata"]["name"]: level for level in await begun.client.all(PRIORITY_LEVELS)}
     assert levels["system"]["spec"]["limited"]["nominalConcurrencyShares"] == 30
+
+
+async def test_a_flow_schema_that_is_deleted_meanwhile_does_not_hold_up_the_others(begun: Begun) -> None:
+    class Late(OwnClient):
+        """Its lists of flow schemas still have one that is deleted, in front."""
+
+        async def all(self, path: ResourcePath, *, namespace: str = "") -> list[Object]:
+            found = await super().all(path, namespace=namespace)
+            if path != FLOWSCHEMAS:
+                return found
+            return [{"metadata": {"name": "gone"}, "spec": {}}, *({**one, "status": {}} for one in found)]
+
+    client = Late(assemble(environment_of(begun.given)), begun.given)
+
+    await flow_schema_status.settle(client, SystemClock())
+
+    settled = await begun.client.all(FLOWSCHEMAS)
+    assert all(one["status"]["conditions"][0]["type"] == "Dangling" for one in settled)
