@@ -1,7 +1,7 @@
 """Migrate: `apiserver migrate`, copies a store to another one: embedded to etcd, etcd to embedded, etcd to etcd.
 
 A data directory gets the objects with their revisions; an etcd gets them under revisions that are newer. After a kill,
-the same command continues on an etcd. On a data directory it begins again, or only compares when all is written. Must
+the same command continues on an etcd. On a data directory it begins again; when all is written, it compares. Must
 hold: at the end, all keys and values are compared byte by byte, and a difference is a failure.
 """
 

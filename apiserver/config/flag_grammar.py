@@ -56,7 +56,10 @@ VERSION = Flag("version", FlagType.BOOL, "Global", "--version, --version=raw pri
 def parse(
     arguments: Sequence[str], flags: Sequence[Flag], unused: Mapping[str, FlagType], *, takes_words: bool = False
 ) -> Parsed:
-    """Parse a command line. `unused`: known flags without an effect. Raises UsageError, also for words in vain."""
+    """Parse a command line. `unused`: known flags without an effect. takes_words: for a command that has arguments.
+
+    Raises UsageError.
+    """
     reader = _Reader(arguments, flags, unused)
     while reader.has_more:
         reader.read_next()

@@ -96,7 +96,7 @@ async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -
         raise RotationRefused(f"the {name} is in files that flags name: replace these files")
     if not settings.etcd_servers:
         await asyncio.to_thread(own_rotation.rotate, key, settings.data_dir, settings.pki_dir, clock, finish=finish)
-        return _told(key, _MADE_OWN, finish=finish)
+        return _message(key, _MADE_OWN, finish=finish)
     change: Callable[[KeyRing], KeyRing] = (
         partial(_finished, now=clock.now()) if finish else partial(_with_new, await asyncio.to_thread(key.new), clock)
     )
@@ -104,10 +104,10 @@ async def rotate(settings: Settings, name: str, clock: Clock, *, finish: bool) -
     async with StorageFactory(config, clock=clock) as storage:
         assert storage.shared_secrets is not None
         await storage.shared_secrets.update(name, partial(_changed, key, change))
-    return _told(key, _MADE, finish=finish)
+    return _message(key, _MADE, finish=finish)
 
 
-def _told(key: SharedKey, made: Mapping[str, str], *, finish: bool) -> str:
+def _message(key: SharedKey, made: Mapping[str, str], *, finish: bool) -> str:
     return f"The old {key.title} is dropped." if finish else f"There is a new {key.title}. {made[key.name]}"
 
 
