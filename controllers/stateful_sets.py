@@ -48,7 +48,9 @@ class StatefulSetController(RevisionKeeper):
         return float(owner["spec"].get("minReadySeconds") or 0) if waits else None
 
     async def _carry_out(self, owner: Object, situation: StatefulSetSituation, revisions: dict[str, Object]) -> None:
-        plan = situation.plan()
+        plan = situation.plan(self.most_at_once)
+        if len(plan.make) == self.most_at_once:
+            self.queue.add(key_of(owner))
         wanted = [rules.pod_of(owner, number, revisions[revision]) for number, revision in plan.make.items()]
         blocked = [pod for pod in wanted if self._has_stale_claim(owner, pod)]
         for pod in wanted:

@@ -7,6 +7,7 @@ failed.
 from collections.abc import Iterable, Mapping, Sequence
 
 from aio_apiserver.controllers.decisions import indexes, job_policies, pods
+from aio_apiserver.controllers.decisions.indexes import Indexes
 from aio_apiserver.storage.stored_object import Object
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -27,14 +28,13 @@ def are_independent(job: Object) -> bool:
     return job["spec"].get("backoffLimitPerIndex") is not None
 
 
-def failed(job: Object, failing: Iterable[Object]) -> set[int]:
+def failed(job: Object, failing: Iterable[Object]) -> Indexes:
     """The failed indexes, including those of pods that failed now."""
     if not are_independent(job):
-        return set()
-    completions = job["spec"].get("completions") or 0
-    now = {index_of(pod) for pod in failing if _is_last_try(job, pod)}
+        return Indexes()
+    now = indexes.of(one for pod in failing if (one := index_of(pod)) is not None and _is_last_try(job, pod))
     before = indexes.parse((job.get("status") or {}).get("failedIndexes") or "")
-    return {one for one in before | now if one is not None and one < completions}
+    return before.with_all(now).below(job["spec"].get("completions") or 0)
 
 
 def _is_last_try(job: Object, pod: Object) -> bool:

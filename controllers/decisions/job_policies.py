@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.controllers.decisions import pods
-from aio_apiserver.controllers.decisions.indexes import parse
+from aio_apiserver.controllers.decisions.indexes import Indexes, parse
 from aio_apiserver.storage.stored_object import Object
 
 
@@ -75,11 +75,11 @@ def failure(job: Object, owned: Iterable[Object]) -> str:
     return ""
 
 
-def success(job: Object, done: frozenset[int]) -> str:
+def success(job: Object, done: Indexes) -> str:
     """The message when the succeeded indexes satisfy the success policy; empty otherwise."""
     for number, rule in enumerate((job["spec"].get("successPolicy") or {}).get("rules") or () if done else ()):
         wanted, enough = rule.get("succeededIndexes"), rule.get("succeededCount")
-        among = done & parse(wanted) if wanted is not None else done
+        among = done.among(parse(wanted)) if wanted is not None else done
         is_all = wanted is not None and len(among) == len(parse(wanted))
         if is_all or (enough is not None and len(among) >= enough):
             return f"Matched rules at index {number}"

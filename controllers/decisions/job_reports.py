@@ -23,9 +23,9 @@ def status(found: jobs.Count, end: jobs.JobOutcome | None, *, now: str, active: 
     if not active:
         del result["active"]
     if jobs.is_indexed(found.job):
-        result["completedIndexes"] = indexes.text(found.done_indexes)
+        result["completedIndexes"] = str(found.done_indexes)
     if job_indexes.are_independent(found.job):
-        result["failedIndexes"] = indexes.text(found.failed_indexes)
+        result["failedIndexes"] = str(found.failed_indexes)
     _report_suspension(result, found.job, now=now)
     if end is not None:
         _put(result, end.target, end, now=now)

@@ -5,12 +5,14 @@ Pure. Each finished pod is counted once: its uid is in `uncountedTerminatedPods`
 Must hold: no pod counts twice. An end that was reported once stays.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from aio_apiserver.controllers.decisions import indexes, job_indexes, job_policies, pods
+from aio_apiserver.controllers.decisions.indexes import Indexes
 from aio_apiserver.controllers.decisions.job_indexes import INDEX, index_of
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.storage.stored_object import Object
@@ -48,7 +50,7 @@ class Count(Struct):
     """The failed pods that the failure policy ignores."""
     why_failed: str = ""
     """The message when one pod fails the job."""
-    failed_indexes: set[int] = field(default_factory=set)
+    failed_indexes: Indexes = field(default_factory=Indexes)
     last_tries: Mapping[int, Object] = field(default_factory=dict)
     """The newest failed pods by index."""
 
@@ -75,14 +77,10 @@ class Count(Struct):
         return int(self.status.get("failed") or 0) + len(self.waiting["failed"])
 
     @property
-    def done_indexes(self) -> set[int]:
-        completions = self.job["spec"].get("completions") or 0
-        now = {index_of(pod) for pod in self.succeeded}
-        return {
-            one
-            for one in indexes.parse(self.status.get("completedIndexes", "")) | now
-            if one is not None and one < completions
-        }
+    def done_indexes(self) -> Indexes:
+        now = indexes.of(one for pod in self.succeeded if (one := index_of(pod)) is not None)
+        before = indexes.parse(self.status.get("completedIndexes", ""))
+        return before.with_all(now).below(self.job["spec"].get("completions") or 0)
 
 
 def count(job: Object, owned: Iterable[Object]) -> Count:
@@ -157,7 +155,7 @@ def outcome(found: Count, *, now: float) -> JobOutcome | None:
         return JobOutcome("Failed", "DeadlineExceeded", _LATE_TEXT)
     if found.failed_indexes and (failure := _failure_of_indexes(found)) is not None:
         return failure
-    if enough := job_policies.success(job, frozenset(found.done_indexes)):
+    if enough := job_policies.success(job, found.done_indexes):
         return JobOutcome("Complete", "SuccessPolicy", enough)
     return JobOutcome("Complete", "CompletionsReached", _DONE_TEXT) if _is_done(found) else None
 
@@ -213,8 +211,13 @@ def pause(found: Count, owned: Iterable[Object], *, now: float) -> float:
     indexes.
     """
     if job_indexes.are_independent(found.job):
-        waits = [job_indexes.pause(found.last_tries.get(index), now=now) for index in _open_indexes(found)]
-        return min(waits, default=0.0)
+        shortest = None
+        for index in _open_indexes(found):
+            wait = job_indexes.pause(found.last_tries.get(index), now=now)
+            if not wait:
+                return 0.0
+            shortest = wait if shortest is None else min(shortest, wait)
+        return shortest or 0.0
     failed = [pod for pod in owned if pods.phase(pod) == "Failed"]
     times = [time for pod in failed for time in job_indexes.ends(pod)]
     if not found.failures or not times:
@@ -242,16 +245,16 @@ def missing(found: Count) -> int:
 
 def free_indexes(found: Count, number: int, *, now: float) -> list[int]:
     """The open indexes without an active pod and without a backoff."""
-    first = _open_indexes(found)[:number]
+    first = list(islice(_open_indexes(found), number))
     if not job_indexes.are_independent(found.job):
         return first
     return [index for index in first if not job_indexes.pause(found.last_tries.get(index), now=now)]
 
 
-def _open_indexes(found: Count) -> list[int]:
-    at_work = {one for one in map(index_of, found.active) if one is not None}
-    taken = found.done_indexes | found.failed_indexes | at_work
-    return [one for one in range(found.job["spec"].get("completions") or 0) if one not in taken]
+def _open_indexes(found: Count) -> Iterator[int]:
+    at_work = indexes.of(one for one in map(index_of, found.active) if one is not None)
+    taken = found.done_indexes.with_all(found.failed_indexes).with_all(at_work)
+    return taken.others_below(found.job["spec"].get("completions") or 0)
 
 
 def pod_of(job: Object, index: int | None, before: Object | None = None) -> Object:

@@ -128,13 +128,20 @@ class StatefulSetSituation(Struct, frozen=True):
         minimum = int(self.owner["spec"].get("minReadySeconds") or 0)
         return pod is not None and pods.is_active(pod) and pods.is_available(pod, minimum, now=self.now)
 
-    def plan(self) -> StatefulSetPlan:
-        """The next steps."""
+    @property
+    def wanted_pods(self) -> Sequence[Object]:
+        """The present pods with wanted ordinals, in their order. A set may want two billion pods."""
+        return sorted((pod for pod in self.pods if ordinal(pod) in self.numbers), key=ordinal)
+
+    def plan(self, most: int) -> StatefulSetPlan:
+        """The next steps, with at most so many pods to make."""
         plan, there, ordered = StatefulSetPlan(), self.by_number, not is_parallel(self.owner)
         for number in self.numbers:
             pod = there.get(number)
             if pod is None:
                 plan.make[number] = self._revision_for(number)
+                if len(plan.make) == most:
+                    return plan
             elif pods.is_finished(pod) and not pods.is_ending(pod):
                 plan.delete.append(pod)
             elif self.is_available(pod):
@@ -153,13 +160,15 @@ class StatefulSetSituation(Struct, frozen=True):
 
     def reached(self) -> list[Object]:
         """The pods whose claims are looked after now. With OrderedReady, none after one that is not available."""
-        there, ordered, found = self.by_number, not is_parallel(self.owner), list[Object]()
+        if is_parallel(self.owner):
+            return [*self.wanted_pods, *self.condemned]
+        there, found = self.by_number, list[Object]()
         for number in self.numbers:
             pod = there.get(number)
             is_available = self.is_available(pod)
-            if pod is not None and (is_available or pods.phase(pod) == "Pending" or not ordered):
+            if pod is not None and (is_available or pods.phase(pod) == "Pending"):
                 found.append(pod)
-            if ordered and not is_available:
+            if not is_available:
                 return found
         return [*found, *self.condemned]
 
@@ -177,10 +186,10 @@ class StatefulSetSituation(Struct, frozen=True):
         amount = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
         most = max(1, scaled(amount, replicas(self.owner), up=True))
         unavailable = sum(1 for pod in self.pods if not self.is_available(pod))
-        there, found = self.by_number, list[Object]()
-        for number in reversed(self.numbers[self.partition :]):
-            pod = there.get(number)
-            if pod is not None and revision_of(pod) != self.update and unavailable + len(found) < most:
+        moving, found = self.numbers[self.partition :], list[Object]()
+        for pod in reversed(self.wanted_pods):
+            is_old = ordinal(pod) in moving and revision_of(pod) != self.update
+            if is_old and unavailable + len(found) < most:
                 found.append(pod)
         return [pod for pod in found if not pods.is_ending(pod)]
 

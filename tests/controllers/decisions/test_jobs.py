@@ -95,14 +95,14 @@ def test_each_index_is_done_once() -> None:
     job["status"] = {"completedIndexes": "0"}
     found = _count(job, _pod("a", "Succeeded", index=2), _pod("b", index=1))
 
-    assert found.done_indexes == {0, 2}
+    assert list(found.done_indexes) == [0, 2]
     assert jobs.free_indexes(found, 3, now=CLOCK) == [3]
     assert job_reports.status(found, None, now=NOW, active=1)["completedIndexes"] == "0,2"
 
 
 def test_indexes_are_written_as_ranges() -> None:
-    assert indexes.text({7, 1, 2, 3, 5}) == "1-3,5,7"
-    assert indexes.parse("1-3,5,7") == {1, 2, 3, 5, 7}
+    assert str(indexes.of({7, 1, 2, 3, 5})) == "1-3,5,7"
+    assert list(indexes.parse("1-3,5,7")) == [1, 2, 3, 5, 7]
 
 
 def test_the_pod_of_an_index_knows_it() -> None:

@@ -23,18 +23,28 @@ def _names(pods: list[Object]) -> list[str]:
     return [one["metadata"]["name"] for one in pods]
 
 
+def test_a_set_of_two_billion_pods_makes_some_of_them_at_once() -> None:
+    owner = _db(2**31 - 1, podManagementPolicy="Parallel")
+    first = _situation(owner, _member(1), _member(3)).plan(3)
+    others = _situation(owner, _member(0), _member(1), current="old")
+
+    assert list(first.make) == [0, 2, 4]
+    assert list(others.plan(2).make) == [2, 3]
+    assert [pod["metadata"]["name"] for pod in others.reached()] == ["db-0", "db-1"]
+
+
 def test_a_stateful_set_makes_one_pod_after_the_other() -> None:
-    assert _situation(_db(3)).plan().make == {0: "now"}
-    assert _situation(_db(3), _member(0, ready=False)).plan().make == {}
-    assert _situation(_db(3), _member(0)).plan().make == {1: "now"}
+    assert _situation(_db(3)).plan(500).make == {0: "now"}
+    assert _situation(_db(3), _member(0, ready=False)).plan(500).make == {}
+    assert _situation(_db(3), _member(0)).plan(500).make == {1: "now"}
 
 
 def test_a_parallel_stateful_set_makes_all_pods_at_once() -> None:
-    assert list(_situation(_db(3, podManagementPolicy="Parallel")).plan().make) == [0, 1, 2]
+    assert list(_situation(_db(3, podManagementPolicy="Parallel")).plan(500).make) == [0, 1, 2]
 
 
 def test_a_stateful_set_shrinks_from_the_last_pod_on() -> None:
-    plan = _situation(_db(1), _member(0), _member(1), _member(2)).plan()
+    plan = _situation(_db(1), _member(0), _member(1), _member(2)).plan(500)
 
     assert _names(plan.delete) == ["db-2"]
 
@@ -43,8 +53,8 @@ def test_an_update_begins_with_the_last_pod_and_stops_at_the_partition() -> None
     owner = _db(3, updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1}})
     old = [_member(number, "old") for number in range(3)]
 
-    first = _situation(owner, *old, current="old").plan()
-    last = _situation(owner, old[0], _member(1), _member(2), current="old").plan()
+    first = _situation(owner, *old, current="old").plan(500)
+    last = _situation(owner, old[0], _member(1), _member(2), current="old").plan(500)
 
     assert _names(first.delete) == ["db-2"]
     assert (last.delete, last.make) == ([], {})
@@ -53,7 +63,7 @@ def test_an_update_begins_with_the_last_pod_and_stops_at_the_partition() -> None
 def test_an_update_waits_for_pods_that_do_not_work() -> None:
     old = [_member(0, "old"), _member(1, "old", ready=False)]
 
-    assert _situation(_db(2), *old, current="old").plan().delete == []
+    assert _situation(_db(2), *old, current="old").plan(500).delete == []
 
 
 def test_a_finished_update_is_the_present_state() -> None:
