@@ -36,7 +36,7 @@ class EvaluatedWrite:
     answers: Decisions = field(init=False)
 
     def __post_init__(self) -> None:
-        self.answers = Decisions(self.access)
+        self.answers = Decisions(self.access, self.attributes.user.name)
 
     async def inputs(
         self,

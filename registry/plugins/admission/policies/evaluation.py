@@ -1,11 +1,14 @@
 """Evaluation: evaluates the CEL expressions of a policy for one write, within a cost budget.
 
+An evaluation begins on the event loop. When it costs more than some milliseconds, it goes on in the worker thread.
+
 Must hold: a variable of a policy is computed once, at its first use, and its cost counts. All expressions of a policy
 together stay within the budget.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -17,13 +20,15 @@ from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.authorization import AuthorizerValue, Question, ResourceCheck, Undecided
 from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT, Program
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
+from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.storage.worker_thread import TakesLong
 
 BUDGET = 10_000_000
 CONDITIONS_BUDGET = 2_500_000
+_SHORT_COST = 20_000
+"""The cost of an evaluation on the event loop: some ten milliseconds."""
 _OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
-
-T = TypeVar("T")
 
 
 class OutOfBudget(Exception):
@@ -61,15 +66,18 @@ class Evaluation:
 
     def __init__(self, inputs: Inputs, budget: int) -> None:
         self.budget = budget
+        self.may_take_long = False
+        """Whether expressions are evaluated in the worker thread."""
+        self._short_cost = _SHORT_COST
         self._seen = {**inputs.seen, admission.VARIABLES_NAME: _Variables(inputs.variables, self)}
         self._spent_on_variables = 0
 
     def outcome(self, expression: Expression) -> ExpressionOutcome:
-        """Evaluate an expression. Raises OutOfBudget, Undecided."""
+        """Evaluate an expression. Raises OutOfBudget, Undecided and, on the event loop, TakesLong."""
         if expression.program is None:
             return ExpressionOutcome(failure=f"compilation error: {expression.mistake}")
         try:
-            value, cost = expression.program.evaluate(self._seen)
+            value, cost = self._evaluated(expression.program)
         except (EvaluationError, CostExceeded) as exc:
             self._charge(_cost_of(exc))
             return ExpressionOutcome(failure=f"expression '{expression.text}' resulted in error: {exc}")
@@ -81,12 +89,26 @@ class Evaluation:
         if expression.program is None:
             raise EvaluationError(f"composited variable {quote(name)} fails to compile: {expression.mistake}")
         try:
-            value, cost = expression.program.evaluate(self._seen)
+            value, cost = self._evaluated(expression.program)
         except (EvaluationError, CostExceeded) as exc:
             self._spent_on_variables += _cost_of(exc)
             raise EvaluationError(f"composited variable {quote(name)} fails to evaluate: {exc}") from exc
         self._spent_on_variables += cost
         return value
+
+    def _evaluated(self, program: Program) -> tuple[Any, int]:
+        """The value and its cost. Raises EvaluationError, CostExceeded, Undecided, TakesLong."""
+        if self.may_take_long:
+            return program.evaluate(self._seen)
+        try:
+            value, cost = program.evaluate(self._seen, limit=self._short_cost)
+        except CostExceeded:
+            raise TakesLong from None
+        except EvaluationError as failure:
+            self._short_cost -= failure.cost
+            raise
+        self._short_cost -= cost
+        return value, cost
 
     def _charge(self, cost: int) -> None:
         cost += self._spent_on_variables
@@ -131,11 +153,12 @@ class _Variables(dict[str, Any]):
 class Decisions:
     """The authorizer's decisions for one write, as CEL expressions ask for them.
 
-    Expressions cannot wait: a missing decision stops the evaluation, and `decided` gets it and starts again.
+    Expressions cannot wait: a missing decision stops the evaluation, and `outcome` gets it and starts again.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, user: str) -> None:
         self._access = access
+        self._user = user
         self._known: dict[tuple[object, ...], Decision] = {}
 
     def __call__(self, question: Question) -> Decision:
@@ -145,11 +168,15 @@ class Decisions:
         except KeyError:
             raise Undecided(question) from None
 
-    async def decided(self, work: Callable[[], T]) -> T:
-        """The result of `work`. It is started again after each missing decision."""
+    async def outcome(self, evaluation: Evaluation, expression: Expression) -> ExpressionOutcome:
+        """Evaluate an expression, again after each missing decision. Raises OutOfBudget."""
         while True:
             try:
-                return work()
+                if not evaluation.may_take_long:
+                    return evaluation.outcome(expression)
+                return await worker_thread.run(partial(evaluation.outcome, expression), self._user)
+            except TakesLong:
+                evaluation.may_take_long = True
             except Undecided as exc:
                 self._known[exc.question.key] = await self._access.authorize(exc.question.limited())
 

@@ -34,7 +34,7 @@ async def hold(
         return True
     began, is_held = recorder.clock.monotonic(), False
     try:
-        is_held = await answers.decided(lambda: _evaluate(conditions, seen, recorder))
+        is_held = await _evaluate(conditions, seen, answers, recorder)
     except Undetermined:
         if not ignores_failures:
             raise
@@ -44,10 +44,12 @@ async def hold(
     return is_held
 
 
-def _evaluate(conditions: Sequence[Expression], seen: Inputs, recorder: ConditionRecorder) -> bool:
+async def _evaluate(
+    conditions: Sequence[Expression], seen: Inputs, answers: Decisions, recorder: ConditionRecorder
+) -> bool:
     evaluation = seen.evaluation(CONDITIONS_BUDGET)
     try:
-        outcomes = [evaluation.outcome(expression) for expression in conditions]
+        outcomes = [await answers.outcome(evaluation, expression) for expression in conditions]
     except OutOfBudget as exc:
         raise Undetermined(str(exc)) from exc
     failures = [outcome.failure for outcome in outcomes if outcome.failure]

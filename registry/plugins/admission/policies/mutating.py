@@ -5,7 +5,6 @@ again when a later policy has changed the object. The result has its defaults.
 """
 
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 
 from msgspec import Struct, field
 
@@ -26,9 +25,9 @@ from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies
 from aio_apiserver.registry.plugins.admission.policies import patches
-from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, Mutation, PolicyBinding
+from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding
 from aio_apiserver.registry.plugins.admission.policies.evaluated_write import EvaluatedWrite
-from aio_apiserver.registry.plugins.admission.policies.evaluation import ExpressionOutcome, Inputs, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.evaluation import OutOfBudget
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
@@ -181,7 +180,7 @@ class MutatingAdmissionPolicy(Plugin):
         for mutation in policy.mutations:
             seen = await work.write.inputs(policy, form, invocation.params, current=current)
             try:
-                outcome = await work.write.answers.decided(partial(_computed, seen, mutation))
+                outcome = await work.write.answers.outcome(seen.evaluation(), mutation.expression)
                 if outcome.failure:
                     raise Unpatchable(outcome.failure)
                 patched = self._merge.patched(mutation.kind, form, current, outcome.value)
@@ -198,11 +197,6 @@ def _read(form: AdmissionForm, patched: Object) -> Object:
         return form.defaulted(form.parsed(patched))
     except DecodeError as exc:
         raise InternalError(exc.message) from exc
-
-
-def _computed(seen: Inputs, mutation: Mutation) -> ExpressionOutcome:
-    """The value of a mutation's expression. Raises Undecided, OutOfBudget."""
-    return seen.evaluation().outcome(mutation.expression)
 
 
 def _note(work: _Round, policy: AdmissionPolicy, binding: PolicyBinding | None, message: str, reason: str = "") -> None:

@@ -25,7 +25,12 @@ from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond
 from aio_apiserver.registry.plugins.admission.policies.audit_annotations import AuditAnnotations, note_failure
 from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding, Validation
 from aio_apiserver.registry.plugins.admission.policies.evaluated_write import EvaluatedWrite
-from aio_apiserver.registry.plugins.admission.policies.evaluation import Evaluation, ExpressionOutcome, OutOfBudget
+from aio_apiserver.registry.plugins.admission.policies.evaluation import (
+    Decisions,
+    Evaluation,
+    ExpressionOutcome,
+    OutOfBudget,
+)
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import Undetermined
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
@@ -123,9 +128,9 @@ class ValidatingAdmissionPolicy(Plugin):
         except Undetermined as exc:
             return self._enforce([_Failure(0, "Invalid", str(exc))], policy, binding, write)
         seen = await write.inputs(policy, form, params)
-        found = await write.answers.decided(lambda: _judge(policy, seen.evaluation()))
+        found = await _judge(policy, seen.evaluation(), write.answers)
         denials = self._enforce(found, policy, binding, write)
-        values, wrong = await write.answers.decided(lambda: _annotate(policy, seen.evaluation()))
+        values, wrong = await _annotate(policy, seen.evaluation(), write.answers)
         for key, value in values:
             notes.add(key, value)
         return denials + [_Denial(policy.name, binding.name, message) for message in wrong]
@@ -166,10 +171,10 @@ class _Matched(NamedTuple):
     notes: AuditAnnotations
 
 
-def _judge(policy: AdmissionPolicy, evaluation: Evaluation) -> list[_Failure]:
-    """The validations that fail. Raises Undecided."""
+async def _judge(policy: AdmissionPolicy, evaluation: Evaluation, answers: Decisions) -> list[_Failure]:
+    """The validations that fail."""
     try:
-        outcomes = [evaluation.outcome(one.condition) for one in policy.validations]
+        outcomes = [await answers.outcome(evaluation, one.condition) for one in policy.validations]
     except OutOfBudget as exc:
         return [] if policy.ignores_failures else [_Failure(0, "Invalid", str(exc))]
     found = []
@@ -177,13 +182,17 @@ def _judge(policy: AdmissionPolicy, evaluation: Evaluation) -> list[_Failure]:
         if outcome.failure:
             found += [] if policy.ignores_failures else [_Failure(index, "Invalid", outcome.failure)]
         elif outcome.value is not True:
-            found.append(_Failure(index, validation.reason, _message(validation, evaluation)))
+            found.append(_Failure(index, validation.reason, await _message(validation, evaluation, answers)))
     return found
 
 
-def _message(validation: Validation, evaluation: Evaluation) -> str:
+async def _message(validation: Validation, evaluation: Evaluation, answers: Decisions) -> str:
+    """The message of the expression, or the usual one when the expression gives no text or the budget is used up."""
     if validation.message_expression is not None:
-        text = _text(evaluation.outcome(validation.message_expression))
+        try:
+            text = _text(await answers.outcome(evaluation, validation.message_expression))
+        except OutOfBudget:
+            text = ""
         if text and len(text.encode()) <= _LONGEST_MESSAGE and "\n" not in text:
             return text
     return validation.message or f"failed expression: {validation.condition.text.strip()}"
@@ -193,10 +202,12 @@ def _text(outcome: ExpressionOutcome) -> str:
     return outcome.value.strip() if isinstance(outcome.value, str) and not outcome.failure else ""
 
 
-def _annotate(policy: AdmissionPolicy, evaluation: Evaluation) -> tuple[list[tuple[str, str]], list[str]]:
-    """The values of the audit annotations, and the errors of their expressions. Raises Undecided."""
+async def _annotate(
+    policy: AdmissionPolicy, evaluation: Evaluation, answers: Decisions
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The values of the audit annotations, and the errors of their expressions."""
     try:
-        outcomes = [(key, evaluation.outcome(expression)) for key, expression in policy.annotations]
+        outcomes = [(key, await answers.outcome(evaluation, expression)) for key, expression in policy.annotations]
     except OutOfBudget as exc:
         return [], [] if policy.ignores_failures else [str(exc)]
     values = [(key, text) for key, outcome in outcomes if (text := _text(outcome))]

@@ -36,7 +36,7 @@ class Conditions:
         """Whether all conditions hold for a write. `own` is the form of the request, `shown` the write in the matched
         form. Raises Forbidden.
         """
-        answers = Decisions(access)
+        answers = Decisions(access, attributes.user.name)
         seen = inputs(
             obj=shown.obj,
             old=shown.old,

@@ -99,6 +99,30 @@ async def test_ignored_failures_let_pass(cluster: Cluster) -> None:
     assert await cluster.create({"n": "1"})
 
 
+async def test_costly_expressions_do_not_hold_the_event_loop(cluster: Cluster) -> None:
+    """The watchdog of the tests measures it."""
+    each = "object.data.all(k, object.data.all(j, {}))"
+    spec = {
+        "matchConditions": [{"name": "m", "expression": each.format("object.data[k] <= object.data[j]")}],
+        "variables": [{"name": "all", "expression": each.format("object.data[k] + object.data[j] != 'z'")}],
+        "validations": [
+            {"expression": "variables.all && authorizer.group('').resource('pods').check('get').allowed()"}
+        ],
+    }
+    await cluster.policy(spec, DENY)
+
+    assert await cluster.create({f"k{number}": "x" for number in range(250)})
+
+
+async def test_a_message_beyond_the_budget_is_the_usual_one(cluster: Cluster) -> None:
+    costly = f"object.data.a.matches('{'x' * 400}')"  # 400,000 of 10 million each
+    last = {"expression": "false", "messageExpression": f"{costly} ? 'long' : 'short'", "message": "no"}
+    await cluster.policy({"validations": [*[{"expression": costly}] * 24, last]}, DENY)
+
+    with pytest.raises(errors.Forbidden, match=r"denied request: no$"):
+        await cluster.create({"a": "x" * 40_000})
+
+
 async def test_a_binding_may_only_warn(cluster: Cluster) -> None:
     await cluster.policy({"validations": [{"expression": "false", "message": "no"}]}, {"validationActions": ["Warn"]})
 
