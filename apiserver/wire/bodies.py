@@ -4,9 +4,9 @@ It must not decode: registry/generic/bodies does. A request waits for its body b
 So a client with a slow body takes no seat from others. kube-apiserver reads the body in the seat.
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
-Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. The bodies of requests
-without seats have at most EARLY_BYTES, and 64 KiB each. A client that sent
-`Expect: 100-continue` gets `100 Continue` when the handler reads the body, not before.
+Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. Bodies have 64 KiB each without a
+seat, and what body_memory.py gives. A client that sent `Expect: 100-continue` gets `100 Continue` when the handler
+reads the body, not before.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 
 from aiohttp import StreamReader, hdrs, web
 
+from aio_apiserver.apiserver.wire.body_memory import BodyMemory
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.bodies.contents import Body
@@ -23,8 +24,6 @@ from aio_apiserver.registry.machinery import media_types
 LIMIT = 3 * 1024 * 1024
 PAUSE_SECONDS = 10.0
 """The longest pause of a client within its body."""
-EARLY_BYTES = 32 * 1024 * 1024
-"""The memory for bodies beyond their first 64 KiB, while their requests have no seats. Later ones take a seat first."""
 _BEGINNING_BYTES = 64 * 1024
 _BEGINNING = web.RequestKey("beginning", bytearray)
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -41,37 +40,42 @@ async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
 class EarlyBodies:
     """The bodies that are read before their requests have seats."""
 
-    def __init__(self, limit: int = EARLY_BYTES) -> None:
-        self._left = limit
+    def __init__(self, memory: BodyMemory | None = None) -> None:
+        self._memory = memory or BodyMemory()
 
     @staticmethod
     def has(request: web.BaseRequest) -> bool:
-        """Whether the body was read early, or as far as memory allows."""
+        """Whether the body was read early."""
         return _BEGINNING in request
 
     @asynccontextmanager
-    async def read(self, request: web.BaseRequest) -> AsyncIterator[None]:
-        """Read the body first; its memory counts until the context ends. Raises Timeout. Errors of the body are left to
-        the handler.
+    async def read(self, request: web.BaseRequest, user: str) -> AsyncIterator[bool]:
+        """Read the body first; its memory counts until the context ends. The context is False when there was no memory
+        for it in time. Raises Timeout. Errors of the body are left to the handler.
         """
         beginning = request[_BEGINNING] = bytearray()
         taken = 0
         try:
             with suppress(web.RequestPayloadError):
-                while self._is_awaited(request) and (len(beginning) < _BEGINNING_BYTES or self._left > 0):
+                while _is_awaited(request):
+                    if not taken and len(beginning) >= _BEGINNING_BYTES:
+                        size = (request.content_length or LIMIT) - _BEGINNING_BYTES
+                        if not await self._memory.take(user, size):
+                            yield False
+                            return
+                        taken = size
                     beginning += await _next(request.content)
-                    grown = max(len(beginning) - _BEGINNING_BYTES, 0) - taken
-                    taken += grown
-                    self._left -= grown
-            yield
+            yield True
         finally:
-            self._left += taken
+            if taken:
+                self._memory.give_back(user, taken)
 
-    def _is_awaited(self, request: web.BaseRequest) -> bool:
-        """Whether the client sends more of the body, without an invitation."""
-        if request.content.at_eof() or hdrs.EXPECT in request.headers:
-            return False
-        return (request.content_length or 0) <= LIMIT and len(request[_BEGINNING]) <= LIMIT
+
+def _is_awaited(request: web.BaseRequest) -> bool:
+    """Whether the client sends more of the body, without an invitation."""
+    if request.content.at_eof() or hdrs.EXPECT in request.headers:
+        return False
+    return (request.content_length or 0) <= LIMIT and len(request[_BEGINNING]) <= LIMIT
 
 
 async def stream(request: web.BaseRequest, size: int) -> AsyncIterator[bytes]:

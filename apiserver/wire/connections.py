@@ -40,6 +40,12 @@ HEAD_SECONDS = 32.0
 """The time limit for the head of the first request, as in kube-apiserver. Later heads have the time limit of an idle
 connection.
 """
+_UNREAD_BYTES = 64 * 1024
+"""The bytes that wait here for a request that does not read them, before the connection is paused. A body waits with
+twice as many.
+"""
+_UNREAD_TLS_BYTES = 16 * 1024
+"""The encrypted bytes that wait when the connection is paused; one more read of the event loop may follow."""
 _KEEPALIVE_SECONDS = 120
 _LINGERING_SECONDS = 2
 _REFUSED_SECONDS = 0.5
@@ -130,6 +136,9 @@ class HTTPConnection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._sockets.opened()
         super().connection_made(transport)
+        limit_unread = getattr(transport, "set_read_buffer_limits", None)  # of TLS
+        if limit_unread is not None:
+            limit_unread(high=_UNREAD_TLS_BYTES)
         self.head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
         peer = transport.get_extra_info("peername")
         address = peer[0] if peer else ""
@@ -305,6 +314,7 @@ class Connections(web.Server):
             auto_decompress=False,
             keepalive_timeout=_KEEPALIVE_SECONDS,
             lingering_time=_LINGERING_SECONDS,
+            read_bufsize=_UNREAD_BYTES,
             max_line_size=_LINE_LIMIT,
             max_field_size=_FIELD_LIMIT,
         )

@@ -5,6 +5,7 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.wire import bodies, responses
+from aio_apiserver.apiserver.wire.body_memory import BodyMemory
 from aio_apiserver.apiserver.wire.context import RequestContext
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, read_answer
 
@@ -89,7 +90,7 @@ async def test_a_client_that_waits_is_told_to_go_on() -> None:
 
 async def count_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
     """The same behind flow control, which waits for the body."""
-    async with bodies.EarlyBodies().read(request):
+    async with bodies.EarlyBodies().read(request, "jane"):
         return await count(request, context)
 
 
@@ -113,7 +114,7 @@ async def test_a_broken_body_whose_beginning_came_first_is_malformed() -> None:
 
 async def test_a_body_whose_beginning_came_first_is_streamed_whole() -> None:
     async def echo(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        async with bodies.EarlyBodies().read(request):
+        async with bodies.EarlyBodies().read(request, "jane"):
             chunks = [chunk async for chunk in bodies.stream(request, 10_000)]
         return responses.text(context, f"{max(map(len, chunks))} {sum(map(len, chunks))}")
 
@@ -123,18 +124,18 @@ async def test_a_body_whose_beginning_came_first_is_streamed_whole() -> None:
     assert answer.text == "10000 200000"
 
 
-async def test_early_bodies_beyond_the_memory_for_them_are_read_with_a_seat() -> None:
-    early, is_whole = bodies.EarlyBodies(limit=100_000), list[bool]()
+async def test_a_long_body_without_memory_is_not_read() -> None:
+    early, found = bodies.EarlyBodies(BodyMemory(total=100_000, seconds=0.01)), list[bool]()
 
     async def read(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        async with early.read(request):
-            is_whole.append(request.content.at_eof())
-            return await count(request, context)
+        async with early.read(request, "jane") as is_read:
+            found.append(is_read)
+            return await count(request, context) if is_read else responses.text(context, "no", status=429)
 
     async with listening(read, with_errors) as listener:
         answers = [
-            await ask(listener.port, "/", method="POST", body=b"x" * size) for size in (100_000, bodies.LIMIT, 100_000)
+            await ask(listener.port, "/", method="POST", body=b"x" * size) for size in (100_000, bodies.LIMIT, 60_000)
         ]
 
-    assert is_whole == [True, False, True]
-    assert [answer.text for answer in answers] == ["100000", str(bodies.LIMIT), "100000"]
+    assert found == [True, False, True]
+    assert [answer.text for answer in answers] == ["100000", "no", "60000"]

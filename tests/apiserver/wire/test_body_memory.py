@@ -1,0 +1,74 @@
+"""Body memory: shares of users, and the order of those who wait."""
+
+import asyncio
+
+import pytest
+
+from aio_apiserver.apiserver.wire.body_memory import BodyMemory
+
+
+async def test_a_user_waits_for_its_own_share_alone() -> None:
+    memory = BodyMemory(total=100, per_user=30)
+
+    assert await memory.take("eve", 20)
+    waiting = asyncio.ensure_future(memory.take("eve", 20))
+    assert await memory.take("jane", 30)
+    assert not waiting.done()
+    memory.give_back("eve", 20)
+
+    assert await waiting
+
+
+async def test_requests_of_a_user_get_memory_in_their_order() -> None:
+    memory, order = BodyMemory(total=30, per_user=30), list[int]()
+
+    async def take(size: int) -> None:
+        assert await memory.take("eve", size)
+        order.append(size)
+
+    async with asyncio.TaskGroup() as tasks:
+        for size in (30, 25, 5):
+            tasks.create_task(take(size))
+            await asyncio.sleep(0)
+        memory.give_back("eve", 30)
+
+    assert order == [30, 25, 5]
+
+
+async def test_all_users_together_stay_below_the_total() -> None:
+    memory = BodyMemory(total=40, per_user=30, seconds=0)
+
+    assert await memory.take("eve", 30)
+    assert not await memory.take("jane", 20)
+    assert await memory.take("jane", 10)
+
+
+async def test_who_gave_up_waiting_holds_up_no_other_request() -> None:
+    memory = BodyMemory(total=30, per_user=30)
+    assert await memory.take("eve", 20)
+    first = asyncio.ensure_future(memory.take("eve", 20))
+    second = asyncio.ensure_future(memory.take("eve", 10))
+    await asyncio.sleep(0)
+
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+    assert await second
+    memory.give_back("eve", 10)
+    memory.give_back("eve", 20)
+    assert await memory.take("eve", 30)
+
+
+async def test_memory_that_came_with_the_cancellation_is_free_again() -> None:
+    memory = BodyMemory(total=30, per_user=30)
+    assert await memory.take("eve", 30)
+    late = asyncio.ensure_future(memory.take("eve", 30))
+    await asyncio.sleep(0)
+
+    memory.give_back("eve", 30)
+    late.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await late
+
+    assert await memory.take("eve", 30)
