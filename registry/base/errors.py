@@ -232,12 +232,17 @@ class UnsupportedMediaType(StatusError):
 
 
 class Invalid(StatusError):
-    """The object breaks validation rules. Each broken rule is a cause; the message names equal causes once."""
+    """The object breaks validation rules. Each broken rule is a cause; the message names equal causes once.
+
+    The response has the first causes: a body with 100,000 mistakes would get many megabytes.
+    """
 
     code = 422
     reason = "Invalid"
+    most_causes = 2_000
 
     def __init__(self, kind: GroupKind, name: str, causes: Sequence[Cause]) -> None:
+        causes = causes[: self.most_causes]
         message = f"{kind} {quote(name)} is invalid"
         if causes:
             message = f"{message}: {aggregate(map(str, causes))}"

@@ -5,6 +5,7 @@ decoding errors.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from msgspec import Struct
 
@@ -67,7 +68,8 @@ class AppliedConfiguration:
         live = current.decode() if current is not None else None
         empties: list[Empty] = []
         size = len(self.patch.text) + (len(current.json) if current is not None else 0)
-        run, configuration = worker_thread.runner(size, self.user), _configuration(document, self.words)
+        run = worker_thread.runner(size, self.user)
+        configuration = await run(partial(_configuration, document, self.words))
         obj = await webhook_converted.apply(
             self.owners,
             live,

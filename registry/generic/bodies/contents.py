@@ -89,13 +89,8 @@ async def read(body: Body, types: Catalog, expected: GroupVersionKind) -> BodyCo
                 _map_of(document.value), text_of=lambda: document.json, strict_errors=document.strict_errors
             )
         case media_types.PROTOBUF:
-            try:
-                work = partial(protobuf.to_value, body.text, types, expected)
-                value = await worker_thread.run_sized(work, len(body.text), body.user)
-            except ValueError as exc:
-                raise UnreadableBody(str(exc)) from exc
-            _check_depth(value)
-            return BodyContent(value)
+            work = partial(_protobuf, body.text, types, expected)
+            return await worker_thread.run_sized(work, len(body.text), body.user)
     raise errors.UnsupportedMediaType(media_types.OF_OBJECTS)
 
 
@@ -106,12 +101,22 @@ def _json(body: bytes) -> BodyContent:
     return BodyContent(value if type(value) is dict else _map_of(value), text)
 
 
+def _protobuf(body: bytes, types: Catalog, expected: GroupVersionKind) -> BodyContent:
+    """The content of a protobuf body. Raises UnreadableBody."""
+    try:
+        value = protobuf.to_value(body, types, expected)
+    except ValueError as exc:
+        raise UnreadableBody(str(exc)) from exc
+    _check_depth(value)
+    return BodyContent(value)
+
+
 async def _yaml(body: Body) -> "yaml.YamlDocument":
     try:
         document = await yaml.read_in_turn(body.text, body.user)
     except ValueError as exc:
         raise UnreadableBody(str(exc)) from exc
-    _check_depth(document.value)
+    await worker_thread.run_sized(partial(_check_depth, document.value), len(body.text), body.user)
     return document
 
 

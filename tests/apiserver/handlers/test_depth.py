@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.machinery.schema import depth, field_paths
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define
 from tests.apiserver.serving import Answer, as_admin, ask, running
@@ -179,3 +180,34 @@ async def test_a_large_float_of_a_schema_is_served(server: Server, number: str) 
     assert read.json["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["x"][
         "maximum"
     ] == float(number)
+
+
+@pytest.mark.parametrize("content_type", [JSON, YAML, MERGE, STRATEGIC, APPLY])
+async def test_a_body_of_too_many_maps_is_refused(server: Server, content_type: str) -> None:
+    empties = ",".join(["{}"] * (depth.MOST_VALUES + 1))
+    text = f'{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"t"}},"spec":{{"ports":[{empties}]}}}}'
+    is_new = content_type in (JSON, YAML)
+
+    path = SERVICE.removesuffix("/s") if is_new else f"{SERVICE}?fieldManager=m"
+    answer = await send(server, "POST" if is_new else "PATCH", path, text, content_type)
+
+    assert answer.status in (400, 422)
+    assert b"exceeded max number of maps and lists" in answer.body
+
+
+async def test_brackets_in_strings_are_no_lists(server: Server) -> None:
+    text = orjson.dumps({"metadata": {"name": "c"}, "data": {"a": '[{"' * depth.MOST_VALUES}}).decode()
+
+    answer = await send(server, "POST", "/api/v1/namespaces/default/configmaps", text)
+
+    assert answer.status == 201
+
+
+async def test_an_answer_names_the_first_of_many_mistakes(server: Server) -> None:
+    ports = ",".join(f'{{"name":"p{number}"}}' for number in range(Invalid.most_causes + 1))
+    text = f'{{"metadata":{{"name":"m"}},"spec":{{"ports":[{ports}]}}}}'
+
+    answer = await send(server, "POST", SERVICE.removesuffix("/s"), text)
+
+    assert answer.status == 422
+    assert len(answer.json["details"]["causes"]) == Invalid.most_causes
