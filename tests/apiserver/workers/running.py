@@ -108,11 +108,14 @@ class Address:
         token = self.token
         reader, writer = await asyncio.open_connection(LOOPBACK, self.port, ssl=self.tls)
         asking = Connection(reader, writer, token, worker=-1, pid=0)
-        slot = orjson.loads((await asking.ask("/debug/pprof/cmdline")).text.split("\0")[1])
-        pid = next((pid for pid, number in self.workers.items() if number == slot[0]), None)
-        if pid is None:
+        try:
+            slot = orjson.loads((await asking.ask("/debug/pprof/cmdline")).text.split("\0")[1])
+            pid = next((pid for pid, number in self.workers.items() if number == slot[0]), None)
+            if pid is None:
+                raise ConnectionError(f"worker {slot[0]} has ended")
+        except BaseException:  # an open connection would fail a later test
             await asking.close()
-            raise ConnectionError(f"worker {slot[0]} has ended")
+            raise
         return Connection(reader, writer, token, worker=slot[0], pid=pid)
 
     async def connect_to(self, worker: int) -> Connection:
