@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from aio_apiserver.controllers.containers import archives, arithmetic, block_copy, file_commands
+from aio_apiserver.controllers.containers import archives, arithmetic, block_copy, file_commands, line_commands
 from aio_apiserver.controllers.containers.shell import SHELLS, Exit, FunctionReturn, Program, Shell
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Steps, Written
 
@@ -288,6 +288,7 @@ def _ends(code: int) -> Program:
 
 COMMANDS: Mapping[str, Program] = {
     **file_commands.COMMANDS,
+    **line_commands.COMMANDS,
     "tar": archives.tar,
     "dd": block_copy.dd,
     "echo": _echo,

@@ -2,13 +2,16 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import takewhile
 
-from aio_apiserver.controllers.containers.files import FileError
+from aio_apiserver.controllers.containers.files import FileError, Files
 from aio_apiserver.controllers.containers.shell import Program, Shell
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Step, Steps, Written
 
 _USUAL_LINES = 10
+_FIND_TESTS = frozenset(("-name", "-type"))
 
 
 def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
@@ -17,7 +20,7 @@ def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
     return options, [one for one in arguments if not one.startswith("-") or one == "-"]
 
 
-def _contents(shell: Shell, names: Sequence[str]) -> Generator[Step, bytes | None, bytes]:
+def contents_of(shell: Shell, names: Sequence[str]) -> Generator[Step, bytes | None, bytes]:
     """The contents of files, or of standard input. Raises FileError."""
     data = b""
     for name in names or ("-",):
@@ -34,7 +37,7 @@ def _contents(shell: Shell, names: Sequence[str]) -> Generator[Step, bytes | Non
 def _cat(shell: Shell, arguments: Sequence[str]) -> Steps:
     _, names = _split(arguments)
     if names and names != ["-"]:
-        yield Written((yield from _contents(shell, names)))
+        yield Written((yield from contents_of(shell, names)))
         return 0
     if shell.stdin is not None:
         yield Written((yield from shell.input()))
@@ -56,11 +59,12 @@ def _ls(shell: Shell, arguments: Sequence[str]) -> Steps:
         except FileError as exc:
             code = yield from shell.fail("ls", f"{name}: {exc}")
             continue
-        shown = files.names(path) if is_directory else [name]
-        shown = [one for one in shown if "a" in options or not one.startswith(".")]
-        text += f"{name}:\n" if len(names) > 1 and is_directory else ""
+        is_listed = is_directory and "d" not in options
+        shown = files.names(path) if is_listed else [name]
+        shown = [one for one in shown if not is_listed or "a" in options or not one.startswith(".")]
+        text += f"{name}:\n" if len(names) > 1 and is_listed else ""
         for one in shown:
-            text += _entry(shell, posixpath.join(path, one)) if "l" in options else ""
+            text += _entry(shell, posixpath.join(path, one) if is_listed else path) if "l" in options else ""
             text += f"{one}\n"
     yield Written(text.encode())
     return code
@@ -71,6 +75,36 @@ def _entry(shell: Shell, path: str) -> str:
     is_directory = shell.world.files.is_directory(path)
     size = 4096 if is_directory else len(shell.world.files.read(path))
     return f"{'drwxr-xr-x' if is_directory else '-rw-r--r--'}    1 root     root     {size:9} Jan  1 00:00 "
+
+
+def _find(shell: Shell, arguments: Sequence[str]) -> Steps:
+    """All below some paths: `find /data -name '*.txt' -type f`."""
+    names = list(takewhile(lambda one: not one.startswith("-"), arguments))
+    tests = dict(zip(arguments[len(names) :: 2], arguments[len(names) + 1 :: 2], strict=False))
+    if unknown := [*(tests.keys() - _FIND_TESTS), *arguments[len(names) + 2 * len(tests) :]]:
+        return (yield from shell.fail("find", f"unrecognized: {unknown[0]}"))
+    files, code = shell.world.files, 0
+    for name in names or (".",):
+        path = shell.path(name)
+        try:
+            if not files.is_directory(path):
+                files.read(path)
+        except FileError as exc:
+            code = yield from shell.fail("find", f"{name}: {exc}")
+            continue
+        for one in (path, *_all_below(files, path)):
+            kind = "d" if files.is_directory(one) else "f"
+            if tests.get("-type", kind) == kind and fnmatchcase(posixpath.basename(one), tests.get("-name", "*")):
+                yield Written(f"{name.rstrip('/')}{one[len(path.rstrip('/')) :]}\n".encode())
+    return code
+
+
+def _all_below(files: Files, path: str) -> Iterator[str]:
+    """The files and directories below a directory, each before its own."""
+    for name in files.names(path) if files.is_directory(path) else ():
+        one = posixpath.join(path, name)
+        yield one
+        yield from _all_below(files, one)
 
 
 def _mkdir(shell: Shell, arguments: Sequence[str]) -> Steps:
@@ -102,7 +136,7 @@ def _rm(shell: Shell, arguments: Sequence[str]) -> Steps:
 def _cp(shell: Shell, arguments: Sequence[str]) -> Steps:
     _, (*sources, target) = _split(arguments)
     for name in sources:
-        data = yield from _contents(shell, [name])
+        data = yield from contents_of(shell, [name])
         path = shell.path(target)
         is_directory = shell.world.files.is_directory(path)
         shell.world.files.write(posixpath.join(path, posixpath.basename(name)) if is_directory else path, data)
@@ -147,14 +181,14 @@ def _number(text: str) -> int:
 
 def _head(shell: Shell, arguments: Sequence[str]) -> Steps:
     number, names = _lines_of(arguments)
-    data = yield from _contents(shell, names)
+    data = yield from contents_of(shell, names)
     yield Written(b"".join(data.splitlines(keepends=True)[:number]))
     return 0
 
 
 def _tail(shell: Shell, arguments: Sequence[str]) -> Steps:
     number, names = _lines_of(arguments)
-    data = yield from _contents(shell, names)
+    data = yield from contents_of(shell, names)
     yield Written(b"".join(data.splitlines(keepends=True)[-number:] if number else ()))
     if {"f", "F"} & set(_split(arguments)[0]):
         yield Pause(FOREVER)
@@ -163,7 +197,7 @@ def _tail(shell: Shell, arguments: Sequence[str]) -> Steps:
 
 def _wc(shell: Shell, arguments: Sequence[str]) -> Steps:
     options, names = _split(arguments)
-    data = yield from _contents(shell, names)
+    data = yield from contents_of(shell, names)
     counts = {"l": data.count(b"\n"), "w": len(data.split()), "c": len(data)}
     yield Written((" ".join(str(counts[one]) for one in options or "lwc" if one in counts) + "\n").encode())
     return 0
@@ -173,7 +207,7 @@ def _grep(shell: Shell, arguments: Sequence[str]) -> Steps:
     options, rest = _split(arguments)
     if not rest:
         return (yield from shell.fail("grep", "no pattern", 2))
-    data = yield from _contents(shell, rest[1:])
+    data = yield from contents_of(shell, rest[1:])
     # The text is searched as it is: a pattern of a client could keep the server busy.
     wanted = rest[0].encode()
     wanted = wanted.lower() if "i" in options else wanted
@@ -194,6 +228,7 @@ def _part_of(part: Callable[[str], str]) -> Program:
 
 COMMANDS: Mapping[str, Program] = {
     "cat": _cat,
+    "find": _find,
     "ls": _ls,
     "mkdir": _mkdir,
     "touch": _touch,

@@ -64,6 +64,20 @@ def _script(script: str, stdin: bytes = b"") -> tuple[str, int]:
         ("dd if=/dev/urandom || true", "dd: No space left on device\n"),
         ("touch /root/a.txt /root/b.txt; ls /root/*.txt", "/root/a.txt\n/root/b.txt\n"),
         ("X=1 env | grep X", "X=1\n"),
+        ("touch /d/e/a.txt /d/b; cd /d; find . -type f; find /d/e -name '*.txt'", "./b\n./e/a.txt\n/d/e/a.txt\n"),
+        (
+            "mkdir /d; ls -d /d; find / -type d -name d; find /none 2> /dev/null || find -size 3 2> /dev/null || echo no",
+            "/d\n/d\nno\n",
+        ),
+        (
+            "printf '10\n9\n9\n' > f; sort f; sort -nu f; sort -k2 f 2> /dev/null || sort -nr f",
+            "10\n9\n9\n9\n10\n10\n9\n9\n",
+        ),
+        (
+            "printf 'a\na\nb\n' | uniq -c; printf 'a\na\n' | uniq; uniq -d f 2> /dev/null || echo no",
+            "      2 a\n      1 b\na\nno\n",
+        ),
+        ("echo a:b:c | cut -d : -f 1,3; echo abc | cut -d: -f2; cut f 2> /dev/null || echo no", "a:c\nabc\nno\n"),
         ("hostname", "pod-1\n"),
         ("x=b.txt; case $x in a|c) echo 1;; (*.txt) echo 2;; *) echo 3;; esac", "2\n"),
         ('case "a b" in "a b") echo yes\n;;\nesac', "yes\n"),
