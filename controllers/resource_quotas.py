@@ -5,6 +5,7 @@ Must hold: a count replaces no amounts that admission charged after the count be
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from aio_apiserver.controllers.decisions.pods import is_active
 from aio_apiserver.controllers.runtime.client import key_of
@@ -19,6 +20,8 @@ from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCou
 from aio_apiserver.storage.stored_object import Object
 
 _INTERVAL_SECONDS = 300.0
+_OF_PODS = ("containers", "initContainers", "activeDeadlineSeconds")
+_STATUSES = ("containerStatuses", "initContainerStatuses")
 
 
 class ResourceQuotaController(Controller):
@@ -82,5 +85,26 @@ class ResourceQuotaController(Controller):
 def _may_use_less(place: ResourcePath, before: Object, after: Object) -> bool:
     """Whether an updated object may use less of a quota."""
     if place == PODS:
-        return not is_active(after) or before["spec"]["containers"] != after["spec"]["containers"]
+        return not is_active(after) or _has_other_scope_or_size(before, after)
+    if place == PERSISTENT_VOLUME_CLAIMS and _allocated(before) != _allocated(after):
+        return True
     return place in (SERVICES, PERSISTENT_VOLUME_CLAIMS) and before["spec"] != after["spec"]
+
+
+def _has_other_scope_or_size(before: Object, after: Object) -> bool:
+    """Whether a pod has got a deadline, which is a scope of quotas, or containers of another size."""
+    if any(before["spec"].get(member) != after["spec"].get(member) for member in _OF_PODS):
+        return True
+    old, new = _resources(before), _resources(after)
+    return any(name in new and old[name] != new[name] for name in old)
+
+
+def _resources(pod: Object) -> dict[str, Any]:
+    """The resources that the containers of a pod have, by name."""
+    status = pod.get("status") or {}
+    every = (one for member in _STATUSES for one in status.get(member) or ())
+    return {one["name"]: one.get("resources") for one in every}
+
+
+def _allocated(claim: Object) -> Any:
+    return (claim.get("status") or {}).get("allocatedResources")

@@ -72,6 +72,25 @@ async def test_a_quota_follows_deletions_of_all_that_it_counts(tmp_path: Path) -
         await cluster.until(places.RESOURCE_QUOTAS, lambda items: {_used(items, name) for name in names} == {"0"})
 
 
+async def test_a_pod_that_gets_a_deadline_leaves_the_quota_of_pods_without_one(tmp_path: Path) -> None:
+    async with clusters.running(tmp_path, "resourcequota-controller", "serviceaccount-controller") as cluster:
+        await cluster.until(places.SERVICE_ACCOUNTS, lambda items: "default/default" in items)
+        quota = _quota(pods="1")
+        quota["spec"]["scopes"] = ["NotTerminating"]
+        await cluster.client.create(places.RESOURCE_QUOTAS, quota, namespace="default")
+        await cluster.until(places.RESOURCE_QUOTAS, lambda items: _used(items, "pods") == "0")
+        pod: Object = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "nginx"}]}}
+        made = await cluster.client.create(places.PODS, pod, namespace="default")
+        await cluster.until(places.RESOURCE_QUOTAS, lambda items: _used(items, "pods") == "1")
+
+        def give_deadline(present: Object) -> None:
+            present["spec"]["activeDeadlineSeconds"] = 3600
+
+        await cluster.client.change(places.PODS, made, give_deadline)
+
+        await cluster.until(places.RESOURCE_QUOTAS, lambda items: _used(items, "pods") == "0")
+
+
 async def test_a_count_keeps_what_admission_charged_meanwhile(tmp_path: Path) -> None:
     async with clusters.running(tmp_path, "resourcequota-controller") as cluster:
         await cluster.client.create(places.RESOURCE_QUOTAS, _quota(count_secrets="10"), namespace="default")
