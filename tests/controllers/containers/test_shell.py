@@ -66,7 +66,7 @@ def _script(script: str, stdin: bytes = b"") -> tuple[str, int]:
         ("X=1 env | grep X", "X=1\n"),
         ("touch /d/e/a.txt /d/b; cd /d; find . -type f; find /d/e -name '*.txt'", "./b\n./e/a.txt\n/d/e/a.txt\n"),
         (
-            "mkdir /d; ls -d /d; find / -type d -name d; find /none 2> /dev/null || find -size 3 2> /dev/null || echo no",
+            "mkdir /d; ls -d /d; find / -type d -name d; find /none 2> /d/err || find -size 3 2> /d/err || echo no",
             "/d\n/d\nno\n",
         ),
         (
