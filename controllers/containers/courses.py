@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.controllers.containers import files
 from aio_apiserver.controllers.containers.commands import COMMANDS
 from aio_apiserver.controllers.containers.files import Files, FileTree, SharedPath, shared_trees
 from aio_apiserver.controllers.containers.shell import SHELLS, Shell, World
@@ -87,6 +88,12 @@ def env_of(container: Mapping[str, Any]) -> dict[str, str]:
     return {one["name"]: str(one.get("value") or "") for one in container.get("env") or () if "valueFrom" not in one}
 
 
+FoundFiles = Mapping[str, Mapping[str, bytes]]
+"""The files in volumes, by where the files of a volume are kept, and by path."""
+_NONE_FOUND: FoundFiles = {}
+_Files = tuple[tuple[str, bytes], ...]
+
+
 class _Program(NamedTuple):
     """A command line, the variables that it names, and its volumes."""
 
@@ -99,11 +106,13 @@ def course_of(
     container: Mapping[str, Any],
     shared: Sequence[SharedPath] = (),
     before: Sequence[tuple[Mapping[str, Any], Sequence[SharedPath]]] = (),
+    found: FoundFiles = _NONE_FOUND,
 ) -> Course | None:
     """The course of a container with these volumes; None when it is unknown.
 
     A container with `stdin` runs until `kubectl attach` brings its input, unless its program needs none. before: the
-    containers that have ended before it, and have written into these volumes, with their volumes.
+    containers that have ended before it, and have written into these volumes, with their volumes. found: the files of
+    volumes before all of them.
     """
     env, has_input = env_of(container), bool(container.get("stdin"))
     argv = argv_of(container, env)
@@ -112,7 +121,9 @@ def course_of(
     numbers: dict[str, str] = {}
     earlier = [_program(argv_of(one, env_of(one)), env_of(one), paths, numbers) for one, paths in before]
     program = _program(argv, env, shared, numbers)
-    known = _judged(program, has_input, tuple(one for one in earlier if one.argv)) if argv else _of_image(container)
+    present = tuple((numbers[name], tuple(sorted(found[name].items()))) for name in numbers if name in found)
+    ended = tuple(one for one in earlier if one.argv)
+    known = _judged(program, has_input, ended, present) if argv else _of_image(container)
     return known or (ENDLESS if has_input or _is_probed(container) else None)
 
 
@@ -155,12 +166,15 @@ def _is_tool(image: str, arguments: Sequence[str]) -> bool:
 
 
 @lru_cache(_MOST_COURSES)
-def _judged(program: _Program, has_input: bool, earlier: Sequence[_Program]) -> Course | None:
+def _judged(
+    program: _Program, has_input: bool, earlier: Sequence[_Program], present: Sequence[tuple[str, _Files]]
+) -> Course | None:
     """Run a program without its pauses. has_input: whether it waits for input, or finds its end at once.
 
     earlier: the programs that have written into its volumes. It is run again while it finds other files in them.
+    present: the files of volumes before all of that.
     """
-    trees: dict[str, FileTree] = {}
+    trees = {volume: files.tree_of(dict(found)) for volume, found in present}
     found: list[Course] = []
     for one in earlier:
         _judged_run(one, trees, has_input=False)
@@ -184,8 +198,8 @@ def _chained(found: Sequence[Course]) -> Course | None:
 
 
 def _judged_run(program: _Program, trees: dict[str, FileTree], *, has_input: bool) -> Course | None:
-    files = _OwnFiles(None, shared_trees(program.shared, lambda name: trees.setdefault(name, FileTree())))
-    world = World(files, COMMANDS, _missing, lambda: 0.0, "")
+    own = _OwnFiles(None, shared_trees(program.shared, lambda name: trees.setdefault(name, FileTree())))
+    world = World(own, COMMANDS, _missing, lambda: 0.0, "")
     try:
         return _ended(Shell(world, dict(program.env)).execute(program.argv), has_input=has_input)
     except (_Unknown, RecursionError):

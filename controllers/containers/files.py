@@ -54,6 +54,14 @@ class FileTree:
         return bool(gone or directories)
 
 
+def tree_of(found: Mapping[str, bytes]) -> FileTree:
+    """A tree with these files."""
+    tree = FileTree()
+    for path, data in found.items():
+        tree.write(path, data)
+    return tree
+
+
 class SharedTree(Struct, frozen=True):
     """A tree that is mounted at a path. `inside`: the directory of the tree that is there, empty for all of it."""
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 
 from msgspec import Struct
 
-from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
+from aio_apiserver.controllers.containers.courses import ENDLESS, Course, FoundFiles, course_of
 from aio_apiserver.controllers.decisions import process_runs, shared_volumes
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
 from aio_apiserver.controllers.decisions.container_contents import with_fields
@@ -33,6 +33,7 @@ _HELD_PHASES = ("Pending", "ImagePullBackOff")
 _ENDS = ("Succeeded", "Failed")
 _NEVER = float("inf")
 _UNPROBED: Mapping[str, ProbedRun] = {}
+_NOTHING_FOUND: FoundFiles = {}
 
 
 class PhaseRules(Struct, frozen=True):
@@ -146,29 +147,34 @@ def runs_locally(pod: Object, container: Object) -> bool:
 
 
 def started(
-    pod: Object, rules: PhaseRules, runs: Runs | None = None, probed: Mapping[str, ProbedRun] = _UNPROBED
+    pod: Object,
+    rules: PhaseRules,
+    runs: Runs | None = None,
+    probed: Mapping[str, ProbedRun] = _UNPROBED,
+    found: FoundFiles = _NOTHING_FOUND,
 ) -> Sequence[StartedContainer]:
     """The containers of a pod. Init containers start one after the other, and sidecars run on.
 
     runs: those of local processes; None where every container is simulated. probed: the containers with exec probes.
+    found: the files that other pods have left in the volumes.
     """
     spec = pod["spec"]
-    found: list[StartedContainer] = []
+    containers: list[StartedContainer] = []
     start = _NEVER if rules.phase in _HELD_PHASES else rules.delay
     policy = spec.get("restartPolicy", "Always")
     for container in spec.get("initContainers") or ():
         is_sidecar = container.get("restartPolicy") == "Always"
         own_policy = "Always" if is_sidecar else "Never" if policy == "Never" else "OnFailure"
-        course = _init_course(own_course(pod, container), rules, is_sidecar=is_sidecar)
+        course = _init_course(own_course(pod, container, found), rules, is_sidecar=is_sidecar)
         simulated = StartedContainer(container, True, start, own_policy, course, _warm_up(container, rules))
-        found.append(_in_place(simulated, rules, runs, probed))
-        start = found[-1].next_start
+        containers.append(_in_place(simulated, rules, runs, probed))
+        start = containers[-1].next_start
     own_policy = "Never" if rules.phase in _ENDS else policy
     for container in spec["containers"]:
-        course = _course(own_course(pod, container), policy, rules)
+        course = _course(own_course(pod, container, found), policy, rules)
         simulated = StartedContainer(container, False, start, own_policy, course, _warm_up(container, rules))
-        found.append(_in_place(simulated, rules, runs, probed))
-    return found
+        containers.append(_in_place(simulated, rules, runs, probed))
+    return containers
 
 
 def _in_place(
@@ -189,14 +195,18 @@ def _warm_up(container: Object, rules: PhaseRules) -> float:
     return 0.0 if rules.phase else float((container.get("readinessProbe") or {}).get("initialDelaySeconds") or 0)
 
 
-def own_course(pod: Object, container: Object) -> Course | None:
-    """The course that a container's command has. It finds what init containers have written into its volumes."""
+def own_course(pod: Object, container: Object, found: FoundFiles = _NOTHING_FOUND) -> Course | None:
+    """The course that a container's command has.
+
+    It finds what init containers have written into its volumes, and what other pods had left there: `found`.
+    """
     shared = shared_volumes.shared_paths(pod, container)
     before = shared_volumes.written_before(pod, container) if shared else ()
     return course_of(
         with_fields(pod, container),
         shared,
         [(with_fields(pod, one), shared_volumes.shared_paths(pod, one)) for one in before],
+        found,
     )
 
 

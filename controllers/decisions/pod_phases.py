@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.controllers.containers.courses import FoundFiles
 from aio_apiserver.controllers.decisions import ephemeral_containers
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
 from aio_apiserver.controllers.decisions.container_statuses import Shown
@@ -37,6 +38,8 @@ class Life(Struct, frozen=True, dict=True):
     """The runs of local processes; None where every container is simulated."""
     probed: Mapping[str, ProbedRun] = {}
     """The containers with exec probes, by name."""
+    found: FoundFiles = {}
+    """The files that other pods have left in its volumes."""
 
     @cached_property
     def rules(self) -> PhaseRules:
@@ -44,7 +47,7 @@ class Life(Struct, frozen=True, dict=True):
 
     @cached_property
     def containers(self) -> Sequence[StartedContainer]:
-        return started(self.pod, self.rules, self.processes, self.probed)
+        return started(self.pod, self.rules, self.processes, self.probed, self.found)
 
     @cached_property
     def deadline(self) -> float:

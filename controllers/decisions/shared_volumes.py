@@ -45,6 +45,12 @@ def sharing(pod: Object, container: Object) -> Sequence[Object]:
     return [one for one in others if any(path.volume in volumes for path in shared_paths(pod, one))]
 
 
+def outlasting(pod: Object) -> Sequence[str]:
+    """Where the files of those volumes of a pod are kept that other pods can mount, too."""
+    places = [_place(pod, one) for one in pod["spec"].get("volumes") or ()]
+    return [one for one in places if one and not one.startswith("pod:")]
+
+
 def written_before(pod: Object, container: Object) -> Sequence[Object]:
     """The init containers that have ended when a container starts, and mount a volume of it."""
     started = takewhile(lambda one: one["name"] != container["name"], pod["spec"].get("initContainers") or ())

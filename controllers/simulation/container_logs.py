@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from aio_apiserver.controllers.containers import courses
+from aio_apiserver.controllers.containers.courses import FoundFiles
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Written
 from aio_apiserver.controllers.decisions import pod_courses
 from aio_apiserver.controllers.decisions.annotations import PREFIX
@@ -56,13 +57,16 @@ def started_at(pod: Object, container: str, *, is_previous: bool) -> float:
     raise NoLog(f'container "{container}" in pod "{name}" is waiting to start: {why}')
 
 
-def text_of(pod: Object, container: Object) -> str | None:
-    """The text that stands for the log; None when the container's script writes it."""
+def text_of(pod: Object, container: Object, found: FoundFiles) -> str | None:
+    """The text that stands for the log; None when the container's script writes it.
+
+    found: the files that other pods had left in its volumes.
+    """
     given = (pod["metadata"].get("annotations") or {}).get(f"{PREFIX}logs")
     if given is not None:
         return given if given.endswith("\n") or not given else f"{given}\n"
     container = with_fields(pod, container)
-    has_script = courses.argv_of(container, courses.env_of(container)) and pod_courses.own_course(pod, container)
+    has_script = courses.argv_of(container, courses.env_of(container)) and pod_courses.own_course(pod, container, found)
     return None if has_script else _NOTHING
 
 
@@ -70,7 +74,7 @@ async def output(
     worlds: ContainerWorlds, pod: Object, container: Object, began: float, clock: Clock, *, until: float | None
 ) -> AsyncIterator[LogLine]:
     """The output of a container up to a time; None to wait for more as time passes."""
-    text = text_of(pod, container)
+    text = text_of(pod, container, await worlds.found(pod))
     if text is not None:
         for line in text.splitlines(keepends=True):
             yield LogLine(began, line.encode())

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.answers import not_simulated
 from aio_apiserver.controllers.containers.commands import COMMANDS
-from aio_apiserver.controllers.containers.files import Files, FileTree, shared_trees
+from aio_apiserver.controllers.containers.courses import FoundFiles
+from aio_apiserver.controllers.containers.files import Files, FileTree, shared_trees, tree_of
 from aio_apiserver.controllers.containers.playback import Playback, runs_on
 from aio_apiserver.controllers.containers.shell import Shell, World
 from aio_apiserver.controllers.containers.steps import ERROR, FOREVER, Steps, Written
@@ -57,6 +58,7 @@ class ContainerWorlds:
         self._volumes = VolumeTrees(client)
         self._pods: dict[str, dict[str, _RunWorld]] = {}
         """The newest run of each container that was used, by the uid of its pod and by name."""
+        self._found: dict[str, FoundFiles] = {}
 
     async def pod(self, namespace: str, name: str) -> Object | None:
         """The present state of a pod."""
@@ -77,7 +79,8 @@ class ContainerWorlds:
 
     async def apart(self, pod: Object, container: Object) -> Shell:
         """A process that begins with the files of the volumes and of init containers, and shares no others."""
-        sources, trees = await self._sources(pod), dict[str, FileTree]()
+        sources, found = await self._sources(pod), await self.found(pod)
+        trees = {volume: tree_of(present) for volume, present in found.items()}
         for one in (*shared_volumes.written_before(pod, container), container):
             shared = shared_trees(
                 shared_volumes.shared_paths(pod, one), lambda name: trees.setdefault(name, FileTree())
@@ -88,9 +91,23 @@ class ContainerWorlds:
                 main.play(FOREVER)
         return self._process(pod, container, files, env, _missing)
 
+    async def found(self, pod: Object) -> FoundFiles:
+        """The files that other pods had left in the volumes of a pod when it was first seen."""
+        uid = pod["metadata"]["uid"]
+        if shared_volumes.outlasting(pod) and uid not in self._found:
+            self._found[uid] = await self._volumes.found(pod)
+        return self._found.get(uid, {})
+
+    async def play(self, pod: Object) -> None:
+        """Play the programs of a pod up to now, so that other pods find the files in volumes that outlast it."""
+        for one in contents.containers_of(pod) if shared_volumes.outlasting(pod) else ():
+            if (start := _started(pod, one["name"])) is not None:
+                await self._played(pod, one, restarts_of(pod, one["name"]), start)
+
     def forget(self, uid: str) -> None:
         """Remove the files of a pod that is gone."""
         self._pods.pop(uid, None)
+        self._found.pop(uid, None)
         self._volumes.forget(uid)
 
     async def _contents(self, pod: Object, container: Object) -> tuple[Files, Mapping[str, str]]:

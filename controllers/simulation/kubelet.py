@@ -107,7 +107,8 @@ class SimulatedKubelet(Controller):
     async def _update_status(self, pod: Object, node: Object) -> float | None:
         age = self._age(pod, self._seen, self._seconds_since_start(pod))
         runs = self._processes.runs(pod, age)
-        life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node), runs)
+        found = await self._worlds.found(pod)
+        life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node), runs, found=found)
         life = await self._probes.probe(await self._processes.start(life))
         status = life.status()
         if life.is_over or life.rules.simulates:
@@ -119,6 +120,8 @@ class SimulatedKubelet(Controller):
             present["status"] = status
             return True
 
+        if self._processes.are_simulated:
+            await self._worlds.play({**pod, "status": status})
         if status != pod.get("status"):
             await self.client.change(PODS.part("status"), pod, tell)
             self._say(pod, pod_events.between(pod, pod.get("status") or {}, status))

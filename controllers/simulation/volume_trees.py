@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from aio_apiserver.controllers.containers import files
+from aio_apiserver.controllers.containers.courses import FoundFiles
 from aio_apiserver.controllers.containers.files import FileTree, SharedTree
 from aio_apiserver.controllers.decisions import shared_volumes
 from aio_apiserver.controllers.runtime.client import ControllerClient
@@ -19,6 +20,7 @@ from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS
 from aio_apiserver.storage.stored_object import Object
 
 _MOST_KEPT = 256
+_MOST_FOUND = 64 * 1024
 _CLAIM, _HOST = "claim", "host"
 
 
@@ -36,6 +38,16 @@ class VolumeTrees:
         paths = shared_volumes.shared_paths(pod, container)
         claims = {one.volume: await self._claim(pod, one.volume) for one in paths if one.volume.startswith(_CLAIM)}
         return files.shared_trees(paths, lambda volume: self._tree(pod, volume, claims))
+
+    async def found(self, pod: Object) -> FoundFiles:
+        """The files in those volumes of a pod that other pods can mount. Volumes with much data are left out."""
+        found: dict[str, Mapping[str, bytes]] = {}
+        for volume in shared_volumes.outlasting(pod):
+            claims = {volume: await self._claim(pod, volume)} if volume.startswith(_CLAIM) else {}
+            present = dict(self._tree(pod, volume, claims).files)
+            if present and sum(map(len, present.values())) <= _MOST_FOUND:
+                found[volume] = present
+        return found
 
     def forget(self, uid: str) -> None:
         """Remove the emptyDir volumes of a pod that is gone."""
