@@ -151,6 +151,14 @@ def _mv(shell: Shell, arguments: Sequence[str]) -> Steps:
     return code
 
 
+def _ln(shell: Shell, arguments: Sequence[str]) -> Steps:
+    """A link is a copy, which later changes of the file do not reach."""
+    names = _split(arguments)[1]
+    if len(names) != len(("file", "link")):
+        return (yield from shell.fail("ln", "give a file and the link"))
+    return (yield from _cp(shell, names))
+
+
 def _tee(shell: Shell, arguments: Sequence[str]) -> Steps:
     options, names = _split(arguments)
     data = yield from shell.input()
@@ -234,6 +242,7 @@ COMMANDS: Mapping[str, Program] = {
     "touch": _touch,
     "rm": _rm,
     "cp": _cp,
+    "ln": _ln,
     "mv": _mv,
     "tee": _tee,
     "head": _head,

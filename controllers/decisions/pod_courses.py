@@ -164,14 +164,15 @@ def started(
     policy = spec.get("restartPolicy", "Always")
     for container in spec.get("initContainers") or ():
         is_sidecar = container.get("restartPolicy") == "Always"
-        own_policy = "Always" if is_sidecar else "Never" if policy == "Never" else "OnFailure"
+        own_policy = container.get("restartPolicy") or ("Never" if policy == "Never" else "OnFailure")
         course = _init_course(own_course(pod, container, found), rules, is_sidecar=is_sidecar)
         simulated = StartedContainer(container, True, start, own_policy, course, _warm_up(container, rules))
         containers.append(_in_place(simulated, rules, runs, probed))
         start = containers[-1].next_start
-    own_policy = "Never" if rules.phase in _ENDS else policy
     for container in spec["containers"]:
-        course = _course(own_course(pod, container, found), policy, rules)
+        restarts = container.get("restartPolicy") or policy
+        own_policy = "Never" if rules.phase in _ENDS else restarts
+        course = _course(own_course(pod, container, found), restarts, rules)
         simulated = StartedContainer(container, False, start, own_policy, course, _warm_up(container, rules))
         containers.append(_in_place(simulated, rules, runs, probed))
     return containers

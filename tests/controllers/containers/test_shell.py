@@ -79,6 +79,7 @@ def _script(script: str, stdin: bytes = b"") -> tuple[str, int]:
         ),
         ("echo a:b:c | cut -d : -f 1,3; echo abc | cut -d: -f2; cut f 2> /dev/null || echo no", "a:c\nabc\nno\n"),
         ("hostname", "pod-1\n"),
+        ("echo a > /d/f; ln -s /d/f /d/g; cat /d/g; ln f 2> /d/err || cat /d/err", "a\nln: give a file and the link\n"),
         ("x=b.txt; case $x in a|c) echo 1;; (*.txt) echo 2;; *) echo 3;; esac", "2\n"),
         ('case "a b" in "a b") echo yes\n;;\nesac', "yes\n"),
         ("case x in y) echo no; esac; echo $?", "0\n"),

@@ -125,3 +125,15 @@ def test_an_ephemeral_container_runs_beside_the_others_until_its_command_ends() 
     assert (states[0]["terminated"]["exitCode"], list(states[1])) == (3, ["running"])
     assert (ended["phase"], _is_ready(ended)) == ("Running", True)
     assert Life({**pod, "status": ended}, 90.0, NOW, "", "").status() == ended
+
+
+@pytest.mark.parametrize(
+    ("of_pod", "of_container", "phase"),
+    [("Never", "OnFailure", "Running"), ("Always", "Never", "Failed"), ("OnFailure", None, "Running")],
+)
+def test_a_container_may_have_a_restart_policy_of_its_own(of_pod: str, of_container: str | None, phase: str) -> None:
+    pod = _pod(of_pod)
+    own = {"restartPolicy": of_container} if of_container else {}
+    pod["spec"]["containers"] = [{"name": "a", "image": "busybox", "command": ["sh", "-c", "exit 3"], **own}]
+
+    assert _status(pod, 1.0)["phase"] == phase
