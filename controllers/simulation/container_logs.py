@@ -74,7 +74,7 @@ async def output(
     worlds: ContainerWorlds, pod: Object, container: Object, began: float, clock: Clock, *, until: float | None
 ) -> AsyncIterator[LogLine]:
     """The output of a container up to a time; None to wait for more as time passes."""
-    text = text_of(pod, container, await worlds.found(pod))
+    text = text_of(pod, container, await worlds.present_files(pod))
     if text is not None:
         for line in text.splitlines(keepends=True):
             yield LogLine(began, line.encode())

@@ -79,7 +79,7 @@ class ContainerWorlds:
 
     async def apart(self, pod: Object, container: Object) -> Shell:
         """A process that begins with the files of the volumes and of init containers, and shares no others."""
-        sources, found = await self._sources(pod), await self.found(pod)
+        sources, found = await self._sources(pod), await self.present_files(pod)
         trees = {volume: tree_of(present) for volume, present in found.items()}
         for one in (*shared_volumes.written_before(pod, container), container):
             shared = shared_trees(
@@ -91,11 +91,11 @@ class ContainerWorlds:
                 main.play(FOREVER)
         return self._process(pod, container, files, env, _missing)
 
-    async def found(self, pod: Object) -> FoundFiles:
+    async def present_files(self, pod: Object) -> FoundFiles:
         """The files that other pods had left in the volumes of a pod when it was first seen."""
         uid = pod["metadata"]["uid"]
         if shared_volumes.outlasting(pod) and uid not in self._found:
-            self._found[uid] = await self._volumes.found(pod)
+            self._found[uid] = await self._volumes.present_files(pod)
         return self._found.get(uid, {})
 
     async def play(self, pod: Object) -> None:

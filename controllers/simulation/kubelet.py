@@ -107,7 +107,7 @@ class SimulatedKubelet(Controller):
     async def _update_status(self, pod: Object, node: Object) -> float | None:
         age = self._age(pod, self._seen, self._seconds_since_start(pod))
         runs = self._processes.runs(pod, age)
-        found = await self._worlds.found(pod)
+        found = await self._worlds.present_files(pod)
         life = Life(pod, age, self.desk.now(), nodes.address(node), self._address(pod, node), runs, found=found)
         life = await self._probes.probe(await self._processes.start(life))
         status = life.status()

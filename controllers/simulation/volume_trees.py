@@ -39,7 +39,7 @@ class VolumeTrees:
         claims = {one.volume: await self._claim(pod, one.volume) for one in paths if one.volume.startswith(_CLAIM)}
         return files.shared_trees(paths, lambda volume: self._tree(pod, volume, claims))
 
-    async def found(self, pod: Object) -> FoundFiles:
+    async def present_files(self, pod: Object) -> FoundFiles:
         """The files in those volumes of a pod that other pods can mount. Volumes with much data are left out."""
         found: dict[str, Mapping[str, bytes]] = {}
         for volume in shared_volumes.outlasting(pod):
