@@ -4,7 +4,10 @@ Pure. Must hold: a cause names flags and no address, since anonymous clients may
 """
 
 _CAUSES = (
-    ("NOSPACE", "the database is full (NOSPACE): compact, defragment and disarm the alarm of etcd"),
+    (
+        "NOSPACE",
+        "the database is full (NOSPACE): compact and defragment the etcd of --etcd-servers, and disarm its alarm",
+    ),
     ("little room left", "the disk of --data-dir is nearly full: free some space, or run apiserver compact"),
     ("no room left", "the disk of --data-dir is full: free some space, or run apiserver compact"),
     ("readonly database", "the file system of --data-dir is read-only"),

@@ -131,6 +131,30 @@ SECTIONS: Sequence[Section] = (
         100,
     ),
     Section(
+        "Replicas that start together",
+        "Five replicas start at once on an empty etcd. Two of them are killed with SIGKILL within 2.5 seconds, and "
+        "start again. All come up.",
+        {"replicas.starts": "one etcd with reliable progress"},
+        "starts",
+        100,
+    ),
+    Section(
+        "A write on one replica, a list on another",
+        "Each of four clients writes an object on one replica, and then lists on the other one. The list has the "
+        "write. The row says how much longer such a list takes than one alone.",
+        {"replicas.reads": "one etcd with reliable progress"},
+        "pairs",
+        20_000,
+    ),
+    Section(
+        "Rolling restart",
+        "Two replicas restart in turns behind a TCP balancer, under 500 requests a second and 200 watches. No request "
+        "fails, and no watch has to list again.",
+        {"replicas.restarts": "one etcd with reliable progress"},
+        "restarts",
+        10,
+    ),
+    Section(
         "List, then watch",
         "A client lists at once, in pages, from the cache or as a watch, and watches from there, 10,000 times in all. "
         "Others write 200 times a second. Its copy equals a final list byte for byte.",

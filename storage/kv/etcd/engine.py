@@ -202,7 +202,9 @@ class EtcdKV:
             alarms = await self._alarms()
         except StorageError as error:
             return Health(healthy=False, reason=str(error))
-        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason="; ".join(alarms))
+        told = "; ".join(alarm.strip() for alarm in alarms)
+        reason = f"{', '.join(self._config.endpoints)}: {told}" if told else ""
+        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason=reason)
 
     def statistics(self) -> Mapping[str, Any]:
         """The members that are up and down, the watch stream, and the reads, for metrics and status pages."""

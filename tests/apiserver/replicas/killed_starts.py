@@ -5,7 +5,8 @@ import random
 import time
 from pathlib import Path
 
-from tests.apiserver.replicas.replica_programs import ReplicaProgram, percentiles, replica_programs
+from tests.apiserver.replicas.replica_programs import ReplicaProgram, replica_programs
+from tests.reliability.outcomes import Outcome
 from tests.storage.kv.etcd_server import Member
 
 LONGEST_LIFE = 2.5
@@ -13,7 +14,9 @@ LONGEST_LIFE = 2.5
 PATIENCE = 60.0
 
 
-async def start_with_kills(directory: Path, etcd: Member, *, rounds: int, replicas: int, kills: int, seed: int) -> str:
+async def start_with_kills(
+    directory: Path, etcd: Member, *, rounds: int, replicas: int, kills: int, seed: int
+) -> Outcome:
     """Start the replicas together, on an empty part of etcd in each round. Fails when one dies by itself."""
     chance = random.Random(seed)
     took: list[float] = []
@@ -27,10 +30,14 @@ async def start_with_kills(directory: Path, etcd: Member, *, rounds: int, replic
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*(replica.wait_until_ready() for replica in started))
             took.append(time.monotonic() - begun)
-    late = sum(seconds > 5 for seconds in took)
-    figures = ", ".join(percentiles(took))
-    did = f"{rounds} starts of {replicas} with {kills} kills: 0 dead"
-    return f"{did}; all up after the last restart: {figures}; later than 5 s: {late}"
+    counts = {
+        "starts": rounds,
+        "replicas": rounds * replicas,
+        "of these killed": rounds * kills,
+        "dead": 0,
+        "starts later than 5 s": sum(seconds > 5 for seconds in took),
+    }
+    return Outcome(counts, {"seconds from the last restart until all are up": round(max(took), 2)})
 
 
 async def _kill_and_restart(replica: ReplicaProgram, life: float) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 import sys
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,11 +105,3 @@ async def session(limit: int = 100) -> AsyncIterator[aiohttp.ClientSession]:
     connector = aiohttp.TCPConnector(ssl=context, limit=limit)
     async with aiohttp.ClientSession(headers=HEADERS, connector=connector, middlewares=[send_once]) as client:
         yield client
-
-
-def percentiles(values: Sequence[float]) -> Iterator[str]:
-    """p50, p99 and the maximum, in milliseconds."""
-    ordered = sorted(values)
-    for name, value in (("p50", ordered[len(ordered) // 2]), ("p99", ordered[len(ordered) * 99 // 100])):
-        yield f"{name} {1e3 * value:.1f} ms"
-    yield f"max {1e3 * ordered[-1]:.1f} ms"

@@ -12,6 +12,7 @@ import aiohttp
 
 from aio_apiserver.storage.tasks import Tasks
 from tests.apiserver.replicas.replica_programs import MAPS, ReplicaProgram, replica_programs, session
+from tests.reliability.outcomes import Outcome
 from tests.storage.kv.etcd_server import HOST, Member
 
 PROBE_SECONDS = 0.2
@@ -139,7 +140,7 @@ _LONG = aiohttp.ClientTimeout(total=None)
 
 async def restart_under_load(
     directory: Path, etcd: Member, *, per_second: int, watches: int, restarts: int, delay: int = 2
-) -> str:
+) -> Outcome:
     """Restart two replicas in turns. Fails when a request fails or a watch has to list again.
 
     delay: the seconds in which the balancer has to see that a replica stops, also on a machine that runs other tests.
@@ -170,10 +171,15 @@ async def restart_under_load(
                 await tasks.close()
     assert not load.failures, f"{len(load.failures)} of {load.requests} failed: {load.failures[:3]}"
     assert not load.relists, f"{load.relists} watches listed again"
-    return (
-        f"{restarts} restarts under {load.requests} requests and {watches} watches ({load.watches} opened, "
-        f"{load.events} events): 0 requests failed, 0 watches listed again"
-    )
+    counts = {
+        "restarts": restarts,
+        "requests": load.requests,
+        "failed requests": 0,
+        "watches opened": load.watches,
+        "events": load.events,
+        "watches that listed again": 0,
+    }
+    return Outcome(counts)
 
 
 async def _fill(load: Load) -> None:

@@ -263,6 +263,7 @@ class TestNoSpace:
             assert last.version > 1
             full = await kv.health()
             assert full.healthy
+            assert full.reason.startswith(f"{member.endpoint}: ")
             assert "NOSPACE" in full.reason
             with pytest.raises(NoSpace):
                 await create(kv, b"b", b"small")
