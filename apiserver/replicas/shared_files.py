@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.replicas.key_ring import LOOK_SECONDS, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import InvalidOptions, StorageError, Unavailable
+from aio_apiserver.storage.errors import InvalidOptions, StorageError, Unauthenticated, Unavailable
 from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ async def open_shared_files(settings: Settings, secrets: SharedSecrets | None, c
     try:
         async with asyncio.timeout(_START_SECONDS):
             await shared.settle()
-    except (Unavailable, TimeoutError) as exc:
+    except (Unavailable, Unauthenticated, TimeoutError) as exc:
         reason = str(exc) or "no answer yet"
         logger.warning("the keys that all replicas share are read as soon as etcd answers: %s", reason)
     return shared

@@ -12,8 +12,9 @@ import pytest
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask
+from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, trusting
 from tests.storage.kv.etcd_server import Member
+from tests.storage.kv.etcd_users import FAST_PASSWORDS, Administrator
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 APPLY = "application/apply-patch+yaml"
@@ -130,3 +131,24 @@ async def test_a_server_that_comes_before_its_store_waits_for_it(tmp_path: Path,
     assert [answer.status for answer in early] == [504, 504, 504, 500]
     assert {answer.json["reason"] for answer in early[:3]} == {"Timeout"}
     assert (version.status, *(answer.status for answer in late)) == (200, 201, 200)
+
+
+async def test_a_server_that_etcd_does_not_admit_says_so_and_becomes_ready_when_it_is_admitted(
+    tmp_path: Path, etcd_binary: Path
+) -> None:
+    with Member(binary=etcd_binary, flags=[FAST_PASSWORDS]) as etcd:
+        administrator = Administrator(etcd)
+        await administrator.enable()
+        async with serving(tmp_path, etcd) as server:
+            starting = asyncio.create_task(server.wait_until_ready())
+            summary = await ask(server.secure.port, "/readyz", tls=trusting(server))
+            single = await request(server, "GET", "/readyz/etcd")
+            await administrator.disable()
+            await starting
+            late = await request(server, "GET", "/readyz")
+        await administrator.close()
+
+    assert (summary.status, single.status, late.status) == (500, 500, 200)
+    assert "warn: etcd: the server wants a user" in summary.text
+    assert "--etcd-certfile" in summary.text
+    assert f"{etcd.endpoint}: etcd asks for a user" in single.text

@@ -201,10 +201,9 @@ class EtcdKV:
             await self._requests.repeat(RANGE, self._probe, seconds=_HEALTH_SECONDS, is_patient=False)
             alarms = await self._alarms()
         except StorageError as error:
-            return Health(healthy=False, reason=str(error))
+            return Health(healthy=False, reason=self._located(str(error)))
         told = "; ".join(alarm.strip() for alarm in alarms)
-        reason = f"{', '.join(self._config.endpoints)}: {told}" if told else ""
-        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason=reason)
+        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason=self._located(told))
 
     def statistics(self) -> Mapping[str, Any]:
         """The members that are up and down, the watch stream, and the reads, for metrics and status pages."""
@@ -231,6 +230,13 @@ class EtcdKV:
         """The size of a member's database. Raises StorageError, also when our user may not ask."""
         size: int = (await self._status()).dbSize
         return size
+
+    def _located(self, problem: str) -> str:
+        """A problem with the endpoints, unless it names one itself."""
+        endpoints = self._config.endpoints
+        if not problem or any(endpoint in problem for endpoint in endpoints):
+            return problem
+        return f"{', '.join(endpoints)}: {problem}"
 
     async def _alarms(self) -> Sequence[str]:
         """The alarms of a member, if our user may read them: a full disk, a corrupt database."""

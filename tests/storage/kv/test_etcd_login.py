@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import grpc.aio
 import pytest
-from aetcd import rpc
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -14,50 +12,8 @@ from aio_apiserver.storage.errors import Unauthenticated
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Login
 from aio_apiserver.storage.kv.interface import KV
 from tests.storage.kv.etcd_server import Member
+from tests.storage.kv.etcd_users import CLERK, FAST_PASSWORDS, Administrator
 from tests.storage.kv.steps import create, next_events, read, take, update
-
-ROOT = Login("root", "root password")
-CLERK = Login("clerk", "clerk password")
-"""The key range of the user CLERK."""
-
-FAST_PASSWORDS = "--bcrypt-cost=4"
-
-
-class Administrator:
-    """Manages users through a channel of its own."""
-
-    def __init__(self, member: Member) -> None:
-        self._channel = grpc.aio.insecure_channel(member.endpoint.removeprefix("http://"))
-        self._auth = rpc.AuthStub(self._channel)
-
-    async def enable(self) -> None:
-        """Create the users ROOT and CLERK, and require authentication."""
-        await self._auth.RoleAdd(rpc.AuthRoleAddRequest(name="root"))
-        await self._add_user(ROOT, role="root")
-        await self._auth.RoleAdd(rpc.AuthRoleAddRequest(name="clerk"))
-        permission = rpc.Permission(permType=rpc.Permission.READWRITE, key=b"/registry/", range_end=b"/registry0")
-        await self._auth.RoleGrantPermission(rpc.AuthRoleGrantPermissionRequest(name="clerk", perm=permission))
-        await self._add_user(CLERK, role="clerk")
-        await self._auth.AuthEnable(rpc.AuthEnableRequest())
-
-    async def change_password(self, user: str, password: str) -> None:
-        request = rpc.AuthUserChangePasswordRequest(name=user, password=password)
-        await self._auth.UserChangePassword(request, metadata=await self._token())
-
-    async def add_role(self, name: str) -> None:
-        """A change of the users, which invalidates signed tokens."""
-        await self._auth.RoleAdd(rpc.AuthRoleAddRequest(name=name), metadata=await self._token())
-
-    async def close(self) -> None:
-        await self._channel.close()
-
-    async def _add_user(self, login: Login, *, role: str) -> None:
-        await self._auth.UserAdd(rpc.AuthUserAddRequest(name=login.user, password=login.password))
-        await self._auth.UserGrantRole(rpc.AuthUserGrantRoleRequest(user=login.user, role=role))
-
-    async def _token(self) -> list[tuple[str, str]]:
-        answer = await self._auth.Authenticate(rpc.AuthenticateRequest(name=ROOT.user, password=ROOT.password))
-        return [("token", answer.token)]
 
 
 @pytest.fixture
