@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.apiserver.replicas.replica_programs import ReplicaProgram, replica_programs
@@ -27,8 +28,7 @@ async def start_with_kills(
             await asyncio.gather(*(replica.start() for replica in started))
             await asyncio.gather(*(_kill_and_restart(one, chance.uniform(0, LONGEST_LIFE)) for one in victims))
             begun = time.monotonic()
-            async with asyncio.timeout(PATIENCE):
-                await asyncio.gather(*(replica.wait_until_ready() for replica in started))
+            await _all_ready(started)
             took.append(time.monotonic() - begun)
     counts = {
         "starts": rounds,
@@ -38,6 +38,16 @@ async def start_with_kills(
         "starts later than 5 s": sum(seconds > 5 for seconds in took),
     }
     return Outcome(counts, {"seconds from the last restart until all are up": round(max(took), 2)})
+
+
+async def _all_ready(started: Sequence[ReplicaProgram]) -> None:
+    """Fails with the log of a replica that is not ready in time."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*(replica.wait_until_ready() for replica in started))
+    except TimeoutError:
+        logs = [replica.log[-3000:] for replica in started if not replica.is_ready]
+        raise AssertionError(f"not ready after {PATIENCE} s: {logs}") from None
 
 
 async def _kill_and_restart(replica: ReplicaProgram, life: float) -> None:

@@ -44,6 +44,11 @@ class ReplicaProgram:
         """Whether it has ended by itself."""
         return self.process is not None and self.process.returncode is not None
 
+    @property
+    def log(self) -> str:
+        """What it has logged in all its lives."""
+        return (self.directory / "log").read_text()
+
     async def start(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / "ready").unlink(missing_ok=True)
@@ -79,7 +84,7 @@ class ReplicaProgram:
 
     async def wait_until_ready(self) -> None:
         while not self.is_ready:
-            assert not self.has_died, (self.directory / "log").read_text()[-3000:]
+            assert not self.has_died, self.log[-3000:]
             await asyncio.sleep(0.01)
 
 
