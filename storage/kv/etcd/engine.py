@@ -202,8 +202,8 @@ class EtcdKV:
             alarms = await self._alarms()
         except StorageError as error:
             return Health(healthy=False, reason=self._located(str(error)))
-        told = "; ".join(alarm.strip() for alarm in alarms)
-        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason=self._located(told))
+        warning = "; ".join(alarm.strip() for alarm in alarms)
+        return Health(healthy=all(_FULL in alarm for alarm in alarms), reason=self._located(warning))
 
     def statistics(self) -> Mapping[str, Any]:
         """The members that are up and down, the watch stream, and the reads, for metrics and status pages."""
