@@ -1,5 +1,6 @@
 """What holds for all tests: examples are the same each time, slow machines fail none, temporary files go in the end."""
 
+import gc
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,13 @@ settings.load_profile("same-everywhere")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LoopWatch(Watchdog()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Exempt what the tests have imported from garbage collection, which would stop their servers for over a second."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

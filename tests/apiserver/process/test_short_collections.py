@@ -28,6 +28,8 @@ def short(clock: ManualClock) -> Iterator[ShortCollections]:
     yield short
     short.end()
     gc.unfreeze()
+    gc.collect()
+    gc.freeze()  # as it is beside all tests
 
 
 def test_collections_are_rarer_until_it_ends() -> None:
