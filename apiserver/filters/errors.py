@@ -44,7 +44,10 @@ def answer(request: web.BaseRequest, context: RequestContext, failure: Exception
         operation = StorageCall(GroupResource(info.group, info.resource), info.verb, info.name)
         return _answer(request, context, status_error(failure, operation))
     if isinstance(failure, ConnectionError) and _has_gone(request):
-        raise failure  # aiohttp drops the request
+        try:
+            raise failure  # aiohttp drops the request
+        finally:
+            del failure  # else this frame, the failure and its traceback are a cycle with all of the connection
     target = request.method, request.raw_path
     logger.error("%s %s failed (audit id %s)", *target, context.audit_id, exc_info=failure)
     if context.trail is not None:

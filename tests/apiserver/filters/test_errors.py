@@ -1,5 +1,7 @@
 import asyncio
+import gc
 import re
+import weakref
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,33 @@ async def test_a_failure_behind_the_first_byte_cuts_the_connection() -> None:
             await reader.readuntil(b"0\r\n\r\n")
         writer.close()
         await asyncio.gather(writer.wait_closed(), return_exceptions=True)
+
+
+async def test_a_client_that_left_leaves_no_cycle() -> None:
+    """A cycle would keep the connection until a long garbage collection."""
+    noted: list[weakref.ref[set[int]]] = []
+
+    class Local(set[int]):
+        """A local variable of the handler."""
+
+    async def vanish(request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+        local = Local()
+        noted.append(weakref.ref(local))
+        assert request.transport is not None
+        request.transport.abort()
+        raise ConnectionResetError
+
+    gc.disable()
+    try:
+        async with listening(vanish, with_errors) as listener:
+            _, writer = await asyncio.open_connection(LOOPBACK, listener.port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            while not noted or listener.open_connections:  # noqa: ASYNC110 the listener only counts
+                await asyncio.sleep(0)
+            writer.close()
+        assert noted[0]() is None
+    finally:
+        gc.enable()
 
 
 async def test_clients_of_yaml_get_yaml() -> None:
