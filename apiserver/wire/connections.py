@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
+import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from http import HTTPStatus
 from typing import Any
@@ -187,7 +188,10 @@ class HTTPConnection(web.RequestHandler):
             self.head_timer.cancel()
         if self._lost is not None:
             self._lost.set()
+        handler: asyncio.Task[None] | None = self._task_handler
         super().connection_lost(exc)
+        if handler is not None:
+            handler.add_done_callback(_forget_frames)
         self._sockets.closed()
 
     def _end_without_request(self) -> None:
@@ -277,6 +281,21 @@ class HTTPConnection(web.RequestHandler):
             payload_exception=RequestPayloadError,
             auto_decompress=False,
         )
+
+
+def _forget_frames(ended: "asyncio.Task[None]") -> None:
+    """Free the local variables of a cancelled task. Its error has a traceback with this connection, and the connection
+    has the task: a cycle, which would stay until a long garbage collection.
+    """
+    try:
+        failure = ended.exception()
+    except asyncio.CancelledError as cancelled:
+        failure = cancelled
+    seen = set[int]()
+    while failure is not None and id(failure) not in seen:
+        seen.add(id(failure))
+        traceback.clear_frames(failure.__traceback__)
+        failure = failure.__context__
 
 
 class Connections(web.Server):

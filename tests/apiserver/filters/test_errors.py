@@ -2,6 +2,7 @@ import asyncio
 import gc
 import re
 import weakref
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -117,28 +118,52 @@ async def test_a_failure_behind_the_first_byte_cuts_the_connection() -> None:
         await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
 
-async def test_a_client_that_left_leaves_no_cycle() -> None:
+class Local(set[int]):
+    """A local variable of a handler."""
+
+
+async def vanish(request: web.BaseRequest) -> None:
+    assert request.transport is not None
+    request.transport.abort()
+    raise ConnectionResetError
+
+
+async def write_on(request: web.BaseRequest) -> None:
+    """Write more than the client reads."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    while True:
+        await response.write(b"x" * 100_000)
+
+
+async def wait_for_the_end(_request: web.BaseRequest) -> None:
+    """Wait until the connection cancels the request."""
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("end", [vanish, write_on, wait_for_the_end])
+async def test_a_client_that_left_leaves_no_cycle(end: Callable[[web.BaseRequest], Awaitable[None]]) -> None:
     """A cycle would keep the connection until a long garbage collection."""
-    noted: list[weakref.ref[set[int]]] = []
+    noted: list[weakref.ref[Local]] = []
 
-    class Local(set[int]):
-        """A local variable of the handler."""
-
-    async def vanish(request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+    async def handle(request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
         local = Local()
         noted.append(weakref.ref(local))
-        assert request.transport is not None
-        request.transport.abort()
-        raise ConnectionResetError
+        await end(request)
+        raise LookupError
 
     gc.disable()
     try:
-        async with listening(vanish, with_errors) as listener:
+        async with listening(handle, with_errors) as listener:
             _, writer = await asyncio.open_connection(LOOPBACK, listener.port)
             writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            while not noted or listener.open_connections:  # noqa: ASYNC110 the listener only counts
+            while not noted:  # noqa: ASYNC110 the handler tells it
                 await asyncio.sleep(0)
-            writer.close()
+            for _ in range(100):  # until nothing more can be written
+                await asyncio.sleep(0)
+            writer.transport.abort()
+            while listener.open_connections:  # noqa: ASYNC110 the listener only counts
+                await asyncio.sleep(0)
         assert noted[0]() is None
     finally:
         gc.enable()
