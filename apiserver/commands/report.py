@@ -16,7 +16,6 @@ from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.console.report_endpoint import REPORT
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import ClusterFailed
-from aio_apiserver.apiserver.tls import files
 
 MANUAL = CommandManual(
     about="Writes what happened lately on the server of this machine to one HTML file: the timeline, the objects that "
@@ -46,6 +45,15 @@ async def _report(kubeconfig: Path, file: Path) -> int:
             if exc.status != HTTPStatus.NOT_FOUND:
                 raise
             raise ClusterFailed(f"no report: {cluster.url} runs without --ui", exc.status) from exc
-    await asyncio.to_thread(files.put, file, page)
+    await asyncio.to_thread(_write, file, page)
     sys.stdout.write(f"{file}\n")
     return 0
+
+
+def _write(file: Path, page: bytes) -> None:
+    """Write the file, into a folder that is there and keeps its mode."""
+    try:
+        file.write_bytes(page)
+    except OSError as exc:
+        exc.filename = str(file)  # a full disk does not say which file it is
+        raise
