@@ -27,4 +27,5 @@ async def run_alone(work: Callable[..., Coroutine[None, None, None]], *folders: 
         *(sys.executable, "-c", code, *map(str, folders)), cwd=ROOT, stdout=PIPE, stderr=STDOUT
     )
     said, _ = await child.communicate()
-    assert (child.returncode, said.decode()) == (0, "")
+    assert not said, said.decode()
+    assert child.returncode == 0
