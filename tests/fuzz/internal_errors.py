@@ -23,6 +23,7 @@ REASONS: Mapping[str, str] = {
     r"The order in patch list:": _STRATEGIC,
     r"expected a (\[\]interface|map\[string\]interface) \{\}, but received": _STRATEGIC,
     r"unable to find api field in struct": _STRATEGIC,
+    r"merging an object in json but data type is not struct": _STRATEGIC,
     r"duplicate nodePort: ": "a service with one node port twice",
     r"failed to allocate requested HealthCheck NodePort": "a service with a taken port for its health checks",
     r"failed to allocate a serviceIP": "a service, when no address is free, or a client has deleted the ServiceCIDRs",
