@@ -60,14 +60,20 @@ def _ls(shell: Shell, arguments: Sequence[str]) -> Steps:
             code = yield from shell.fail("ls", f"{name}: {exc}")
             continue
         is_listed = is_directory and "d" not in options
-        shown = files.names(path) if is_listed else [name]
-        shown = [one for one in shown if not is_listed or "a" in options or not one.startswith(".")]
         text += f"{name}:\n" if len(names) > 1 and is_listed else ""
-        for one in shown:
-            text += _entry(shell, posixpath.join(path, one) if is_listed else path) if "l" in options else ""
-            text += f"{one}\n"
+        text += _listed(shell, path, options) if is_listed else _row(shell, path, name, options)
     yield Written(text.encode())
     return code
+
+
+def _listed(shell: Shell, path: str, options: str) -> str:
+    """The rows of a directory; of hidden files with `-a`."""
+    shown = [one for one in shell.world.files.names(path) if "a" in options or not one.startswith(".")]
+    return "".join(_row(shell, posixpath.join(path, one), one, options) for one in shown)
+
+
+def _row(shell: Shell, path: str, name: str, options: str) -> str:
+    return f"{_entry(shell, path) if 'l' in options else ''}{name}\n"
 
 
 def _entry(shell: Shell, path: str) -> str:

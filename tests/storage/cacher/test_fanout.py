@@ -215,7 +215,7 @@ async def test_other_work_in_the_turn_of_a_short_delivery_delays_no_event(parts:
 
 
 class Busy(Sink):
-    """A watcher to whom a delivery takes 20 ms."""
+    """A watcher with a slow connection: each delivery takes 20 ms."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
