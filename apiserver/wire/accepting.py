@@ -49,11 +49,12 @@ class Acceptor:
         self._tasks = Tasks()
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._accepting = asyncio.get_running_loop().create_task(self._accept())
+        # Not sooner: the loop would still watch the descriptor, whose number the next socket gets.
+        self._accepting.add_done_callback(lambda _: listening.close())
 
     def stop(self) -> None:
         """Accept no more connections."""
         self._accepting.cancel()
-        self._listening.close()
 
     async def close(self) -> None:
         """End the handshakes that have not finished."""
@@ -62,17 +63,27 @@ class Acceptor:
         await self._tasks.close()
 
     async def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
             await self._slots.acquire()
             try:
-                accepted, _ = await loop.sock_accept(self._listening)
+                accepted = await self._next()
             except OSError as exc:
                 logger.warning("cannot accept a connection: %s", exc)
                 await asyncio.sleep(_FAILURE_SECONDS)
                 self._slots.release()
                 continue
             self._tasks.spawn(self._connect(accepted), name="accept a connection")
+
+    async def _next(self) -> socket.socket:
+        """The next connection. None is lost when this is cancelled, as it would be with the loop's sock_accept."""
+        while True:
+            try:
+                accepted, _ = self._listening.accept()
+            except BlockingIOError:
+                await _readable(self._listening)
+                continue
+            accepted.setblocking(False)
+            return accepted
 
     async def _connect(self, accepted: socket.socket) -> None:
         tls, seconds, loop = self._tls, self._handshake_seconds, asyncio.get_running_loop()
@@ -106,14 +117,19 @@ class Acceptor:
             return
         except BlockingIOError:
             pass
-        loop = asyncio.get_running_loop()
-        readable = loop.create_future()
-        loop.add_reader(accepted, _set, readable)
-        try:
-            async with asyncio.timeout(self._handshake_seconds):
-                await readable
-        finally:
-            loop.remove_reader(accepted)
+        async with asyncio.timeout(self._handshake_seconds):
+            await _readable(accepted)
+
+
+async def _readable(watched: socket.socket) -> None:
+    """Return when there is something to read or to accept."""
+    loop = asyncio.get_running_loop()
+    readable = loop.create_future()
+    loop.add_reader(watched, _set, readable)
+    try:
+        await readable
+    finally:
+        loop.remove_reader(watched)
 
 
 def _set(future: "asyncio.Future[None]") -> None:
