@@ -3,13 +3,15 @@
 A reader of one object names its key. It learns the revision of the object, too, where the store compares objects.
 
 A reader that comes while a request is under way joins the next one. The present answer may be older than a write whose
-end this reader has seen. The next request starts at the end of the turn of the event loop, beside the first one. So the
-server has readers to serve while the store answers others. Later readers join a third request, which starts when one of
-the two has ended.
+end this reader has seen. The next request starts at the end of the turn of the event loop, beside a first one of few
+readers. Later readers join a third request, which starts when one of the two has ended.
 
     A asks ──request 1────────┐   B and C come in one turn, and share request 2
      B, C ask ──request 2─────┼──┐
           D and E wait ───────┴──request 3──┐
+
+Beside a request of many readers no other one starts: the server has work until its answer, and the next one is shared
+by more.
 
 Must hold: an answer was made after its reader asked. A store that answers without suspending costs no task.
 """
@@ -29,6 +31,8 @@ from aio_apiserver.storage.tracing import TraceLayer
 
 _MOST = 2
 """The requests that are under way at the same time."""
+_FEW = 4
+"""Another request starts beside those of fewer readers."""
 
 Checked = tuple[int, int | None]
 """The store's revision, and the object's at it: 0 when there is none, None when it was not compared."""
@@ -48,6 +52,8 @@ class RevisionCheck:
         self._loop: asyncio.AbstractEventLoop | None = None
         """The running loop, from the first request on."""
         self._under_way = 0
+        self._asking = 0
+        """The readers of the requests that are under way."""
         self._waiting: list[_Reader] = []
         """The readers that wait for the next request."""
         self._checks = 0
@@ -67,15 +73,15 @@ class RevisionCheck:
         """The answer for one reader, by a request of its own, or by the next one when another has begun."""
         if self._under_way:
             return await self._next(key)
-        self._under_way = 1
+        self._under_way = self._asking = 1
         self._checks += 1
         self._loop = self._loop or asyncio.get_running_loop()  # each call for it is a system call
         try:
             revision, own = await self._newest((key,) if key else ())
         finally:
             self._under_way -= 1
-            if self._waiting:
-                self._begin()
+            self._asking -= 1
+            self._begin()
         return revision, own[0] if own else None
 
     def _next(self, key: str) -> "asyncio.Future[Checked]":
@@ -84,16 +90,20 @@ class RevisionCheck:
         assert loop is not None
         if self._waiting:
             self._shared += 1
-        elif self._under_way < _MOST:  # else the end of a request begins it
+        elif self._may_begin():  # else the end of a request begins it
             loop.call_soon(self._begin)
         answer: asyncio.Future[Checked] = loop.create_future()
         self._waiting.append(_Reader(key, answer))
         return answer
 
+    def _may_begin(self) -> bool:
+        return not self._under_way or (self._under_way < _MOST and self._asking < _FEW)
+
     def _begin(self) -> None:
-        if self._waiting and self._under_way < _MOST:
+        if self._waiting and self._may_begin():
             asking, self._waiting = self._waiting, []
             self._under_way += 1
+            self._asking += len(asking)
             self._checks += 1
             answering = self._tasks.spawn(self._answer(asking), name="check revision")
             answering.add_done_callback(partial(self._end, asking))
@@ -109,6 +119,7 @@ class RevisionCheck:
     def _end(self, asking: list[_Reader], answering: asyncio.Task[None]) -> None:
         """A request has ended; it was cancelled when the cache is closed."""
         self._under_way -= 1
+        self._asking -= len(asking)
         if answering.cancelled():
             waiting, self._waiting = self._waiting, []
             _fail(asking + waiting, Closed("the cache is closed"))
@@ -116,8 +127,7 @@ class RevisionCheck:
         failure = answering.exception()
         if failure is not None:
             _fail(asking, failure)
-        if self._waiting:
-            self._begin()
+        self._begin()
 
 
 async def _traced(answer: "asyncio.Future[Checked]") -> Checked:

@@ -63,6 +63,27 @@ async def test_those_who_ask_while_two_questions_are_under_way_share_the_next(ca
     assert reads(cacher)["shared_checks"] == 9
 
 
+@pytest.mark.parametrize(("sharing", "under_way"), [(3, 3), (4, 2), (10, 2)])
+async def test_another_question_begins_beside_one_of_few_readers_alone(
+    cacher: Cacher, origin: Troubled, sharing: int, under_way: int
+) -> None:
+    await create(cacher, "a")
+    await cacher.wait_until_ready()
+    origin.check_door.shut()
+    (first,) = await _readers_one_by_one(cacher, 1)
+    sharers = [asyncio.ensure_future(cacher.get("default/a")) for _ in range(sharing)]
+    await some_turns()
+
+    first.cancel()  # its question ends with it
+    late = await _readers_one_by_one(cacher, 2)
+    asked = origin.requests["newest"]
+    origin.check_door.open()
+    await in_time(asyncio.gather(*sharers, *late))
+
+    assert asked == under_way
+    assert origin.requests["newest"] == under_way + 1
+
+
 async def test_an_answer_from_before_a_write_is_not_given_to_who_comes_after_it(
     cacher: Cacher, origin: Troubled
 ) -> None:
