@@ -5,8 +5,8 @@ So a client with a slow body takes no seat from others. kube-apiserver reads the
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
 Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. Bodies have 64 KiB each without a
-seat, and what body_memory.py gives. A client that sent `Expect: 100-continue` gets `100 Continue` when the handler
-reads the body, not before.
+seat, and what body_memory.py gives. A client that sent `Expect: 100-continue` gets `100 Continue` once, when the server
+begins to read the body. A body that is refused by its Content-Length is not asked for.
 """
 
 import asyncio
@@ -56,6 +56,8 @@ class EarlyBodies:
         beginning = request[_BEGINNING] = bytearray()
         taken = 0
         try:
+            if _is_awaited(request):
+                await _invite(request)
             with suppress(web.RequestPayloadError):
                 while _is_awaited(request):
                     if not taken and len(beginning) >= _BEGINNING_BYTES:
@@ -72,8 +74,8 @@ class EarlyBodies:
 
 
 def _is_awaited(request: web.BaseRequest) -> bool:
-    """Whether the client sends more of the body, without an invitation."""
-    if request.content.at_eof() or hdrs.EXPECT in request.headers:
+    """Whether more of the body is to come, and to be read."""
+    if request.content.at_eof():
         return False
     return (request.content_length or 0) <= LIMIT and len(request[_BEGINNING]) <= LIMIT
 
@@ -97,7 +99,7 @@ async def read_typed(request: web.BaseRequest, context: RequestContext) -> Body:
 async def _read(request: web.BaseRequest, limit: int) -> bytes:
     if (request.content_length or 0) > limit:
         raise _too_large(limit)
-    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
+    if not EarlyBodies.has(request):
         await _invite(request)
     body, content = request.get(_BEGINNING) or bytearray(), request.content
     try:
@@ -125,6 +127,9 @@ async def _next(content: StreamReader) -> bytes:
 
 
 async def _invite(request: web.BaseRequest) -> None:
+    """Ask for the body, if the client waits for that."""
+    if request.headers.get(hdrs.EXPECT, "").lower() != "100-continue":
+        return
     await request.writer.write(_CONTINUE)
     request.writer.output_size = 0  # the answer itself has not begun
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, read_answer, running, trusting
@@ -27,7 +28,8 @@ def level(response: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    rule = {"subjects": [{"kind": "User", "user": {"name": "jane"}}], "resourceRules": [EVERYTHING]}
+    subjects = [{"kind": "User", "user": {"name": name}} for name in ("jane", "system:anonymous")]
+    rule = {"subjects": subjects, "resourceRules": [EVERYTHING]}
     spec = {
         "priorityLevelConfiguration": {"name": "narrow"},
         "matchingPrecedence": 50,
@@ -46,6 +48,11 @@ async def as_jane(server: Server, target: str = CONFIG_MAPS) -> Answer:
     return await ask(server.secure.port, target, headers=bearer("jane-token"), tls=trusting(server))
 
 
+def fields(lines: dict[str, str]) -> str:
+    """The fields of a request's head."""
+    return "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+
+
 async def count(server: Server, column: str) -> int:
     """The row of the narrow level in the dump."""
     dump = (await as_administrator(server, DUMP)).text
@@ -55,7 +62,7 @@ async def count(server: Server, column: str) -> int:
 
 @asynccontextmanager
 async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Server]:
-    """A server where jane's requests share one seat."""
+    """A server where the requests of jane and of anonymous users share one seat."""
     tokens = directory / "tokens.csv"
     tokens.write_text("jane-token,jane,jane\n")
     async with running(
@@ -75,15 +82,13 @@ async def narrow(directory: Path, response: dict[str, Any]) -> AsyncIterator[Ser
 
 @asynccontextmanager
 async def half_a_request(server: Server) -> AsyncIterator[None]:
-    """A request of jane that waits for the server's invitation, and does not end its body before the context ends. It
-    holds its seat all that time.
+    """An anonymous request that does not end its body before the context ends. It holds its seat all that time, because
+    the server reads no body of an anonymous request before it has authorized the request.
     """
     body = orjson.dumps({"metadata": {"name": "slow"}})
-    expected = {"Expect": "100-continue", "Content-Length": str(len(body))}
-    lines = {"Host": "localhost", **expected, **JSON, **bearer("jane-token")}
-    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    lines = {"Host": "localhost", "Content-Length": str(len(body)), **JSON}
     reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
-    writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:-5])
+    writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{fields(lines)}\r\n".encode() + body[:-5])
     while not await count(server, "ExecutingRequests"):
         pass
     yield
@@ -128,8 +133,10 @@ async def test_without_fairness_answers_say_nothing_of_it(tmp_path: Path) -> Non
     assert dump.status == 404
 
 
-async def test_a_body_that_does_not_come_takes_no_seat_from_others(tmp_path: Path) -> None:
-    head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer jane-token\r\nContent-Length: 9\r\n\r\n{{"
+@pytest.mark.parametrize("expecting", [{}, {"Expect": "something else"}])
+async def test_a_body_that_does_not_come_takes_no_seat_from_others(tmp_path: Path, expecting: dict[str, str]) -> None:
+    lines = {"Host": "x", "Content-Length": "9", **expecting, **bearer("jane-token")}
+    head = f"POST {CONFIG_MAPS} HTTP/1.1\r\n{fields(lines)}\r\n{{"
 
     async with narrow(tmp_path, REJECT) as server:
         waiting = [await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server)) for _ in range(3)]
@@ -143,14 +150,31 @@ async def test_a_body_that_does_not_come_takes_no_seat_from_others(tmp_path: Pat
     assert {answer.status for answer in answers} == {200}
 
 
-async def test_a_long_body_that_stops_takes_no_seat_from_others(tmp_path: Path) -> None:
-    body = orjson.dumps({"metadata": {"name": "slow"}, "data": {"long": "x" * 200_000}})
-    lines = {"Host": "x", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
-    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+async def test_a_body_that_does_not_come_after_its_invitation_takes_no_seat_from_others(tmp_path: Path) -> None:
+    body = orjson.dumps({"metadata": {"name": "invited"}})
+    lines = {"Host": "x", "Expect": "100-continue", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
 
     async with narrow(tmp_path, REJECT) as server:
         reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
-        writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{head}\r\n".encode() + body[:-5])
+        writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{fields(lines)}\r\n".encode())
+        invitation = await reader.readuntil(b"\r\n\r\n")
+        answers = [await as_jane(server) for _ in range(3)]
+        writer.write(body)
+        created = await read_answer(reader)
+        writer.close()
+
+    assert invitation == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert {answer.status for answer in answers} == {200}
+    assert created.status == 201
+
+
+async def test_a_long_body_that_stops_takes_no_seat_from_others(tmp_path: Path) -> None:
+    body = orjson.dumps({"metadata": {"name": "slow"}, "data": {"long": "x" * 200_000}})
+    lines = {"Host": "x", "Content-Length": str(len(body)), **JSON, **bearer("jane-token")}
+
+    async with narrow(tmp_path, REJECT) as server:
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.secure.port, ssl=trusting(server))
+        writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\n{fields(lines)}\r\n".encode() + body[:-5])
         await writer.drain()
         answers = [await as_jane(server) for _ in range(3)]
         writer.write(body[-5:])

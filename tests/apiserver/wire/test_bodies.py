@@ -6,7 +6,7 @@ from aiohttp import web
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.body_memory import BodyMemory
-from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, read_answer
 
 
@@ -74,8 +74,15 @@ async def test_a_compressed_body_is_not_unpacked() -> None:
     assert answer.text == "8"
 
 
-async def test_a_client_that_waits_is_told_to_go_on() -> None:
-    async with listening(count, with_errors) as listener:
+async def count_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    """The same behind flow control, which waits for the body."""
+    async with bodies.EarlyBodies().read(request, "jane"):
+        return await count(request, context)
+
+
+@pytest.mark.parametrize("handler", [count, count_late])
+async def test_a_client_that_waits_is_told_to_go_on(handler: Handler) -> None:
+    async with listening(handler, with_errors) as listener:
         reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
         writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
         interim = await reader.readuntil(b"\r\n\r\n")
@@ -88,10 +95,18 @@ async def test_a_client_that_waits_is_told_to_go_on() -> None:
     assert answer.text == "3"
 
 
-async def count_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-    """The same behind flow control, which waits for the body."""
-    async with bodies.EarlyBodies().read(request, "jane"):
-        return await count(request, context)
+@pytest.mark.parametrize("handler", [count, count_late])
+async def test_a_client_that_waits_with_a_body_that_is_too_large_is_refused_at_once(handler: Handler) -> None:
+    head = f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {bodies.LIMIT + 1}\r\nExpect: 100-continue\r\n\r\n"
+
+    async with listening(handler, with_errors) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
+        writer.write(head.encode())
+        status = await reader.readline()
+        writer.close()
+        await writer.wait_closed()
+
+    assert status.startswith(b"HTTP/1.1 413 ")
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 100_000, bodies.LIMIT])
