@@ -249,10 +249,15 @@ class Resource(Struct, frozen=True, kw_only=True):
 
 
 class Translation(Protocol):
-    """Converts between stored values and objects, by conversion webhook. Both methods may take long.
+    """Converts between stored values and objects, by conversion webhook. Both conversions may take long.
 
     Both own their argument. A stored value has a type, an object has none. Raises Untranslatable.
     """
+
+    @property
+    def advice(self) -> str:
+        """What an administrator can do when values cannot be converted, for the log."""
+        ...
 
     async def from_stored(self, value: Object) -> Object:
         """The object of a stored value."""

@@ -36,6 +36,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
+    command_lines.check_one_source("backup", line, *command_lines.STORE_FLAGS)
     if len(line.words) != 1:
         raise UsageError("backup needs the name of one file")
     return command_lines.run(lambda: _backup(line))

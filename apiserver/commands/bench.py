@@ -71,6 +71,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse_flags("bench", arguments, _OWN)
+    command_lines.check_one_source("bench", line, "kubeconfig", "data-dir")
     form = output.form_of(line)
     try:
         seconds = durations.parse(line.text("duration"))

@@ -54,6 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse_flags("check", arguments, _OWN)
+    command_lines.check_one_source("check", line, "backup", *command_lines.STORE_FLAGS)
     form = output.form_of(line)
     return command_lines.run(lambda: _check(line, form))
 

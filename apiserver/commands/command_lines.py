@@ -24,6 +24,8 @@ from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.storage.errors import DataDirLocked, StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig
 
+STORE_FLAGS = ("data-dir", "etcd-servers")
+"""The flags of serving that name a store. A server uses both, and a command one of them."""
 _OWN = "Command"
 
 
@@ -79,6 +81,18 @@ def parse_flags(command: str, arguments: Sequence[str], own: Sequence[Flag]) -> 
     if line.words:
         raise UsageError(f"{command} takes flags alone, got {quoted(line.words)}")
     return line
+
+
+def check_one_source(command: str, line: CommandLine, *names: str) -> None:
+    """Raises UsageError when several of these flags are given, of which each names what the command works on."""
+    given = [f"--{name}" for name in names if _is_given(line, name)]
+    if len(given) > 1:
+        raise UsageError(f"{command}: {' and '.join(given)} cannot be used together: name one source")
+
+
+def _is_given(line: CommandLine, name: str) -> bool:
+    setting = name.replace("-", "_")
+    return name in line.own if name not in STORE_FLAGS else setting in line.settings.model_fields_set
 
 
 def wants_help(arguments: Sequence[str], manual: CommandManual) -> bool:

@@ -50,6 +50,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse_flags("compact", arguments, _OWN)
+    command_lines.check_one_source("compact", line, *command_lines.STORE_FLAGS)
     form = output.form_of(line)
     return command_lines.run(lambda: _compact(line, form))
 

@@ -52,6 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
+    command_lines.check_one_source("inspect", line, "backup", *command_lines.STORE_FLAGS)
     form = output.form_of(line)
     words = [part for word in line.words for part in word.split("/", 1)]
     if len(words) > 2:

@@ -52,6 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
+    command_lines.check_one_source("migrate", line, *command_lines.STORE_FLAGS)
     if line.words or bool(line.text("to-data-dir")) == bool(line.texts("to-etcd-servers")):
         raise UsageError("migrate needs either --to-data-dir or --to-etcd-servers")
     return command_lines.run(lambda: _migrate(line))

@@ -35,6 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     if command_lines.wants_help(arguments, MANUAL):
         return 0
     line = command_lines.parse(arguments, _OWN)
+    command_lines.check_one_source("restore", line, *command_lines.STORE_FLAGS)
     if not line.words:
         raise UsageError("restore needs the name of a backup")
     return command_lines.run(lambda: _restore(line))

@@ -79,6 +79,7 @@ class Cacher:
             origin,
             self._cache,
             self._gate,
+            resource=resource,
             clock=clock,
             on_bookmark=self._progress.answered,
             on_closed=self._end,

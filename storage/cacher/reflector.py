@@ -22,8 +22,23 @@ from aio_apiserver.storage.cacher.readiness import Gate
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.chance import chance
 from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.errors import Closed, Compacted, RevisionExpired, StorageError, Unavailable
-from aio_apiserver.storage.interface import ListOptions, Origin, WatchBatch, WatchEventType, WatchOptions
+from aio_apiserver.storage.errors import (
+    Closed,
+    Compacted,
+    Corrupt,
+    RevisionExpired,
+    StorageError,
+    Unavailable,
+    Untranslatable,
+)
+from aio_apiserver.storage.interface import (
+    ListOptions,
+    Origin,
+    Resource,
+    WatchBatch,
+    WatchEventType,
+    WatchOptions,
+)
 from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
@@ -51,6 +66,7 @@ class Reflector:
         cache: WatchCache,
         gate: Gate,
         *,
+        resource: Resource,
         clock: Clock,
         on_bookmark: Callable[[], None],
         on_closed: Callable[[Closed], None],
@@ -58,6 +74,7 @@ class Reflector:
         self._origin = origin
         self._cache = cache
         self._gate = gate
+        self._resource = resource
         self._clock = clock
         self._on_bookmark = on_bookmark
         self._on_closed = on_closed
@@ -155,7 +172,15 @@ class Reflector:
         self._gate.report(reason)
         if isinstance(reason, RevisionExpired | Compacted):
             self._must_list = True
-        logger.warning("cache: watch on the store lost, reconnecting: %s", reason)
+        resource = self._resource
+        name = f"{resource.resource}.{resource.group}".rstrip(".")
+        if isinstance(reason, Untranslatable) and resource.translation is not None:
+            text = "cache: %s cannot be converted to %s, trying again: %s; %s"
+            logger.warning(text, name, resource.view, reason, resource.translation.advice)
+        elif isinstance(reason, Corrupt):
+            logger.warning("cache: an object of %s cannot be read, trying again: %s", name, reason)
+        else:  # in the same words for all resources: repeated warnings are left out
+            logger.warning("cache: watch on the store lost, reconnecting: %s", reason)
 
 
 def _next_limit(seen: Sequence[StoredObject], limit: int) -> int:

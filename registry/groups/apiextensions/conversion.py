@@ -51,6 +51,12 @@ class WebhookTranslation(Struct, frozen=True):
     version: str
     call: CallWebhook
 
+    @property
+    def advice(self) -> str:
+        client = (self.definition.conversion.get("webhook") or {}).get("clientConfig") or {}
+        place = f"spec.conversion of the CustomResourceDefinition {self.definition.name}"
+        return f"repair its webhook ({_address(client)}), or {place}"
+
     async def from_stored(self, value: Object) -> Object:
         version, obj = restored(self.definition, self.types, value)
         if version == self.version:
@@ -113,6 +119,15 @@ class WebhookTranslation(Struct, frozen=True):
         if not isinstance(converted, dict) or not converted.get("kind"):
             raise Untranslatable(f"Object 'Kind' is missing in {quote(str(converted))}")
         return converted
+
+
+def _address(client: Mapping[str, Any]) -> str:
+    """The webhook of a clientConfig, for people."""
+    service = client.get("service")
+    if not isinstance(service, dict):
+        return str(client.get("url", "without an address"))
+    path = str(service.get("path") or "").lstrip("/")
+    return f"service {service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}/{path}".rstrip("/")
 
 
 def _spoken(versions: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ from tests.apiserver.commands.conftest import EmbeddedServer
 from tests.apiserver.commands.stores import an_object, fill
 from tests.apiserver.serving import LOOPBACK
 
+_ON_STORES = ("backup @new", "check", "clone", "compact", "inspect", "migrate --to-data-dir=@new", "restore @good")
+"""Commands that work on one store."""
 SEE = "See 'apiserver {}' for usage."
 
 
@@ -72,6 +74,29 @@ def test_a_wrong_path_is_named(arguments: str, message: str, places: Path, capsy
         ("bench --connections=x", "bench: --duration and --connections must be above zero", "help bench"),
         ("help nothing", "help: there is no command 'nothing'", "help"),
         ("help backup more", "help: there is no command 'backup more'", "help"),
+        (
+            "inspect --backup @good --data-dir=@store",
+            "inspect: --backup and --data-dir cannot be used together: name one source",
+            "help inspect",
+        ),
+        (
+            "check --etcd-servers=http://127.0.0.1:1 --backup=@good",
+            "check: --backup and --etcd-servers cannot be used together: name one source",
+            "help check",
+        ),
+        (
+            "bench --kubeconfig @file --data-dir=@store",
+            "bench: --kubeconfig and --data-dir cannot be used together: name one source",
+            "help bench",
+        ),
+        *(
+            (
+                f"{command} --data-dir=@store --etcd-servers=http://127.0.0.1:1",
+                f"{command.split()[0]}: --data-dir and --etcd-servers cannot be used together: name one source",
+                f"help {command.split()[0]}",
+            )
+            for command in _ON_STORES
+        ),
         ("check more --data-dir=@store", 'check takes flags alone, got ["more"]', "help check"),
         (
             "rotate --etcd-servers=http://127.0.0.1:1",

@@ -332,7 +332,7 @@ async def test_a_watch_that_is_overtaken_is_followed_by_a_list_at_once(cacher: C
 
 
 async def test_a_list_in_pages_says_what_cannot_be_read_though_the_cache_is_never_filled(
-    cacher: Cacher, origin: Troubled, elapse: Elapse
+    cacher: Cacher, origin: Troubled, elapse: Elapse, caplog: pytest.LogCaptureFixture
 ) -> None:
     origin.failure = Corrupt("default/a", "it is encrypted with another key")
     with pytest.raises(Initializing, match="another key"):
@@ -342,3 +342,7 @@ async def test_a_list_in_pages_says_what_cannot_be_read_though_the_cache_is_neve
         await in_time(cacher.get_list("", ListOptions(limit=500)))
     with pytest.raises(Initializing, match="another key"):
         await while_time_goes_by(cacher.get_list("", ListOptions(limit=500, predicate=labelled(a="b"))), elapse)
+    assert set(caplog.messages) == {
+        "cache: an object of widgets.example.com cannot be read, trying again: "
+        "data of default/a cannot be read: it is encrypted with another key"
+    }

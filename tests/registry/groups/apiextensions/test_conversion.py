@@ -24,12 +24,15 @@ STORED: dict[str, Any] = {
 }
 
 
-def translation(answer: Answer, *, sent: list[dict[str, Any]] | None = None) -> WebhookTranslation:
+def translation(
+    answer: Answer, *, sent: list[dict[str, Any]] | None = None, client: dict[str, Any] | None = None
+) -> WebhookTranslation:
+    webhook = {"conversionReviewVersions": ["v9", "v1"], "clientConfig": client or {}}
     crd = definition(
         "widgets",
         version("v1", storage=True),
         version("v2"),
-        conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v9", "v1"], "clientConfig": {}}},
+        conversion={"strategy": "Webhook", "webhook": webhook},
     )
     crd["metadata"]["uid"] = "1"
     crd["status"] = {"acceptedNames": crd["spec"]["names"], "storedVersions": ["v1"]}
@@ -121,3 +124,20 @@ async def test_an_answer_to_another_question_is_refused() -> None:
 
     with pytest.raises(Untranslatable, match="expected response"):
         await translation(late).from_stored(dict(STORED))
+
+
+@pytest.mark.parametrize(
+    ("client", "address"),
+    [
+        ({"url": "https://example.com/convert"}, "https://example.com/convert"),
+        ({"service": {"namespace": "n", "name": "s"}}, "service n/s:443"),
+        ({"service": {"namespace": "n", "name": "s", "port": 8443, "path": "/convert"}}, "service n/s:8443/convert"),
+        ({}, "without an address"),
+    ],
+)
+def test_the_advice_names_the_webhook_and_the_definition(client: dict[str, Any], address: str) -> None:
+    advice = translation(converted, client=client).advice
+
+    assert advice == (
+        f"repair its webhook ({address}), or spec.conversion of the CustomResourceDefinition widgets.example.com"
+    )
