@@ -1,4 +1,7 @@
-"""The wheel: the same from a clone and from an sdist, and at peace with the modules of a user's project."""
+"""The wheel: the same from a clone and from an sdist, and at peace with the modules of a user's project.
+
+The editable form of it leads to the sources, and has no copy of them.
+"""
 
 import os
 import subprocess
@@ -87,6 +90,13 @@ def test_a_wheel_has_each_file_of_the_folders_and_one_package(wheel: Path) -> No
     others = {name for name in names if ".dist-info/" not in name and not name.startswith("aio_apiserver/")}
     assert [name.partition(".data/data/")[2] for name in others] == [MAN_PAGE]
     assert {f"aio_apiserver/{file.relative_to(ROOT)}" for file in files} - names == set()
+
+
+def test_an_editable_installation_has_no_copy_of_the_sources(tmp_path: Path) -> None:
+    names = contents(built(ROOT, "wheel:editable", tmp_path))
+
+    assert [name for name in names if name.startswith("aio_apiserver/")] == []
+    assert names["_aio_apiserver.pth"].decode() == str(ROOT / "src")
 
 
 def test_a_project_with_modules_of_our_names_uses_the_fixture(wheel: Path, tmp_path: Path) -> None:
