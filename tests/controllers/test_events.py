@@ -1,6 +1,5 @@
 """The events of controllers, as `kubectl get events` shows them."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,12 +9,7 @@ from aio_apiserver.testing import Server
 
 API, APPS, BATCH = "/api/v1/namespaces/default", "/apis/apps/v1/namespaces/default", "/apis/batch/v1/namespaces/default"
 PHASE = "simulate.aio-apiserver/phase"
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with Server(controllers=("*",), simulate=True, time="2026-01-01T00:00:00Z") as server:
-        yield server
+CLUSTER = {"controllers": ("*",)}
 
 
 def template(**annotations: str) -> dict[str, Any]:

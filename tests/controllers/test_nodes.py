@@ -1,21 +1,13 @@
 """Nodes that fail, are cordoned and drained, as annotations say."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
 
 API, PHASE = "/api/v1", "simulate.aio-apiserver/phase"
 PODS = f"{API}/namespaces/default/pods"
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with Server(controllers=("*",), simulate=True, simulate_nodes=2, time="2026-01-01T00:00:00Z") as server:
-        yield server
+CLUSTER = {"controllers": ("*",), "simulate_nodes": 2}
 
 
 def _set_phase(server: Server, client: BlockingClient, phase: str | None, seconds: float = 1) -> None:

@@ -1,9 +1,6 @@
 """Probes that run a command in a simulated container, and how containers stop."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
@@ -11,24 +8,6 @@ from aio_apiserver.testing import Server
 _PODS = "/api/v1/namespaces/default/pods"
 _HEALTHY = "touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600"
 _CAT = ["cat", "/tmp/healthy"]  # noqa: S108
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with Server(simulate=True, time="2026-01-01T00:00:00Z") as server:
-        yield server
-
-
-@pytest.fixture
-def server(shared: Server) -> Server:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[BlockingClient]:
-    with server.client() as made:
-        yield made
 
 
 def _run(server: Server, client: BlockingClient, script: str, policy: str = "Always", **probes: Any) -> None:

@@ -1,6 +1,5 @@
 """Resource claims: devices for pods of a simulated cluster."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,11 +11,7 @@ API, DRA = "/api/v1/namespaces/default", "/apis/resource.k8s.io/v1"
 CLAIMS = f"{DRA}/namespaces/default/resourceclaims"
 DRIVER = "gpu.example.com"
 
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with Server(controllers=("*",), simulate=True, simulate_nodes=2, time="2026-01-01T00:00:00Z") as server:
-        yield server
+CLUSTER = {"controllers": ("*",), "simulate_nodes": 2}
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Stages in a simulated cluster: custom resources and pods move on as the clock does."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,12 +11,6 @@ CORE = "/api/v1/namespaces/default"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STAGES = "/apis/kwok.x-k8s.io/v1alpha1/stages"
 CARS = "/apis/example.com/v1/namespaces/default/cars"
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Server]:
-    with Server(simulate=True, time="2026-01-01T00:00:00Z") as server:
-        yield server
 
 
 @pytest.fixture
