@@ -1,7 +1,7 @@
-"""Long messages: a long protobuf list as a body in pieces, whose items are encoded while the client takes it.
+"""Long messages: a long list as a body in pieces, whose items are encoded while the client takes it.
 
-A protobuf body begins with its length. So the items are encoded once before, for their lengths, and those that are not
-kept are encoded again. Must hold: memory has the encodings of the first items, up to a bound, and one piece.
+Its length goes out first. So the items are encoded once before, for their lengths, and those that are not kept are
+encoded again. Must hold: memory has the encodings of the first items, up to a bound, and one piece.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -12,7 +12,7 @@ from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, tag, varint
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.yielding import in_slices
+from aio_apiserver.storage.yielding import in_slices, in_turns
 
 HELD_BYTES = 4 * 1024 * 1024
 """The encodings of one list in memory, besides those that all lists share."""
@@ -20,65 +20,87 @@ HELD_BYTES = 4 * 1024 * 1024
 _ITEM = tag(2, LENGTH)
 """`items` is the last member of all lists."""
 
-Encode = Callable[[StoredObject], bytes]
-"""Encodes an object as a message with its length, always in the same way."""
+Encode = Callable[[Sequence[StoredObject]], list[bytes]]
+"""Encodes objects as items of the list, always in the same way."""
+
+
+class EncodedItems:
+    """The items of a list: their number and length, the first of them encoded, and the rest with its encoder."""
+
+    def __init__(self, encode: Encode) -> None:
+        self.encode = encode
+        self.first: list[bytes] = []
+        self.rest: Sequence[StoredObject] = ()
+        self.count = 0
+        self.size = 0
+
+
+async def encoded_items(items: Sequence[StoredObject], encode: Encode) -> EncodedItems:
+    """The items, of which the first are held encoded. A long list yields to other requests."""
+    found = EncodedItems(encode)
+    async for part in in_slices(items):
+        encoded = encode(part)
+        found.size += sum(map(len, encoded))
+        if found.size <= HELD_BYTES:
+            found.first += encoded
+    found.count, found.rest = len(items), items[len(found.first) :]
+    return found
 
 
 async def list_message(
     kind: GroupVersionKind, head: bytes, items: Sequence[StoredObject], encode: Encode
 ) -> bytes | LongBody:
-    """The body of a list with this message of its metadata. A long list yields to other requests."""
-    found: list[bytes] = []
-    size = 0
-    async for part in in_slices(items):
-        encoded = [item.encoded(encode) for item in part]
-        size += sum(map(len, encoded))
-        if size <= HELD_BYTES:
-            found += encoded
-    length = varint(len(head) + len(items) * len(_ITEM) + size)
+    """The body of a list with this message of its metadata."""
+    found = await encoded_items(items, encode)
+    length = varint(len(head) + found.count * len(_ITEM) + found.size)
     before, after = protobuf.around(kind.api_version, kind.kind)
-    if len(found) < len(items):
-        return MessageList((before + length + head, found, after), items[len(found) :], encode, size=size)
     first = b"".join((before, length, head, _ITEM if items else b""))
-    whole = JoinedList(first, found, after, content_type=media_types.PROTOBUF, separator=_ITEM)
+    return list_of(found, first, after, content_type=media_types.PROTOBUF, separator=_ITEM)
+
+
+def list_of(
+    items: EncodedItems,
+    head: bytes,
+    tail: bytes,
+    *,
+    content_type: str,
+    separator: bytes = b",",
+    is_made: bool = False,
+) -> bytes | LongBody:
+    """The body of a list. is_made: to encode the rest takes little more work than to send it."""
+    if items.rest:
+        return EncodedList(items, head, tail, content_type=content_type, separator=separator, is_made=is_made)
+    whole = JoinedList(head, items.first, tail, content_type=content_type, separator=separator)
     return whole if whole.is_long else whole.joined()
 
 
-class MessageList(LongBody):
-    """A list of which some items are not encoded.
-
-    parts: the bytes before all items, the first encoded items, the bytes behind all items. size: that of all encoded
-    items.
-    """
+class EncodedList(LongBody):
+    """A list of which some items are not encoded."""
 
     def __init__(
-        self,
-        parts: tuple[bytes, Sequence[bytes], bytes],
-        items: Sequence[StoredObject],
-        encode: Encode,
-        *,
-        size: int,
+        self, items: EncodedItems, head: bytes, tail: bytes, *, content_type: str, separator: bytes, is_made: bool
     ) -> None:
-        super().__init__(items, content_type=media_types.PROTOBUF)
-        self._before, self._encoded, self._after = parts
+        super().__init__(items, content_type=content_type)
+        self.is_made = is_made
         self._items = items
-        self._encode = encode
-        count = len(self._encoded) + len(items)
-        self._size = len(self._before) + count * len(_ITEM) + size + len(self._after)
+        self._head, self._separator, self._tail = head, separator, tail
+        self._size = len(head) + items.size + (items.count - 1) * len(separator) + len(tail)
 
     async def pieces(self) -> AsyncGenerator[bytes]:
-        piece = bytearray(self._before)
-        async for made in self._messages():
-            piece += _ITEM
-            piece += made
+        piece = bytearray(self._head)
+        is_first = True
+        async for item in self._encoded():
+            if not is_first:
+                piece += self._separator
+            is_first = False
+            piece += item
             if len(piece) >= PIECE_BYTES:
                 yield bytes(piece)
                 piece.clear()
-        yield bytes(piece) + self._after
+        yield bytes(piece) + self._tail
 
-    async def _messages(self) -> AsyncGenerator[bytes]:
-        for message in self._encoded:
-            yield message
-        async for part in in_slices(self._items):
-            for item in part:
-                yield item.encoded(self._encode)
+    async def _encoded(self) -> AsyncGenerator[bytes]:
+        for item in self._items.first:
+            yield item
+        async for stored in in_turns(self._items.rest):
+            yield self._items.encode((stored,))[0]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import orjson
 
 from aio_apiserver.apiserver.handlers import transforms
-from aio_apiserver.apiserver.handlers.long_messages import list_message
+from aio_apiserver.apiserver.handlers.long_messages import Encode, encoded_items, list_message, list_of
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.long_bodies import LongBody
@@ -22,12 +22,8 @@ from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import delimited
 from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_slices
 
 M = TypeVar("M", bound=Sized)
-
-ListParts = tuple[bytes, Sequence[bytes], bytes]
-"""The JSON of a list: head, items, tail."""
 
 
 def message_of(served: Served[Any]) -> Callable[[StoredObject], bytes]:
@@ -53,13 +49,39 @@ def partial_message_of(served: Served[Any], api_version: str) -> Callable[[Store
     return _only(served, form, lambda stored: delimited(protobuf.message_in(encode(stored), kind, served.types)))
 
 
-def row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
+def _row_of(served: Served[Any], transform: Transform) -> Callable[[StoredObject], RowTemplate]:
     """The encoder of objects as table rows."""
 
     def encode(stored: StoredObject) -> RowTemplate:
         return row_templates.of(transforms.row(transform, served, stored.decode(), now=ages.LATER))
 
     return _only(served, transform, encode)
+
+
+def _cells_of(served: Served[Any]) -> Callable[[StoredObject], RowTemplate]:
+    """The encoder of objects as table rows without an object."""
+
+    def encode(stored: StoredObject) -> RowTemplate:
+        return row_templates.of(tables.row(served.columns, stored.decode(), now=ages.LATER))
+
+    return _only(served, _cells_of, encode)
+
+
+def _rows_of(served: Served[Any], transform: Transform) -> Encode:
+    """The encoder of objects as table rows at this time. Whole objects are copied from their JSON, and are not kept."""
+    now = served.clock.now()
+    if not transform.has_object:
+        row = _row_of(served, transform)
+        return lambda items: [item.encoded(row).at(now) for item in items]
+    cells, view = _cells_of(served), served.view
+    return lambda items: [
+        b'%b,"object":%b%b}' % (item.encoded(cells).at(now)[:-1], view.prefix, view.item(item)[1:]) for item in items
+    ]
+
+
+def _all_of(encode: Callable[[StoredObject], bytes]) -> Encode:
+    """The encoder of many objects with a kept encoding."""
+    return lambda items: [item.encoded(encode) for item in items]
 
 
 def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
@@ -91,7 +113,7 @@ def partial_message(served: Served[Any], api_version: str, stored: StoredObject)
 async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes | LongBody:
     """The protobuf body of a list."""
     kind = served.view.list_kind
-    return await list_message(kind, _list_meta(served, metadata, kind), items, message_of(served))
+    return await list_message(kind, _list_meta(served, metadata, kind), items, _all_of(message_of(served)))
 
 
 async def partial_message_list(
@@ -99,7 +121,9 @@ async def partial_message_list(
 ) -> bytes | LongBody:
     """The protobuf body of a list of partial metadata."""
     kind = _meta_kind(api_version, negotiation.PARTIAL_LIST)
-    return await list_message(kind, _list_meta(served, metadata, kind), items, partial_message_of(served, api_version))
+    return await list_message(
+        kind, _list_meta(served, metadata, kind), items, _all_of(partial_message_of(served, api_version))
+    )
 
 
 def _list_meta(served: Served[Any], metadata: Object, kind: GroupVersionKind) -> bytes:
@@ -107,36 +131,32 @@ def _list_meta(served: Served[Any], metadata: Object, kind: GroupVersionKind) ->
     return protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, served.types)
 
 
-async def _all(items: Sequence[StoredObject], encode: Callable[[StoredObject], M]) -> list[M]:
-    """The encodings of all items. A long list yields to other requests."""
-    found: list[M] = []
-    async for slice_of_items in in_slices(items):
-        found += [item.encoded(encode) for item in slice_of_items]
-    return found
-
-
 async def transformed_list(
     transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
-) -> ListParts | None:
+) -> bytes | LongBody | None:
     """The JSON of a list in another form; None for a form that cannot be joined from its items."""
     if transform.kind == negotiation.TABLE:
         return await _table(transform, served, metadata, items)
     if transform.kind != negotiation.PARTIAL_LIST or not items:
         return None
-    encode = partial_of(served, transform.api_version)
     whole = tables.partial_list(transform.api_version, metadata, (), hidden=served.kind.inner_annotations)
-    return _before(whole, "items"), await _all(items, encode), b"]}\n"
+    encode = _all_of(partial_of(served, transform.api_version))
+    return await _joined(_before(whole, "items"), items, encode)
 
 
 async def _table(
     transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
-) -> ListParts | None:
+) -> bytes | LongBody | None:
     if not items and served.columns.is_null_when_empty:
         return None
-    now, encode = served.clock.now(), row_of(served, transform)
     whole = tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=None)
-    rows = [template.at(now) for template in await _all(transforms.ordered(served, items), encode)]
-    return _before(whole, "rows"), rows, b"]}\n"
+    encode = _rows_of(served, transform)
+    return await _joined(_before(whole, "rows"), transforms.ordered(served, items), encode)
+
+
+async def _joined(head: bytes, items: Sequence[StoredObject], encode: Encode) -> bytes | LongBody:
+    found = await encoded_items(items, encode)
+    return list_of(found, head, b"]}\n", content_type=media_types.JSON, is_made=True)
 
 
 def table_of_one(
@@ -145,7 +165,7 @@ def table_of_one(
     """The JSON of a table with one object, at its revision."""
     metadata = {"resourceVersion": str(stored.revision)}
     whole = tables.table(transform.api_version, metadata, definitions=definitions, rows=None)
-    return b"%b%b]}" % (_before(whole, "rows"), stored.encoded(row_of(served, transform)).at(served.clock.now()))
+    return b"%b%b]}" % (_before(whole, "rows"), _rows_of(served, transform)((stored,))[0])
 
 
 def _meta_kind(api_version: str, kind: str) -> GroupVersionKind:

@@ -15,7 +15,6 @@ import orjson
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.handlers import audit_objects, object_encoders, transforms
-from aio_apiserver.apiserver.handlers.object_encoders import ListParts
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -118,7 +117,7 @@ async def respond_list(
     if served.is_custom:
         metadata = dict(sorted({"continue": "", **metadata}.items()))
     if _is_compact(context, chosen):
-        return await _respond_parts(request, context, _around(served, metadata, items))
+        return await _respond_joined(request, context, _joined(served, metadata, items))
     value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
     return await respond_value(request, context, value, chosen, types=served.types)
 
@@ -138,31 +137,34 @@ async def _respond_transformed(
         return await _respond(request, context, message, media_type=media_types.PROTOBUF)
     if _is_compact(context, chosen):
         with tracing.timed(TraceLayer.TRANSFORMING):
-            parts = await object_encoders.transformed_list(transform, served, metadata, result.items)
-        if parts is not None:
-            return await _respond_parts(request, context, parts)
+            body = await object_encoders.transformed_list(transform, served, metadata, result.items)
+        if body is not None:
+            return await _respond_joined(request, context, body)
     with tracing.timed(TraceLayer.TRANSFORMING):
         value = await transforms.many(transform, served, metadata, result.items)
     return await respond_value(request, context, value, chosen, types=served.types)
 
 
-async def _respond_parts(request: web.BaseRequest, context: RequestContext, parts: ListParts) -> web.StreamResponse:
+async def _respond_joined(
+    request: web.BaseRequest, context: RequestContext, body: bytes | LongBody
+) -> web.StreamResponse:
     """A list as JSON."""
-    body = JoinedList(*parts, content_type=media_types.JSON)
     if context.trail is not None and context.trail.has_response:
-        audit_objects.answered_json(context, body.joined())
-    whole = body if body.is_long else body.joined()
-    return await _respond(request, context, whole, media_type=media_types.JSON)
+        whole = body if isinstance(body, bytes) else b"".join([piece async for piece in body.pieces()])
+        audit_objects.answered_json(context, whole)
+    return await _respond(request, context, body, media_type=media_types.JSON)
 
 
-def _around(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> ListParts:
+def _joined(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> bytes | LongBody:
     """The items between head and tail of their list, with members in the order of the Go type."""
     kind, api_version = served.view.list_kind.kind.encode(), served.view.list_kind.api_version.encode()
     shown = orjson.dumps(metadata)
     if served.is_custom:
         head, tail = b'{"apiVersion":"%b","items":[' % api_version, b'],"kind":"%b","metadata":%b}\n' % (kind, shown)
-        return head, items, tail
-    return b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (kind, api_version, shown), items, b"]}\n"
+    else:
+        head, tail = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (kind, api_version, shown), b"]}\n"
+    body = JoinedList(head, items, tail, content_type=media_types.JSON)
+    return body if body.is_long else body.joined()
 
 
 def list_metadata(result: ListResult) -> dict[str, Any]:

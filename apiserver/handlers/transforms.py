@@ -31,9 +31,14 @@ class Transform(NamedTuple):
     api_version: str
     include: str = ""
 
+    @property
+    def has_object(self) -> bool:
+        """Whether the rows of a table include the whole object."""
+        return self.include == _OBJECT
+
     def with_metadata(self) -> "Transform":
         """The same, but rows include at least the metadata."""
-        return self if self.include == _OBJECT else self._replace(include=_METADATA)
+        return self if self.has_object else self._replace(include=_METADATA)
 
 
 def of(chosen: Format, query: Query) -> Transform | None:
@@ -92,7 +97,7 @@ def ordered(served: Served[Any], items: Sequence[StoredObject]) -> Sequence[Stor
 def row(transform: Transform, served: Served[Any], obj: Object, *, now: float) -> Object:
     """The row of a hub object, which is consumed."""
     made = tables.row(served.columns, obj, now=now)
-    if transform.include == _OBJECT:
+    if transform.has_object:
         made["object"] = served.view.versioned(obj)
     elif transform.include == _NONE:
         made["object"] = None

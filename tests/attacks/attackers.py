@@ -23,6 +23,9 @@ from tests.attacks.wires import Target, Wire, many
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 _LONG = 120_000
+_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+_IN_ONE_GO = 2_000
+"""The requests of a client that waits for no response."""
 
 
 async def watchers(target: Target, count: int, seconds: float) -> str:
@@ -127,6 +130,38 @@ async def yamls(target: Target, count: int, seconds: float) -> str:
     return await _repeat(target, [path], count, seconds, body=body, headers={"Content-Type": "application/yaml"})
 
 
+async def pipelines(target: Target, count: int, seconds: float) -> str:
+    """Requests in one go on each connection, whose responses of 300 KB their clients do not read."""
+    await _write(target, {"metadata": {"name": "large"}, "data": {"text": "x" * 300_000}})
+    sent = target.head("GET", f"{CONFIG_MAPS}/large") * _IN_ONE_GO
+    wires = await many(count, lambda _: target.open(sent, limit=1))
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def halves(target: Target, count: int, seconds: float) -> str:
+    """Bodies of 3 MB that lack their last byte."""
+    body = orjson.dumps({"metadata": {"name": "half"}, "data": {"text": "x" * 3_000_000}})
+    head = target.head("POST", f"{CONFIG_MAPS}?dryRun=All", Content_Type="application/json", Content_Length=len(body))
+    wires = await many(count, lambda _: target.open(head + body[:-1]))
+    await asyncio.sleep(seconds)
+    return _told(wires)
+
+
+async def containers(target: Target, count: int, seconds: float) -> str:
+    """Pods of 130,000 empty containers."""
+    body = orjson.dumps({"metadata": {"name": "wide"}, "spec": {"containers": [{}] * 130_000}})
+    path = "/api/v1/namespaces/default/pods?dryRun=All"
+    return await _repeat(target, [path], count, seconds, body=body, headers={"Content-Type": "application/json"})
+
+
+async def tables(target: Target, count: int, seconds: float) -> str:
+    """Tables of 81 secrets of 1 MB, with and without the objects."""
+    secrets = "/api/v1/namespaces/default/secrets"
+    paths = [secrets, f"{secrets}?includeObject=Object", f"{secrets}?limit=500&includeObject=Object"]
+    return await _repeat(target, paths, count, seconds, headers={"Accept": _TABLE})
+
+
 async def overload(target: Target, count: int, seconds: float) -> str:
     """Lists of all pods on each connection, without pause but for the Retry-After of a 429."""
     until, statuses, lacking = time.monotonic() + seconds, Counter[int](), Counter[int]()
@@ -154,7 +189,10 @@ async def overload(target: Target, count: int, seconds: float) -> str:
 
 ATTACKS: Mapping[str, Callable[[Target, int, float], Awaitable[str]]] = {
     attack.__name__: attack
-    for attack in (watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, overload)
+    for attack in (
+        *(watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, pipelines),
+        *(halves, containers, tables, overload),
+    )
 }
 
 

@@ -1,18 +1,23 @@
-"""Long lists go out in pieces, with and without gzip, and have the bytes of the whole list."""
+"""Long lists and tables go out in pieces, with and without gzip, and have the bytes of the whole."""
 
 import gzip
 from pathlib import Path
 
 import orjson
 
+from aio_apiserver.apiserver.handlers import long_messages
 from aio_apiserver.apiserver.handlers.long_messages import HELD_BYTES
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire.long_bodies import LongBody
 from aio_apiserver.registry.machinery.media_types import JSON, PROTOBUF
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.apiserver.serving import Answer, as_admin, ask, running
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+PARTIAL = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 COUNT, SIZE = 12, 800_000
 
 
@@ -28,9 +33,43 @@ async def fill(server: Server) -> None:
         assert answer.status == 201
 
 
-async def get(server: Server, accept: str, *, encoding: str = "identity") -> Answer:
+async def get(server: Server, accept: str, *, query: str = "", encoding: str = "identity") -> Answer:
     headers = {"Accept": accept, "Accept-Encoding": encoding}
-    return await ask(server.secure.port, CONFIG_MAPS, headers=headers, tls=as_admin(server))
+    return await ask(server.secure.port, f"{CONFIG_MAPS}{query}", headers=headers, tls=as_admin(server))
+
+
+async def test_a_long_table_has_the_bytes_of_the_whole_table(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        await fill(server)
+
+        listed = await get(server, JSON)
+        tables = {what: await get(server, TABLE, query=f"?includeObject={what}") for what in ("Object", "Metadata")}
+        compressed = await get(server, TABLE, query="?includeObject=Object", encoding="gzip")
+        partial = await get(server, PARTIAL)
+
+    rows = {what: table.json["rows"] for what, table in tables.items()}
+    items = [{"kind": "ConfigMap", "apiVersion": "v1", **item} for item in listed.json["items"]]
+    assert [row["object"] for row in rows["Object"]] == items
+    assert [row["cells"] for row in rows["Object"]] == [row["cells"] for row in rows["Metadata"]]
+    assert [row["object"] for row in rows["Metadata"]] == partial.json["items"]
+    for answer in (*tables.values(), partial):
+        assert answer.body == orjson.dumps(answer.json) + b"\n"
+        assert int(answer.headers["content-length"]) == len(answer.body)
+    assert gzip.decompress(compressed.body) == tables["Object"].body
+
+
+async def test_a_long_list_holds_its_first_items_encoded_and_no_more() -> None:
+    reader = ObjectReader(orjson.loads, lambda _: {})
+    objects = [StoredObject(f"{number}", 1, b'{"metadata":{}}', reader) for number in range(20)]
+    made = [b"%d" % number * (HELD_BYTES // 10) for number in range(20)]
+
+    found = await long_messages.encoded_items(objects, lambda items: [made[int(item.key)] for item in items])
+    body = long_messages.list_of(found, b"[", b"]", content_type=JSON)
+
+    assert sum(map(len, found.first)) <= HELD_BYTES
+    assert isinstance(body, LongBody)
+    assert b"".join([piece async for piece in body.pieces()]) == b"[%b]" % b",".join(made)
+    assert body.size == len(b",".join(made)) + 2
 
 
 async def test_a_long_list_has_the_bytes_of_the_whole_list_in_each_encoding(tmp_path: Path) -> None:
