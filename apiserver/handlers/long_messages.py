@@ -4,7 +4,8 @@ Its length goes out first. So the items are encoded once before, for their lengt
 encoded again. Must hold: memory has the encodings of the first items, up to a bound, and one piece.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from aio_apiserver.apiserver.wire.long_bodies import PIECE_BYTES, JoinedList, LongBody
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -20,31 +21,30 @@ HELD_BYTES = 4 * 1024 * 1024
 _ITEM = tag(2, LENGTH)
 """`items` is the last member of all lists."""
 
-Encode = Callable[[Sequence[StoredObject]], list[bytes]]
+Encode = Callable[[Sequence[StoredObject]], Iterable[bytes]]
 """Encodes objects as items of the list, always in the same way."""
 
 
-class EncodedItems:
+class EncodedItems(NamedTuple):
     """The items of a list: their number and length, the first of them encoded, and the rest with its encoder."""
 
-    def __init__(self, encode: Encode) -> None:
-        self.encode = encode
-        self.first: list[bytes] = []
-        self.rest: Sequence[StoredObject] = ()
-        self.count = 0
-        self.size = 0
+    encode: Encode
+    first: Sequence[bytes]
+    rest: Sequence[StoredObject]
+    number: int
+    size: int
 
 
 async def encoded_items(items: Sequence[StoredObject], encode: Encode) -> EncodedItems:
     """The items, of which the first are held encoded. A long list yields to other requests."""
-    found = EncodedItems(encode)
+    first: list[bytes] = []
+    size = 0
     async for part in in_slices(items):
-        encoded = encode(part)
-        found.size += sum(map(len, encoded))
-        if found.size <= HELD_BYTES:
-            found.first += encoded
-    found.count, found.rest = len(items), items[len(found.first) :]
-    return found
+        encoded = list(encode(part))
+        size += sum(map(len, encoded))
+        if size <= HELD_BYTES:
+            first += encoded
+    return EncodedItems(encode, first, items[len(first) :], len(items), size)
 
 
 async def list_message(
@@ -52,7 +52,7 @@ async def list_message(
 ) -> bytes | LongBody:
     """The body of a list with this message of its metadata."""
     found = await encoded_items(items, encode)
-    length = varint(len(head) + found.count * len(_ITEM) + found.size)
+    length = varint(len(head) + found.number * len(_ITEM) + found.size)
     before, after = protobuf.around(kind.api_version, kind.kind)
     first = b"".join((before, length, head, _ITEM if items else b""))
     return list_of(found, first, after, content_type=media_types.PROTOBUF, separator=_ITEM)
@@ -84,7 +84,7 @@ class EncodedList(LongBody):
         self.is_made = is_made
         self._items = items
         self._head, self._separator, self._tail = head, separator, tail
-        self._size = len(head) + items.size + (items.count - 1) * len(separator) + len(tail)
+        self._size = len(head) + items.size + (items.number - 1) * len(separator) + len(tail)
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         piece = bytearray(self._head)
@@ -103,4 +103,5 @@ class EncodedList(LongBody):
         for item in self._items.first:
             yield item
         async for stored in in_turns(self._items.rest):
-            yield self._items.encode((stored,))[0]
+            for item in self._items.encode((stored,)):
+                yield item

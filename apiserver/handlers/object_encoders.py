@@ -5,6 +5,8 @@ the joined bytes equal the encoding of the whole decoded response.
 """
 
 from collections.abc import Callable, Sequence, Sized
+from functools import partial
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import orjson
@@ -81,7 +83,7 @@ def _rows_of(served: Served[Any], transform: Transform) -> Encode:
 
 def _all_of(encode: Callable[[StoredObject], bytes]) -> Encode:
     """The encoder of many objects with a kept encoding."""
-    return lambda items: [item.encoded(encode) for item in items]
+    return partial(map, methodcaller("encoded", encode))
 
 
 def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
@@ -165,7 +167,7 @@ def table_of_one(
     """The JSON of a table with one object, at its revision."""
     metadata = {"resourceVersion": str(stored.revision)}
     whole = tables.table(transform.api_version, metadata, definitions=definitions, rows=None)
-    return b"%b%b]}" % (_before(whole, "rows"), _rows_of(served, transform)((stored,))[0])
+    return b"%b%b]}" % (_before(whole, "rows"), next(iter(_rows_of(served, transform)((stored,)))))
 
 
 def _meta_kind(api_version: str, kind: str) -> GroupVersionKind:
