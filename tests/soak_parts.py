@@ -336,7 +336,7 @@ PARTS: Mapping[str, Part] = {
     "attacks.documents": Part(attack_of("documents", 8)),
     "attacks.yamls": Part(attack_of("yamls", 4)),
     "attacks.pipelines": Part(attack_of("pipelines", 200)),
-    "attacks.halves": Part(attack_of("halves", 200)),
+    "attacks.halves": Part(attack_of("halves", 100)),
     "attacks.containers": Part(attack_of("containers", 1)),
     "attacks.tables": Part(attack_of("tables", 1)),
     "definitions": Part(large_definitions_read),

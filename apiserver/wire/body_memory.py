@@ -15,6 +15,10 @@ from typing import NamedTuple
 
 TOTAL_BYTES = 32 * 1024 * 1024
 USER_BYTES = 8 * 1024 * 1024
+MOST_WAITING = 64
+"""The requests of one user that wait for memory. Each has the beginning of its body, and a connection's buffers: about
+1 MB. A further one is refused at once.
+"""
 WAIT_SECONDS = 10.0
 """A request waits for its memory for so long."""
 
@@ -39,11 +43,13 @@ class BodyMemory:
 
     async def take(self, user: str, size: int) -> bool:
         """Take memory for a body, as soon as the user's share and the rest allow it. Returns False when the time is
-        over.
+        over, or when too many requests of the user wait.
         """
         if user not in self._waiting and self._fits(user, size):
             self._add(user, size)
             return True
+        if len(self._waiting.get(user, ())) >= MOST_WAITING:
+            return False
         waiting = _Waiting(size, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(user, deque()).append(waiting)
         try:

@@ -18,6 +18,7 @@ from typing import Any
 
 from aiohttp import ClientConnectionResetError, hdrs, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+from aiohttp.http_parser import HttpRequestParser
 from aiohttp.web_protocol import RequestPayloadError
 
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
@@ -47,6 +48,12 @@ twice as many.
 """
 _UNREAD_TLS_BYTES = 16 * 1024
 """The encrypted bytes that wait when the connection is paused; one more read of the event loop may follow."""
+_UNSENT_BYTES = 32 * 1024
+"""The bytes of short responses that wait for a client, before its next request waits."""
+_MOST_QUEUED = 3
+"""The parsed requests that wait for the one before them. A request with 1,000 header fields takes 230 KB. Further bytes
+of pipelined requests are not parsed yet.
+"""
 _KEEPALIVE_SECONDS = 120
 _LINGERING_SECONDS = 2
 _REFUSED_SECONDS = 0.5
@@ -113,9 +120,13 @@ class HTTPConnection(web.RequestHandler):
         self._head_seconds = head_seconds
         self.head_timer: asyncio.TimerHandle | None = None
         """Closes the connection when its first request does not come."""
-        usual: Any = self._parser
+        usual: Any = HttpRequestParser(
+            self, self._loop, self._read_bufsize, **self._parser_limits()
+        )  # in place of its own
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
+        self._max_msg_queue_size = _MOST_QUEUED - 1  # it must pause no later than the parser does
+        self._msg_queue_resume_size = self._max_msg_queue_size // 2
         self.is_busy = False
         self.head = NO_HEAD
         """What the header fields of the latest request said."""
@@ -140,6 +151,8 @@ class HTTPConnection(web.RequestHandler):
         limit_unread = getattr(transport, "set_read_buffer_limits", None)  # of TLS
         if limit_unread is not None:
             limit_unread(high=_UNREAD_TLS_BYTES)
+        written: Any = transport  # uvloop's are of no common class
+        written.set_write_buffer_limits(high=_UNSENT_BYTES)
         self.head_timer = self._loop.call_later(self._head_seconds, self._end_without_request)
         peer = transport.get_extra_info("peername")
         address = peer[0] if peer else ""
@@ -271,16 +284,17 @@ class HTTPConnection(web.RequestHandler):
             super().log_exception(*args, **kw)
 
     def _parser_of_any_method(self) -> AnyMethodParser:
-        return AnyMethodParser(
-            self,
-            self._loop,
-            self._read_bufsize,
-            max_line_size=self.max_line_size,
-            max_headers=self.max_headers,
-            max_field_size=self.max_field_size,
-            payload_exception=RequestPayloadError,
-            auto_decompress=False,
-        )
+        return AnyMethodParser(self, self._loop, self._read_bufsize, **self._parser_limits())
+
+    def _parser_limits(self) -> dict[str, Any]:
+        return {
+            "max_line_size": self.max_line_size,
+            "max_headers": self.max_headers,
+            "max_field_size": self.max_field_size,
+            "max_msg_queue_size": _MOST_QUEUED,
+            "payload_exception": RequestPayloadError,
+            "auto_decompress": False,
+        }
 
 
 def _forget_frames(ended: "asyncio.Task[None]") -> None:

@@ -1,6 +1,8 @@
 """Request parser: parses requests of any method. aiohttp's parser in C knows a fixed list of methods; its parser in
 Python takes any.
 
+A parser emits some requests, and keeps the bytes behind them until these are taken.
+
 Must hold: bytes of one request, above all of its body, are not read as another request. So the parsers change places
 where a request certainly ends. In other places, a request that the parser in C refuses stays refused.
 """
@@ -62,8 +64,8 @@ class RequestParser:
         if len(begun) != 1 or self._body_to_come:
             return self._noted(data, fed) if begun or data else fed
         message, body = begun[0]
-        is_whole = data.endswith(_END_OF_HEAD) if body is EMPTY_PAYLOAD else _ends_with(data, body)
-        if not is_whole or message.upgrade or message.chunked:
+        is_whole = _is_one_head(data) if body is EMPTY_PAYLOAD else _ends_with(data, body)
+        if not is_whole or self._head or message.upgrade or message.chunked:
             return self._noted(data, fed)
         self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request with its whole body
         return fed
@@ -76,9 +78,11 @@ class RequestParser:
         return [*before, *messages], is_upgraded, tail
 
     def _noted(self, data: bytes, fed: Fed) -> Fed:
+        is_torn = bool(self._head) and data[:1] in (b"\r", b"\n")
         self._check_head(data, fed[0])
         if data and self._body_to_come != _UNKNOWN:
-            self._body_to_come = _body_after(data, fed[0], self._body_to_come)
+            # When the end of a head is torn apart, the first end of a head in these data may be that of another one.
+            self._body_to_come = _UNKNOWN if is_torn and fed[0] else _body_after(data, fed[0], self._body_to_come)
         return _without_lost_bytes(fed)
 
     def _check_head(self, data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]]) -> None:
@@ -95,6 +99,11 @@ class RequestParser:
 
     def pause_reading(self) -> None:
         self._parser.pause_reading()
+
+
+def _is_one_head(data: bytes) -> bool:
+    """Whether data are the head of one request, or the end of it. The parser may have kept what is behind that."""
+    return data.endswith(_END_OF_HEAD) and data.find(_END_OF_HEAD) == len(data) - len(_END_OF_HEAD)
 
 
 def _ends_with(data: bytes, body: StreamReader) -> bool:
@@ -119,7 +128,7 @@ def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamRead
     """
     if to_come:
         return to_come - len(data) if not begun else _UNKNOWN
-    if len(begun) == 1 and begun[0][1] is EMPTY_PAYLOAD and data.endswith(_END_OF_HEAD):
+    if len(begun) == 1 and begun[0][1] is EMPTY_PAYLOAD and _is_one_head(data):
         return 0
     end = data.find(_END_OF_HEAD)
     if len(begun) != 1 or end < 0:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from aio_apiserver.apiserver.wire.body_memory import BodyMemory
+from aio_apiserver.apiserver.wire.body_memory import MOST_WAITING, BodyMemory
 
 
 async def test_a_user_waits_for_its_own_share_alone() -> None:
@@ -33,6 +33,21 @@ async def test_requests_of_a_user_get_memory_in_their_order() -> None:
         memory.give_back("eve", 30)
 
     assert order == [30, 25, 5]
+
+
+async def test_a_user_with_many_waiting_requests_is_refused_at_once_and_others_are_not() -> None:
+    memory = BodyMemory(total=100, per_user=30)
+    assert await memory.take("eve", 30)
+    waiting = [asyncio.ensure_future(memory.take("eve", 1)) for _ in range(MOST_WAITING)]
+    await asyncio.sleep(0)
+
+    assert not await memory.take("eve", 1)
+    assert await memory.take("jane", 30)
+    memory.give_back("eve", 30)
+
+    assert await waiting[0]
+    for one in waiting:
+        one.cancel()
 
 
 async def test_all_users_together_stay_below_the_total() -> None:

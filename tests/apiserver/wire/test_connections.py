@@ -1,8 +1,12 @@
+import asyncio
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from tests.apiserver.serving import exchange, running, trusting
+from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire.context import RequestContext
+from tests.apiserver.serving import LOOPBACK, exchange, listening, read_answer, running, trusting
 
 LINE = b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
@@ -72,3 +76,31 @@ async def test_a_method_that_does_not_exist_is_read_behind_a_body(tmp_path: Path
         answers = await exchange(server.secure.port, data, tls=trusting(server), answers=2)
 
     assert [answer.status for answer in answers] == [405, 405]
+
+
+@pytest.mark.parametrize("first", ["GET", "POST"])
+async def test_requests_that_wait_on_a_connection_are_parsed_when_it_is_their_turn(first: str) -> None:
+    """Also behind a body that came later than its head, which aiohttp's parser counts otherwise."""
+    asked, may_answer, queued = asyncio.Event(), asyncio.Event(), list[int]()
+
+    async def wait(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        asked.set()
+        await request.read()
+        await may_answer.wait()
+        queued.append(len(request.protocol._messages))
+        return responses.text(context, request.raw_path)
+
+    async with listening(wait) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
+        writer.write(f"{first} /0 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n".encode())
+        await asked.wait()
+        writer.write(b"body")
+        writer.write(b"".join(b"GET /%d HTTP/1.1\r\nHost: a\r\n\r\n" % number for number in range(1, 50)))
+        await writer.drain()
+        may_answer.set()
+        answers = [await read_answer(reader) for _ in range(50)]
+        writer.close()
+        await writer.wait_closed()
+
+    assert [answer.text for answer in answers] == [f"/{number}" for number in range(50)]
+    assert max(queued) <= 3
