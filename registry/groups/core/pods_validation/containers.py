@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.base.validation import field, ports
 from aio_apiserver.registry.groups.core.pods_validation import (
     environment,
@@ -59,6 +60,8 @@ def validate(containers: Sequence[Obj], path: str, *, around: Surroundings) -> E
         names.add(name)
         errors += probes.validate(container, here, grace=around.grace)
         errors += restarts.validate(container, here)
+        if len(errors) >= Invalid.most_causes:  # no response shows more, and 130,000 containers have 390,000
+            break
     return errors + _validate_host_ports(containers, path)
 
 
@@ -80,6 +83,8 @@ def validate_init(containers: Sequence[Obj], others: Sequence[Obj], path: str, *
         else:
             errors += probes.validate_none(container, here)
             errors += _validate_no_restart_on_resize(container, here, around.options)
+        if len(errors) >= Invalid.most_causes:
+            break
     return errors
 
 
@@ -112,6 +117,8 @@ def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
         unfit = (member for member in _NOT_FOR_EPHEMERAL if _is_set(container, here, member, around.options))
         errors += [field.forbidden(f"{here}.{member}", why) for member in unfit]
         errors += [field.forbidden(place, why) for place in _sub_paths(container, here)]
+        if len(errors) >= Invalid.most_causes:
+            break
     return errors
 
 

@@ -2,7 +2,7 @@
 Pure.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.base.validation import field, names
@@ -19,13 +19,11 @@ CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 """The lists of containers, in the order of kube-apiserver's visitor."""
 
 
-def each_container(spec: Obj, path: str) -> Sequence[tuple[Obj, str]]:
+def each_container(spec: Obj, path: str) -> Iterator[tuple[Obj, str]]:
     """Every container of a pod with its path."""
-    found: list[tuple[Obj, str]] = []
     for name in CONTAINER_LISTS:
         for index, container in enumerate(spec.get(name) or ()):
-            found.append((container, f"{path}.{name}[{index}]"))
-    return found
+            yield container, f"{path}.{name}[{index}]"
 
 
 def member(obj: Obj | None, name: str) -> Obj:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.core.pods import PODS
 from tests.registry.defaulted import CONTEXT, created
@@ -57,6 +58,16 @@ def container(**more: Any) -> dict[str, Any]:
 )
 def test_a_new_pod(spec: dict[str, Any], expected: list[str]) -> None:
     assert [str(one) for one in PODS.strategy.validate(CONTEXT, created(PODS, {"spec": spec}))] == expected
+
+
+@pytest.mark.parametrize("member", ["containers", "initContainers", "ephemeralContainers"])
+def test_mistakes_beyond_those_of_a_response_are_not_looked_for(member: str) -> None:
+    spec = {"containers": [container()], member: [{} for _ in range(5_000)]}
+
+    found = PODS.strategy.validate(CONTEXT, created(PODS, {"spec": spec}))
+
+    assert Invalid.most_causes <= len(found) < Invalid.most_causes + 10
+    assert str(found[0]) == f"spec.{member}[0].name: Required value"
 
 
 @pytest.mark.parametrize(
