@@ -103,8 +103,8 @@ async def run(
             async with trouble or nullcontext():
                 written = await _write(sessions, scale, chance, seed, fails=trouble is not None)
             final = await _version_of(sessions[0])
-            await _until_seen(tasks, [reference], reference, final)
-            await _until_seen(tasks, watchers, reference, final)
+            await _until_seen(tasks, [reference], {"": final})
+            await _until_seen(tasks, watchers, _last_events(reference))
         finally:
             for task in tasks:
                 task.cancel()
@@ -209,25 +209,28 @@ def _object(name: str, content: str, colour: str) -> dict[str, Any]:
 
 
 async def _until_seen(
-    tasks: Sequence["asyncio.Task[None]"], watchers: Sequence[Watcher], reference: Watcher, final: int
+    tasks: Sequence["asyncio.Task[None]"], watchers: Sequence[Watcher], last_for: Mapping[str, int]
 ) -> None:
-    """Wait until every watcher has the last event that is for it. A watcher that misses it is found by the check."""
+    """Wait until every watcher has the last event for its colour, or nobody has got an event for `_SECONDS`. The check
+    finds a watcher that misses it.
+    """
+    seen, waiting = -1, list(watchers)
+    while waiting and seen < (now := sum(len(watcher.events) for watcher in watchers)):
+        seen = now
+        try:
+            async with asyncio.timeout(_SECONDS):
+                while waiting and not all(task.done() for task in tasks):
+                    await asyncio.sleep(_PAUSE)
+                    waiting = [one for one in waiting if one.last < last_for[one.colour] and not one.flaws]
+                return
+        except TimeoutError:
+            continue
 
-    def is_complete() -> bool:
-        return all(watcher.last >= _last_for(watcher, reference, final) or watcher.flaws for watcher in watchers)
 
-    try:
-        async with asyncio.timeout(_SECONDS):
-            while not is_complete() and not all(task.done() for task in tasks):  # noqa: ASYNC110 - streams tell nobody
-                await asyncio.sleep(_PAUSE)
-    except TimeoutError:
-        return
-
-
-def _last_for(watcher: Watcher, reference: Watcher, final: int) -> int:
-    if watcher is reference:
-        return final
-    return next((event.version for event in reversed(list(_seen_by(watcher.colour, reference.events)))), 0)
+def _last_events(reference: Watcher) -> Mapping[str, int]:
+    """The version of the last event that a watcher of each colour gets."""
+    seen = {colour: _seen_by(colour, reference.events) for colour in ("", *_COLOURS)}
+    return {colour: max((event.version for event in events), default=0) for colour, events in seen.items()}
 
 
 def _seen_by(colour: str, events: Sequence[Event]) -> Iterator[Event]:
