@@ -41,10 +41,10 @@ class Answer:
 
 
 @asynccontextmanager
-async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
+async def running(directory: Path, *, clock: Clock | None = None, **values: Any) -> AsyncIterator[Server]:
     """A server on a free port, with all its files in one directory."""
     given = {"storage_backend": "memory", "bind_address": LOOPBACK, "secure_port": 0, **values}
-    started = await server.start(Settings(data_dir=directory, **given))
+    started = await server.start(Settings(data_dir=directory, **given), clock=clock)
     try:
         await started.wait_until_ready()
         yield started
