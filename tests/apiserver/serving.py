@@ -41,8 +41,15 @@ class Answer:
 
 
 @asynccontextmanager
-async def running(directory: Path, *, clock: Clock | None = None, **values: Any) -> AsyncIterator[Server]:
+async def running(directory: Path, **values: Any) -> AsyncIterator[Server]:
     """A server on a free port, with all its files in one directory."""
+    async with running_by(None, directory, **values) as started:
+        yield started
+
+
+@asynccontextmanager
+async def running_by(clock: Clock | None, directory: Path, **values: Any) -> AsyncIterator[Server]:
+    """The same by another clock than the system's."""
     given = {"storage_backend": "memory", "bind_address": LOOPBACK, "secure_port": 0, **values}
     started = await server.start(Settings(data_dir=directory, **given), clock=clock)
     try:

@@ -14,7 +14,7 @@ from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.apiserver.replicas.replica_servers import SteppedClock
-from tests.apiserver.serving import Answer, as_admin, ask, running
+from tests.apiserver.serving import Answer, as_admin, ask, running, running_by
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -40,7 +40,7 @@ async def get(server: Server, accept: str, *, query: str = "", encoding: str = "
 
 
 async def test_a_long_table_has_the_bytes_of_the_whole_table(tmp_path: Path) -> None:
-    async with running(tmp_path, clock=SteppedClock()) as server:  # the rows show ages
+    async with running_by(SteppedClock(), tmp_path) as server:  # the rows show ages
         await fill(server)
 
         listed = await get(server, JSON)
