@@ -52,16 +52,14 @@ def validate(containers: Sequence[Obj], path: str, *, around: Surroundings) -> E
         return [field.required(path)]
     errors: Errors = []
     names: set[str] = set()
-    for index, container in enumerate(containers):
-        here, name = f"{path}[{index}]", container.get("name", "")
+    for container, here in _until_enough(containers, path, errors):
+        name = container.get("name", "")
         errors += _validate_common(container, here, around)
         if name in names:
             errors.append(field.duplicate(f"{here}.name", name))
         names.add(name)
         errors += probes.validate(container, here, grace=around.grace)
         errors += restarts.validate(container, here)
-        if len(errors) >= Invalid.most_causes:  # no response shows more, and 130,000 containers have 390,000
-            break
     return errors + _validate_host_ports(containers, path)
 
 
@@ -69,8 +67,8 @@ def validate_init(containers: Sequence[Obj], others: Sequence[Obj], path: str, *
     """The errors of init containers, which run before the others, or beside them as sidecars."""
     errors: Errors = []
     names = {container.get("name", "") for container in others}
-    for index, container in enumerate(containers):
-        here, name = f"{path}[{index}]", container.get("name", "")
+    for container, here in _until_enough(containers, path, errors):
+        name = container.get("name", "")
         errors += _validate_common(container, here, around)
         errors += restarts.validate_of_init_container(container, here)
         if name in names:
@@ -83,9 +81,17 @@ def validate_init(containers: Sequence[Obj], others: Sequence[Obj], path: str, *
         else:
             errors += probes.validate_none(container, here)
             errors += _validate_no_restart_on_resize(container, here, around.options)
-        if len(errors) >= Invalid.most_causes:
-            break
     return errors
+
+
+def _until_enough(containers: Sequence[Obj], path: str, errors: Errors) -> Iterator[tuple[Obj, str]]:
+    """Containers with their paths, until there are as many errors as a response names: 130,000 containers may have
+    390,000. The caller adds to `errors`.
+    """
+    for index, container in enumerate(containers):
+        if len(errors) >= Invalid.most_causes:
+            return
+        yield container, f"{path}[{index}]"
 
 
 def _validate_no_restart_on_resize(container: Obj, path: str, options: PodOptions) -> Errors:
@@ -104,8 +110,8 @@ def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
     errors: Errors = []
     others = {one.get("name", "") for member in ("containers", "initContainers") for one in spec.get(member) or ()}
     names = set(others)
-    for index, container in enumerate(spec.get("ephemeralContainers") or ()):
-        here, name = f"{path}[{index}]", container.get("name", "")
+    for container, here in _until_enough(spec.get("ephemeralContainers") or (), path, errors):
+        name = container.get("name", "")
         errors += _validate_common(container, here, around) + validate_image(container, here)
         if name in names:
             errors.append(field.duplicate(f"{here}.name", name))
@@ -117,8 +123,6 @@ def validate_ephemeral(spec: Obj, path: str, *, around: Surroundings) -> Errors:
         unfit = (member for member in _NOT_FOR_EPHEMERAL if _is_set(container, here, member, around.options))
         errors += [field.forbidden(f"{here}.{member}", why) for member in unfit]
         errors += [field.forbidden(place, why) for place in _sub_paths(container, here)]
-        if len(errors) >= Invalid.most_causes:
-            break
     return errors
 
 
