@@ -70,8 +70,7 @@ def list_of(
     """The body of a list. is_made: to encode the rest takes little more work than to send it."""
     if items.rest:
         return EncodedList(items, head, tail, content_type=content_type, separator=separator, is_made=is_made)
-    whole = JoinedList(head, items.first, tail, content_type=content_type, separator=separator)
-    return whole if whole.is_long else whole.joined()
+    return JoinedList(head, items.first, tail, content_type=content_type, separator=separator).fitting()
 
 
 class EncodedList(LongBody):

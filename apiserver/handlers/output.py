@@ -163,8 +163,7 @@ def _joined(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> by
         head, tail = b'{"apiVersion":"%b","items":[' % api_version, b'],"kind":"%b","metadata":%b}\n' % (kind, shown)
     else:
         head, tail = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (kind, api_version, shown), b"]}\n"
-    body = JoinedList(head, items, tail, content_type=media_types.JSON)
-    return body if body.is_long else body.joined()
+    return JoinedList(head, items, tail, content_type=media_types.JSON).fitting()
 
 
 def list_metadata(result: ListResult) -> dict[str, Any]:

@@ -70,10 +70,9 @@ class JoinedList(LongBody):
         self._separator = separator
         self._size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) * len(separator) + len(tail)
 
-    @property
-    def is_long(self) -> bool:
-        """Whether it is better sent in pieces than as one object."""
-        return self.size >= _LONG_BYTES
+    def fitting(self) -> "bytes | LongBody":
+        """The body itself when it is better sent in pieces, else its bytes."""
+        return self if self.size >= _LONG_BYTES else self.joined()
 
     def joined(self) -> bytes:
         """The whole body."""
