@@ -247,6 +247,11 @@ class Resource(Struct, frozen=True, kw_only=True):
     is_cached: bool = True
     translation: "Translation | None" = None
 
+    @property
+    def name(self) -> str:
+        """Its name for people: pods, deployments.apps."""
+        return f"{self.resource}.{self.group}".rstrip(".")
+
 
 class Translation(Protocol):
     """Converts between stored values and objects, by conversion webhook. Both conversions may take long.

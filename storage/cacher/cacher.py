@@ -87,7 +87,7 @@ class Cacher:
         self._is_translated = resource.translation is not None
         self._answers_alone = not self._is_translated
         """Whether a get of the newest object needs no question when the cache has all that the store has."""
-        self._name = f"{resource.resource}.{resource.group}".rstrip(".")
+        self._name = resource.name
         self._lag = Lag(self._cache.mark, clock, self._name)
         self._freshness = Freshness(
             origin,

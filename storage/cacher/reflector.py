@@ -173,12 +173,11 @@ class Reflector:
         if isinstance(reason, RevisionExpired | Compacted):
             self._must_list = True
         resource = self._resource
-        name = f"{resource.resource}.{resource.group}".rstrip(".")
         if isinstance(reason, Untranslatable) and resource.translation is not None:
             text = "cache: %s cannot be converted to %s, trying again: %s; %s"
-            logger.warning(text, name, resource.view, reason, resource.translation.advice)
+            logger.warning(text, resource.name, resource.view, reason, resource.translation.advice)
         elif isinstance(reason, Corrupt):
-            logger.warning("cache: an object of %s cannot be read, trying again: %s", name, reason)
+            logger.warning("cache: an object of %s cannot be read, trying again: %s", resource.name, reason)
         else:  # in the same words for all resources: repeated warnings are left out
             logger.warning("cache: watch on the store lost, reconnecting: %s", reason)
 
