@@ -120,9 +120,8 @@ class HTTPConnection(web.RequestHandler):
         self._head_seconds = head_seconds
         self.head_timer: asyncio.TimerHandle | None = None
         """Closes the connection when its first request does not come."""
-        usual: Any = HttpRequestParser(
-            self, self._loop, self._read_bufsize, **self._parser_limits()
-        )  # in place of its own
+        # aiohttp's own parser of this connection has another limit of queued requests.
+        usual: Any = HttpRequestParser(self, self._loop, self._read_bufsize, **self._parser_limits())
         parser: Any = RequestParser(usual, self._parser_of_any_method)
         self._parser = parser
         self._max_msg_queue_size = _MOST_QUEUED - 1  # it must pause no later than the parser does

@@ -211,8 +211,9 @@ def _object(name: str, content: str, colour: str) -> dict[str, Any]:
 async def _until_seen(
     tasks: Sequence["asyncio.Task[None]"], watchers: Sequence[Watcher], last_for: Mapping[str, int]
 ) -> None:
-    """Wait until every watcher has the last event for its colour, or nobody has got an event for `_SECONDS`. The check
-    finds a watcher that misses it.
+    """Return when each watcher has its last event, or when no watcher has got an event for `_SECONDS`.
+
+    `check` finds the watchers that miss events.
     """
     seen, waiting = -1, list(watchers)
     while waiting and seen < (now := sum(len(watcher.events) for watcher in watchers)):
