@@ -61,7 +61,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         "--histories", type=int, default=50, help="histories that are checked for linearizability, a part"
     )
     parser.add_argument("--watch-runs", type=int, default=50, help="runs of 200 watchers, a part")
-    parser.add_argument("--long-watch-runs", type=int, default=100, help="the same with ten times the writes")
+    parser.add_argument("--long-watch-runs", type=int, default=34, help="the same with ten times the writes")
     parser.add_argument("--troubled-watch-runs", type=int, default=10, help="the same on an etcd in trouble")
     parser.add_argument("--losses", type=int, default=100, help="losses of the etcd of one of two replicas")
     parser.add_argument("--lease-updates", type=int, default=4_000_000, help="writes in compressed time")

@@ -32,7 +32,7 @@ from tests.controllers import large_cluster
 from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
-from tests.reliability import differential, kills, long_runs
+from tests.reliability import differential, kills, long_runs, long_watches
 from tests.reliability.outcomes import Outcome
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
@@ -308,8 +308,10 @@ PARTS: Mapping[str, Part] = {
     "linearizability.workers": Part(histories_of_workers, "histories", 5),
     "linearizability.cluster": Part(long_runs.on_a_cluster_in_trouble, "histories", 2),
     "watches.one": Part(long_runs.watches_on_one_server, "watch_runs", 1),
-    "watches.long": Part(long_runs.long_watches, "long_watch_runs", 1),
     "watches.replicas": Part(long_runs.watches_on_replicas, "watch_runs", 1),
+    "watches.long": Part(long_watches.of_one_server, "long_watch_runs", 1),
+    "watches.long-replicas": Part(long_watches.of_replicas, "long_watch_runs", 1),
+    "watches.long-workers": Part(long_watches.of_workers, "long_watch_runs", 1),
     "watches.cluster": Part(long_runs.watches_on_a_cluster_in_trouble, "troubled_watch_runs", 1),
     "watches.left-behind": Part(long_runs.watches_left_behind, "losses", 20),
     **{f"minors.{minor}": Part(partial(replays_of_a_minor, minor)) for minor in replay.MINORS},

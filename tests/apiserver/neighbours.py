@@ -66,7 +66,7 @@ class Attacked:
 
     @property
     def url(self) -> str:
-        return f"https://127.0.0.1:{self.program.port}"
+        return self.program.url
 
     @property
     def memory(self) -> int:
@@ -117,9 +117,8 @@ class Attacked:
 
 def session_of(running: Program, user: str = "") -> ClientSession:
     """Connections of an administrator, who may impersonate another user."""
-    token = (running.directory / "pki" / "admin.token").read_text().strip()
     connector = TCPConnector(ssl=program.trusting(running.directory), limit=0)
-    headers = {"Authorization": f"Bearer {token}"}
+    headers = {"Authorization": f"Bearer {running.admin_token}"}
     if user:
         headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
     return ClientSession(connector=connector, headers=headers)

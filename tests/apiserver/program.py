@@ -29,6 +29,14 @@ class Program:
     port: int
     line: str
 
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def admin_token(self) -> str:
+        return (self.directory / "pki" / "admin.token").read_text().strip()
+
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> Ended:
         self.process.send_signal(number)
         return await ended(self.process)

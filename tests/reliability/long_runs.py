@@ -27,7 +27,6 @@ from tests.storage.kv.tcp_proxy import TcpProxy
 OPERATIONS = 2_000
 STORM = storms.Scale(informers=500, objects=50_000, namespaces=50)
 WATCHERS = Scale(watchers=200, writes=1_000, names=40, cuts=0.005)
-LONG = Scale(watchers=200, writes=10_000, names=40, cuts=0.005)
 _DISK_MEGABYTES = 512
 _TROUBLE_SECONDS = (0.3, 1.5)
 
@@ -69,14 +68,6 @@ async def watches_on_one_server(arguments: argparse.Namespace) -> Outcome:
     """200 watchers of one server on SQLite that compacts its history all the time."""
     async with Server(storage_backend="sqlite", etcd_compaction_interval="500ms") as server:
         return await _watch([server], arguments)
-
-
-async def long_watches(arguments: argparse.Namespace) -> Outcome:
-    """The same for ten times as many writes in each run."""
-    async with Server(storage_backend="sqlite", etcd_compaction_interval="500ms") as server:
-        replicas = [replica_of(server)]
-        seeds = range(arguments.seed, arguments.seed + arguments.long_watch_runs)
-        return sum_of([await watches.run(replicas, scale=LONG, seed=seed) for seed in seeds])
 
 
 async def watches_on_replicas(arguments: argparse.Namespace) -> Outcome:

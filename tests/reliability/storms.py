@@ -64,7 +64,7 @@ async def run(directory: Path, scale: Scale) -> Storm:
 
 
 async def _sync(session: ClientSession, server: Program, namespace: int, scale: Scale) -> None:
-    url = f"https://127.0.0.1:{server.port}{_path(namespace)}"
+    url = f"{server.url}{_path(namespace)}"
     async with session.get(url, params={"resourceVersion": "0"}) as response:
         listed = await response.json()
     assert len(listed["items"]) == scale.in_each, f"{len(listed['items'])} of {scale.in_each} objects"
@@ -74,11 +74,10 @@ async def _sync(session: ClientSession, server: Program, namespace: int, scale: 
 
 
 async def _fill(session: ClientSession, server: Program, scale: Scale) -> None:
-    root = f"https://127.0.0.1:{server.port}"
-
     async def create(paths: Iterator[tuple[str, str]]) -> None:
         for path, name in paths:
-            async with session.post(f"{root}{path}", json={"metadata": {"name": name}, "data": _DATA}) as response:
+            body = {"metadata": {"name": name}, "data": _DATA}
+            async with session.post(f"{server.url}{path}", json=body) as response:
                 assert response.status == 201, await response.text()
 
     for namespace in range(scale.namespaces):

@@ -60,7 +60,6 @@ def test_a_watcher_with_a_selector_sees_objects_enter_and_leave() -> None:
 def test_an_event_that_comes_again_or_behind_a_bookmark_is_found() -> None:
     watcher = Watcher()
     for kind, version in (("ADDED", 5), ("ADDED", 5), ("BOOKMARK", 7), ("BOOKMARK", 7), ("MODIFIED", 6)):
-        metadata = {"name": "a", "resourceVersion": str(version)}
-        watcher.take(kind, {"metadata": metadata, "data": {"content": "", "colour": ""}})
+        watcher.take(Event(kind, "a", version, "", ""))
 
     assert watcher.flaws == ["ADDED 5 after 5", "MODIFIED 6 after 7"]

@@ -28,8 +28,8 @@ _PAUSE = 0.002
 _SECONDS = 30.0
 
 
-class Event(Struct, frozen=True):
-    """One event of a watch. content and colour: of the object after it."""
+class Event(Struct, frozen=True, gc=False):
+    """One event of a watch. content and colour: of the object after it. content: of an error, what it says."""
 
     kind: str
     name: str
@@ -64,16 +64,45 @@ class Watcher:
         """The version up to which it has seen everything."""
         return max(self.events[-1].version, self.begin) if self.events else self.begin
 
-    def take(self, kind: str, obj: Mapping[str, Any]) -> None:
+    def take(self, event: Event) -> None:
         """Record an event, or check a bookmark."""
-        version = int(obj["metadata"]["resourceVersion"])
-        if version < self.last or (version == self.last and kind != "BOOKMARK"):
-            self.flaws.append(f"{kind} {version} after {self.last}")
-        if kind == "BOOKMARK":
-            self.begin = max(self.begin, version)
-            return
-        data = obj["data"]
-        self.events.append(Event(kind, obj["metadata"]["name"], version, data["content"], data["colour"]))
+        last = self.last
+        if event.version < last or (event.version == last and event.kind != "BOOKMARK"):
+            self.flaws.append(f"{event.kind} {event.version} after {last}")
+        if event.kind == "BOOKMARK":
+            self.begin = max(self.begin, event.version)
+        else:
+            self.events.append(event)
+
+
+class Reader:
+    """What the lines of watches mean. Watchers get the same lines, and each line is parsed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Event] = {}
+
+    async def events(self, response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
+        """The events of a watch, until it ends."""
+        rest = b""
+        async for chunk in response.content.iter_any():
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                yield self._event(line)
+
+    def _event(self, line: bytes) -> Event:
+        event = self._known.get(line)
+        if event is None:
+            event = self._known[line] = _event_of(orjson.loads(line))
+        return event
+
+
+def _event_of(told: Mapping[str, Any]) -> Event:
+    kind, obj = told["type"], told["object"]
+    if kind == "ERROR":
+        return Event(kind, "", 0, str(obj), "")
+    metadata, data = obj["metadata"], obj.get("data") or {}
+    version = int(metadata["resourceVersion"])
+    return Event(kind, metadata.get("name", ""), version, data.get("content", ""), data.get("colour", ""))
 
 
 class Writes:
@@ -89,14 +118,15 @@ async def run(
 ) -> Outcome:
     """One run. Raises AssertionError with what a watcher has seen wrong. trouble: for the store, during the writes."""
     chance = random.Random(seed)
+    reader = Reader()
     async with AsyncExitStack() as stack:
         sessions = [await stack.enter_async_context(histories.session(replica, seconds=None)) for replica in replicas]
         begin = await _version_of(sessions[0])
         reference = Watcher(begin=begin)
         watchers = [_watcher(number, begin) for number in range(scale.watchers)]
-        tasks = [asyncio.create_task(_follow(sessions[:1], reference, random.Random(seed), cuts=0))]
+        tasks = [asyncio.create_task(_follow(sessions[:1], reader, reference, random.Random(seed), cuts=0))]
         tasks += [
-            asyncio.create_task(_follow(sessions, watcher, random.Random(f"{seed} {number}"), cuts=scale.cuts))
+            asyncio.create_task(_follow(sessions, reader, watcher, random.Random(f"{seed} {number}"), cuts=scale.cuts))
             for number, watcher in enumerate(watchers)
         ]
         try:
@@ -125,12 +155,16 @@ def _watcher(number: int, begin: int) -> Watcher:
 
 
 async def _version_of(session: aiohttp.ClientSession) -> int:
-    async with session.get(MAPS, params={"limit": "1"}) as response:
-        return int((await response.json())["metadata"]["resourceVersion"])
+    """The present version, as soon as the server answers."""
+    while True:
+        status, answer = await _ask(session, "GET", f"{MAPS}?limit=1")
+        if status == 200:
+            return int(answer["metadata"]["resourceVersion"])
+        await asyncio.sleep(_PAUSE)
 
 
 async def _follow(
-    sessions: Sequence[aiohttp.ClientSession], watcher: Watcher, chance: random.Random, *, cuts: float
+    sessions: Sequence[aiohttp.ClientSession], reader: Reader, watcher: Watcher, chance: random.Random, *, cuts: float
 ) -> None:
     """Watch until cancelled, and resume after each end."""
     while True:
@@ -139,11 +173,11 @@ async def _follow(
             params["labelSelector"] = f"colour={watcher.colour}"
         try:
             async with chance.choice(sessions).get(MAPS, params=params) as response:
-                async for kind, obj in _events(response):
-                    if kind == "ERROR":
-                        watcher.flaws.append(f"the watch ended: {obj}")
+                async for event in reader.events(response):
+                    if event.kind == "ERROR":
+                        watcher.flaws.append(f"the watch ended: {event.content}")
                         return
-                    watcher.take(kind, obj)
+                    watcher.take(event)
                     if watcher.is_slow:
                         await asyncio.sleep(_PAUSE)
                     if chance.random() < cuts:
@@ -151,12 +185,6 @@ async def _follow(
         except aiohttp.ClientError:
             await asyncio.sleep(_PAUSE)
         watcher.resumed += 1
-
-
-async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[tuple[str, Mapping[str, Any]]]:
-    async for line in response.content:
-        event = orjson.loads(line)
-        yield event["type"], event["object"]
 
 
 async def _write(
@@ -172,22 +200,20 @@ async def _write(
             name = chance.choice(names)
             session = chance.choice(sessions)
             if exists[name] and chance.random() < 0.2:
-                async with session.delete(f"{MAPS}/{name}") as response:
-                    assert fails or response.status == 200, await response.text()
-                    exists[name] = response.status != 200 and await _exists(session, name)
+                status, answer = await _ask(session, "DELETE", f"{MAPS}/{name}")
+                assert fails or status == 200, answer
+                exists[name] = status != 200 and await _exists(session, name)
                 continue
-            obj = _object(name, f"content-{number}", chance.choice(_COLOURS))
+            content = f"content-{number}"
             method, path = ("PUT", f"{MAPS}/{name}") if exists[name] else ("POST", MAPS)
-            async with session.request(method, path, json=obj) as response:
-                if response.status in (200, 201):
-                    written.acknowledged[int((await response.json())["metadata"]["resourceVersion"])] = (
-                        f"content-{number}"
-                    )
-                    exists[name] = True
-                else:
-                    assert fails, await response.text()
-                    written.unknown.add(f"content-{number}")
-                    exists[name] = await _exists(session, name)
+            status, answer = await _ask(session, method, path, _object(name, content, chance.choice(_COLOURS)))
+            if status in (200, 201):
+                written.acknowledged[int(answer["metadata"]["resourceVersion"])] = content
+                exists[name] = True
+            else:
+                assert fails, answer
+                written.unknown.add(content)
+                exists[name] = await _exists(session, name)
 
     names = [f"watched-{seed}-{number}" for number in range(scale.names)]
     await asyncio.gather(*(work(names[start::4]) for start in range(4)))
@@ -197,10 +223,19 @@ async def _write(
 async def _exists(session: aiohttp.ClientSession, name: str) -> bool:
     """Whether an object exists, as soon as the store answers."""
     while True:
-        async with session.get(f"{MAPS}/{name}") as response:
-            if response.status in (200, 404):
-                return response.status == 200
+        status, _ = await _ask(session, "GET", f"{MAPS}/{name}")
+        if status in (200, 404):
+            return status == 200
         await asyncio.sleep(_PAUSE)
+
+
+async def _ask(session: aiohttp.ClientSession, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    """The status and the object of an answer. The status is 0 when the answer was lost."""
+    try:
+        async with session.request(method, path, json=body) as response:
+            return response.status, await response.json()
+    except aiohttp.ClientError as exc:
+        return 0, exc
 
 
 def _object(name: str, content: str, colour: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ list, and revisions have grown. Reads and writes of many clients are linearizabl
 import asyncio
 import os
 import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL
@@ -21,6 +23,7 @@ from tests.reliability.tally import Tally
 _MOST_BEFORE, _AFTER = 60, 40
 """Acknowledged writes before and after a kill."""
 _OPERATIONS = 2_000
+_PAUSES = (0.2, 2.0)
 _FLAGS = ("--workers=2", "--bind-address=127.0.0.1")
 
 
@@ -59,7 +62,7 @@ async def run(directory: Path, *, rounds: int, seed: int) -> Outcome:
     chance = random.Random(seed)
     writes = failures = 0
     with program.running(directory, *_FLAGS) as started:
-        address = _address_of(started, directory)
+        address = address_of(started, directory)
         for number in range(rounds):
             writers = [Writer(address, worker, f"r{number}-w{worker}") for worker in (0, 1)]
             await _round(address, writers, killed=chance.randrange(2), before=chance.randrange(1, _MOST_BEFORE))
@@ -72,27 +75,35 @@ async def collect_histories(directory: Path, *, runs: int, seed: int) -> Outcome
     """Histories of many clients while the workers are killed."""
     tally = Tally()
     with program.running(directory, *_FLAGS) as started:
-        address = _address_of(started, directory)
+        address = address_of(started, directory)
         for run_seed in range(seed, seed + runs):
-            killing = asyncio.create_task(_kill_for_ever(address, random.Random(run_seed)))
-            try:
+            async with killing(address, seed=run_seed, seconds=_PAUSES):
                 found = await histories.collect([address.replica], operations=_OPERATIONS, seed=run_seed)
-            finally:
-                killing.cancel()
-                await asyncio.wait([killing])
             tally.add(found)
     return tally.outcome()
 
 
-async def _kill_for_ever(address: Address, chance: random.Random) -> None:
+@asynccontextmanager
+async def killing(address: Address, *, seed: int, seconds: tuple[float, float]) -> AsyncIterator[None]:
+    """Meanwhile, kill one worker after the other. seconds: the shortest and the longest time until the next one."""
+    task = asyncio.create_task(_kill_for_ever(address, random.Random(seed), seconds))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def address_of(started: program.Program, directory: Path) -> Address:
+    """A server with its data in a directory."""
+    return Address(directory, int(started.url.rpartition(":")[2]), started.process.pid)
+
+
+async def _kill_for_ever(address: Address, chance: random.Random, seconds: tuple[float, float]) -> None:
     while True:
-        await asyncio.sleep(chance.uniform(0.2, 2.0))
+        await asyncio.sleep(chance.uniform(*seconds))
         if workers := list(address.workers):
             os.kill(chance.choice(workers), SIGKILL)
-
-
-def _address_of(started: program.Program, directory: Path) -> Address:
-    return Address(directory, int(started.url.rpartition(":")[2]), started.process.pid)
 
 
 async def _round(address: Address, writers: list[Writer], *, killed: int, before: int) -> None:
