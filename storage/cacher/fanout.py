@@ -2,9 +2,9 @@
 
 Changes that come within one turn of the event loop go out together. Each change is matched once for each group. Each
 group gets one WatchBatch, and its members share the batch and its encoded bytes. So do groups that see the same events
-in one turn. A long queue goes out in several
-turns. After a turn whose deliveries take long, the fan-out pauses for as long, if a change is expected meanwhile at the
-present rate. Changes of the pause go out together. At a lower rate, each change goes out at once.
+in one turn. A long queue goes out in several turns. After a turn whose deliveries take long, the fan-out pauses for as
+long or longer, if a change is expected meanwhile at the present rate. Changes of the pause go out together. At a lower
+rate, each change goes out at once.
 
 Worked example: changes 7..900 arrive, `position` is 6. The first turn sends 7..518 and moves `position` to 518; the
 next one sends the rest. A watcher that read the state at 900 waits until `position` is 900 before it joins a group. A
@@ -35,6 +35,10 @@ logger = logging.getLogger(__name__)
 _TURN_BYTES = 4 * 1024 * 1024
 """The bytes of the objects in one turn: each group has one frame of them in memory."""
 _SHORTEST_REST = 0.001
+_REST, _FULL_REST = 3, 0.008
+"""The rest in times of its turn, as long as it is shorter than so many seconds. A longer turn has a rest of its own
+length.
+"""
 _LONGEST_REST = 0.05
 
 
@@ -230,8 +234,9 @@ class Fanout:
             asyncio.get_running_loop().call_soon(self._end_turn, changes, period)  # sinks write at the end of a turn
 
     def _end_turn(self, changes: int, period: float) -> None:
-        """Rest for the time of the turn. changes: those that came in the period before the turn, which set the rate."""
-        seconds = min(self._clock.monotonic() - self._begun_at, _LONGEST_REST)
+        """Rest behind a turn. changes: those that came in the period before the turn, which set the rate."""
+        took = self._clock.monotonic() - self._begun_at
+        seconds = min(max(took, min(_REST * took, _FULL_REST)), _LONGEST_REST)
         if changes * seconds < period:
             self._go_on()
         else:

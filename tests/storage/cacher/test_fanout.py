@@ -215,15 +215,16 @@ async def test_other_work_in_the_turn_of_a_short_delivery_delays_no_event(parts:
 
 
 class Busy(Sink):
-    """A watcher with a slow connection: each delivery takes 20 ms."""
+    """A watcher with a slow connection, to which each delivery takes so many seconds."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, seconds: float = 0.02) -> None:
         super().__init__()
         self._parts = parts
+        self._seconds = seconds
 
     def deliver(self, batch: WatchBatch) -> None:
         super().deliver(batch)
-        self._parts.clock.advance(0.02)
+        self._parts.clock.advance(self._seconds)
 
 
 async def test_behind_a_turn_that_took_long_what_comes_is_collected_for_as_long(parts: Parts) -> None:
@@ -243,6 +244,24 @@ async def test_behind_a_turn_that_took_long_what_comes_is_collected_for_as_long(
 
     assert before == [11, 12, 13]
     assert [len(batch.events) for batch in sink.batches] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(("turn", "rest"), [(0.002, 0.006), (0.004, 0.008), (0.01, 0.01)])
+async def test_behind_a_short_turn_what_comes_is_collected_for_longer(parts: Parts, turn: float, rest: float) -> None:
+    sink = Busy(parts, turn)
+    parts.watch(sink)
+    for revision, key in enumerate(("default/a", "default/b"), 11):
+        parts.write_keys(revision, key)
+        await a_turn()
+    parts.write_keys(13, "default/c")
+    counts = []
+    for seconds in (0, rest - 0.0005, 0.001):
+        parts.clock.advance(seconds)
+        await a_turn()
+        await a_turn()
+        counts.append(len(sink.revisions))
+
+    assert counts == [2, 2, 3]
 
 
 async def test_at_a_low_rate_a_change_goes_out_at_once_behind_a_turn_that_took_long(parts: Parts) -> None:
