@@ -103,10 +103,10 @@ def _all_queues(queues: QueueSet) -> Iterator[Queue]:
 
 
 def _queue(name: str, queue: Queue) -> Row:
-    waiting = queue.waiting
+    waiting = [ticket.work for ticket in queue.waiting]
     return (
         *(name, str(queue.index), str(len(waiting)), str(len(queue.executing)), str(queue.seats)),
-        *(_work(queue.next_at), str(sum(one.work.initial for one in waiting)), str(sum(one.seats for one in waiting))),
+        *(_work(queue.next_at), str(sum(one.initial for one in waiting)), str(sum(one.seats for one in waiting))),
         _work(queue.amount),
     )
 

@@ -8,6 +8,7 @@ it refuses requests that a browser may send for another site.
 import base64
 import binascii
 import logging
+from collections.abc import Awaitable
 from ipaddress import ip_address
 
 from aiohttp import hdrs, web
@@ -34,15 +35,25 @@ _UNSECURED = UserInfo(name="system:unsecured", groups=(MASTERS, ALL_AUTHENTICATE
 def with_authentication(handler: Handler, *, access: Access, metrics: AccessMetrics, clock: Clock) -> Handler:
     """Set the user of a request, or answer 401."""
 
-    async def authenticated(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    def authenticated(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
+        """A known token is found at once."""
         began = clock.monotonic()
         connection = request.protocol
         assert isinstance(connection, HTTPConnection)
-        certificate, user = connection.certificate, None
+        found = access.tokens.known.of(context.head.token) if connection.certificate is None else None
+        if found is None:
+            return _examined(request, context, connection.certificate, began)
+        metrics.authenticated(found.user, found, clock.monotonic() - began)
+        return handler(request, replace(context, user=found.user, notes=found.annotations))
+
+    async def _examined(
+        request: web.BaseRequest, context: RequestContext, certificate: ClientCertificate | None, began: float
+    ) -> web.StreamResponse:
+        """The other ways to authenticate."""
+        user = None
         try:
             if certificate is None:
-                token = context.head.token
-                found = access.tokens.known.of(token) or await _token_user(request, context, access.tokens)
+                found = await _token_user(request, context, access.tokens)
             else:
                 metrics.certificate_seen(certificate.ends - clock.now())
                 user, found = await _certified_user(request, context, certificate, access=access, now=clock.now())

@@ -142,7 +142,9 @@ class MemoryKV:
         return self.known_revision()
 
     def known_revision(self) -> int:
-        self._check_open()
+        """It asks itself whether the engine is open: each read calls it."""
+        if self._is_closed:
+            self._check_open()
         return self._history.revision
 
     async def compact(self, revision: int) -> None:

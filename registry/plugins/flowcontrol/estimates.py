@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
-from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work, work_of
 from aio_apiserver.storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
@@ -75,7 +75,7 @@ class Estimator:
             return ONE_SEAT
         wanted = ceil(watches / _WATCHES_PER_SEAT)
         given = min(wanted, _most(lane, _MOST_OF_WRITES))
-        return Work(1, given, wanted * _SECONDS_PER_EVENT / given)
+        return work_of(1, given, wanted * _SECONDS_PER_EVENT / given)
 
     def _sizes(self, resource: tuple[str, str]) -> Sizes | None:
         now = self._clock.monotonic()
@@ -121,7 +121,7 @@ def _limited(objects: int, query: Query) -> int:
 
 def _work(seats: float, most: int) -> Work:
     given = max(1, min(ceil(seats), most))
-    return ONE_SEAT if given == 1 else Work(given)
+    return ONE_SEAT if given == 1 else work_of(given)
 
 
 def _is_cached(query: Query) -> bool:

@@ -62,7 +62,7 @@ class Fairness:
         """Whether a request may run or wait. It runs when the ticket has no `decision` to wait for."""
         lane = ticket.lane
         series, queues = lane.series, lane.level.queues
-        series.seats.observe(ticket.seats)
+        series.seats.observe(ticket.work.seats)
         if queues.enter(ticket, ticket.arrived) is not None:
             series.waited_in_vain(0.0)
             return False

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
-from aio_apiserver.registry.plugins.flowcontrol.tickets import NOT_YET, SERVICE_SECONDS, Queue, Ticket, Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import NOT_YET, SERVICE_SECONDS, Queue, Ticket, work_of
 
 
 class QueueSetState(NamedTuple):
@@ -113,7 +113,7 @@ class QueueSet:
     def enter(self, ticket: Ticket, now: float) -> Refusal | None:
         """Run a request, queue it (its `decision` ends the wait), or reject it."""
         self._advance(now)
-        seats, hand = ticket.seats, ticket.lane.hand
+        seats, hand = ticket.work.seats, ticket.lane.hand
         if not hand:
             if not (self.is_exempt or self._has_room(seats)):
                 return self._refuse(ticket, Refusal.NO_SEATS)
@@ -200,34 +200,34 @@ class QueueSet:
     def _begin(self, ticket: Ticket, now: float) -> None:
         ticket.started = now
         self.executing += 1
-        self.seats += ticket.seats
+        self.seats += ticket.work.seats
         queue = ticket.queue
         if queue is None:
             self.outside.add(ticket)
         else:
             queue.executing.add(ticket)
-            queue.seats += ticket.seats
-            queue.next_at += ticket.amount
+            queue.seats += ticket.work.seats
+            queue.next_at += ticket.work.amount
         series = ticket.lane.series
         series.executing.value += 1
-        series.executing_seats.value += ticket.seats
+        series.executing_seats.value += ticket.work.seats
 
     def _wait(self, ticket: Ticket, queue: Queue) -> None:
         ticket.decision = Future()
         queue.waiting[ticket] = None
-        queue.amount += ticket.amount
+        queue.amount += ticket.work.amount
         self.waiting += 1
-        self.waiting_seats += ticket.seats
+        self.waiting_seats += ticket.work.seats
         series = ticket.lane.series
-        series.waits(1, ticket.seats)
+        series.waits(1, ticket.work.seats)
         series.queue_lengths.observe(len(queue.waiting))
 
     def _take_out(self, ticket: Ticket, queue: Queue) -> None:
         del queue.waiting[ticket]
-        queue.amount = queue.amount - ticket.amount if queue.waiting else 0.0
+        queue.amount = queue.amount - ticket.work.amount if queue.waiting else 0.0
         self.waiting -= 1
-        self.waiting_seats -= ticket.seats
-        ticket.lane.series.waits(-1, -ticket.seats)
+        self.waiting_seats -= ticket.work.seats
+        ticket.lane.series.waits(-1, -ticket.work.seats)
 
     def _drop(self, ticket: Ticket, queue: Queue) -> None:
         """Remove a waiting request and reject it."""
@@ -251,7 +251,7 @@ class QueueSet:
         while self.waiting and self.seats < self.limit:
             queue = self._next()
             ticket = queue.first
-            if not self._has_room(ticket.seats):
+            if not self._has_room(ticket.work.seats):
                 ticket.lane.series.not_accommodated()
                 return
             self._take_out(ticket, queue)
@@ -268,15 +268,15 @@ class QueueSet:
         """The queue whose first request would end earliest. Among equals, the next one after the last dispatched."""
         count = self.count + len(self.draining)
         candidates = [queue for queue in self.every if queue.waiting]
-        return min(candidates, key=lambda one: (one.next_at + one.first.amount, (one.index - self._last - 1) % count))
+        return min(
+            candidates, key=lambda one: (one.next_at + one.first.work.amount, (one.index - self._last - 1) % count)
+        )
 
     def _narrow(self, ticket: Ticket) -> None:
         """Spread the work after a request over a longer time, when it needs more seats than the level has."""
-        work = ticket.work
-        if work.final > self.limit:
-            seconds = work.final * work.seconds / self.limit
-            ticket.work = Work(work.initial, self.limit, seconds)
-            ticket.seats = ticket.work.seats
+        wanted = ticket.work
+        if wanted.final > self.limit:
+            ticket.work = work_of(wanted.initial, self.limit, wanted.final * wanted.seconds / self.limit)
 
     def _bound(self, queue: Queue) -> None:
         """A queue is owed nothing for the time before its first request arrived."""
@@ -303,10 +303,10 @@ class QueueSet:
         self._dispatch(now)
 
     def _release(self, ticket: Ticket) -> None:
-        self.seats -= ticket.seats
-        ticket.lane.series.executing_seats.value -= ticket.seats
+        self.seats -= ticket.work.seats
+        ticket.lane.series.executing_seats.value -= ticket.work.seats
         if ticket.queue is not None:
-            ticket.queue.seats -= ticket.seats
+            ticket.queue.seats -= ticket.work.seats
 
 
 def _amount(queue: Queue) -> float:

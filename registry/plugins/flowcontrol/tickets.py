@@ -13,60 +13,43 @@ SERVICE_SECONDS = 0.003
 
 
 class Work(Struct, frozen=True):
-    """The seats of a request: `initial` while it runs, then `final` for `seconds`, while watchers get its event."""
+    """What a request takes, as `work_of` makes it. The defaults are those of a request with one seat.
+
+    initial: the seats while it runs. final: those for `seconds` behind that, while watchers get its event. seats: those
+    that it holds until the end. amount: seats times seconds.
+    """
 
     initial: int = 1
     final: int = 0
     seconds: float = 0.0
+    seats: int = 1
+    amount: float = SERVICE_SECONDS
 
-    @property
-    def seats(self) -> int:
-        """The seats that it holds until the end."""
-        return max(self.initial, self.final)
 
-    @property
-    def amount(self) -> float:
-        """Seats times seconds."""
-        return self.initial * SERVICE_SECONDS + self.final * self.seconds
+def work_of(initial: int, final: int = 0, seconds: float = 0.0) -> Work:
+    """The work of a request with some initial and final seats."""
+    return Work(initial, final, seconds, max(initial, final), initial * SERVICE_SECONDS + final * seconds)
 
 
 ONE_SEAT = Work()
 NOT_YET = -1.0
 
 
-class Ticket:
+class Ticket(Struct, eq=False):
     """One request in flow control.
 
     about: attributes for the debug endpoints. arrived_at: a reading of the progress meter. decision: true when a
     waiting request may run, false when its time is over; None for a request that did not wait.
     """
 
-    __slots__ = (
-        "about",
-        "amount",
-        "arrived",
-        "arrived_at",
-        "decision",
-        "lane",
-        "queue",
-        "seats",
-        "started",
-        "work",
-    )
-
-    def __init__(self, lane: "Lane", work: Work, now: float, about: Any = None) -> None:
-        self.lane = lane
-        self.work = work
-        self.about = about
-        self.arrived = now
-        self.started = NOT_YET
-        if work is ONE_SEAT:
-            self.seats, self.amount = 1, SERVICE_SECONDS
-        else:
-            self.seats, self.amount = work.seats, work.amount
-        self.arrived_at = 0.0
-        self.queue: Queue | None = None
-        self.decision: Future[bool] | None = None
+    lane: "Lane"
+    work: Work
+    arrived: float
+    about: Any = None
+    started: float = NOT_YET
+    arrived_at: float = 0.0
+    queue: "Queue | None" = None
+    decision: Future[bool] | None = None
 
     @property
     def is_begun(self) -> bool:

@@ -166,7 +166,9 @@ class SqliteKV:
         return self.known_revision()
 
     def known_revision(self) -> int:
-        self._check_open()
+        """It asks itself whether the engine is open: each read calls it."""
+        if self._closing is not None:
+            self._check_open()
         return self._feed.revision
 
     async def compact(self, revision: int) -> None:

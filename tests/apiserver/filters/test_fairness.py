@@ -22,7 +22,11 @@ from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
+from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
+from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
+from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing
+from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket, work_of
 from aio_apiserver.storage.clock import ManualClock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.apiserver.serving import LOOPBACK, Answer, ask, listening
@@ -31,6 +35,7 @@ from tests.registry.plugins.flowcontrol.lines import some_turns
 
 READ, WATCH = "/api/v1/pods", "/api/v1/pods?watch=1"
 DUMP = "/debug/api_priority_and_fairness/dump_requests"
+QUEUES = "/debug/api_priority_and_fairness/dump_queues"
 
 
 class Busy:
@@ -157,6 +162,23 @@ async def test_the_dump_shows_who_is_served(busy: Busy) -> None:
     shown = dict(zip(rows[0], pod, strict=True))
     assert shown["PriorityLevelName"] == shown["FlowSchemaName"] == "exempt"
     assert (shown["UserName"], shown["Verb"], shown["Namespace"], shown["Name"]) == ("jane", "get", "default", "web")
+
+
+async def test_the_dump_of_queues_shows_the_seats_of_waiting_requests(busy: Busy) -> None:
+    levels = busy.fairness.levels
+    queuing = Queuing(queues=1, hand_size=1, length_limit=10)
+    levels.configure([LevelConfig(name="one", uid="u", shares=1, lendable_percent=0, queuing=queuing)])
+    level = levels.by_name["one"]
+    lane = Lane("schema", "", level, [level.queues.queue(0)], busy.fairness.metrics.of("one", "schema"), None)
+    for final in (0, 3, 4):
+        assert busy.fairness.enter(Ticket(lane, work_of(level.queues.limit, final), 0.0))
+
+    async with listening(busy.handle, *busy.filters(MASTERS)) as listener:
+        dump = await ask(listener.port, QUEUES)
+
+    header, *rows = [[cell.strip() for cell in line.split(",")] for line in dump.text.splitlines()]
+    shown = next(dict(zip(header, row, strict=True)) for row in rows if row[0] == "one")
+    assert (shown["PendingRequests"], shown["ExecutingRequests"], shown["MaxSeatsSum"]) == ("2", "1", "7")
 
 
 async def test_a_list_that_is_compressed_while_it_is_sent_keeps_its_seats_when_the_client_stalls(busy: Busy) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, Sizes
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
-from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work, work_of
 from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.flowcontrol.lines import Line
 
@@ -93,7 +93,7 @@ def test_a_resource_that_is_not_stored_leaves_nothing_in_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("watches", "work"), [(9, ONE_SEAT), (29, Work(1, 3, 0.005)), (199, Work(1, 10, 0.010))], ids=str
+    ("watches", "work"), [(9, ONE_SEAT), (29, work_of(1, 3, 0.005)), (199, work_of(1, 10, 0.010))], ids=str
 )
 def test_a_write_takes_seats_for_the_watches_that_hear_of_it(watches: int, work: Work) -> None:
     asked = Asked()

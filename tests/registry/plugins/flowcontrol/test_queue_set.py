@@ -1,7 +1,7 @@
 from collections import Counter
 
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing, Refusal
-from aio_apiserver.registry.plugins.flowcontrol.tickets import Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import work_of
 from tests.registry.plugins.flowcontrol.lines import MILLISECOND, Line, some_turns
 
 
@@ -100,7 +100,7 @@ async def test_a_flow_that_was_idle_is_owed_nothing_for_that_time() -> None:
 async def test_a_wide_request_waits_for_its_seats_and_is_not_overtaken() -> None:
     line = Line(3)
     narrow = [line.enter(0), line.enter(1)]
-    wide = line.enter(2, work=Work(3))
+    wide = line.enter(2, work=work_of(3))
     behind = line.enter(2)
 
     line.leave(narrow[0])
@@ -114,7 +114,7 @@ async def test_a_wide_request_waits_for_its_seats_and_is_not_overtaken() -> None
 async def test_a_request_that_is_wider_than_the_level_is_served_alone() -> None:
     line = Line(2)
     first = line.enter(0)
-    wide = line.enter(1, work=Work(5))
+    wide = line.enter(1, work=work_of(5))
 
     line.leave(first)
 
@@ -124,7 +124,7 @@ async def test_a_request_that_is_wider_than_the_level_is_served_alone() -> None:
 
 async def test_a_write_holds_its_seats_until_its_watchers_have_heard() -> None:
     line = Line(2)
-    write = line.enter(0, work=Work(1, 2, 0.010))
+    write = line.enter(0, work=work_of(1, 2, 0.010))
     waiting = line.enter(1)
 
     line.leave(write)
