@@ -29,9 +29,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Files that clients leave behind (kubernetes.config writes each certificate to one) lie in pytest's own folder."""
+    """Files that clients leave behind (kubernetes.config writes each certificate to one) lie in pytest's own folder.
+
+    So do those of the programs that tests start.
+    """
+    folder = str(tmp_path_factory.mktemp("temporary"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
+        patch.setattr(tempfile, "tempdir", folder)
+        patch.setenv("TMPDIR", folder)
         yield
 
 
