@@ -58,6 +58,12 @@ class Watcher:
     events: list[Event] = field(default_factory=list)
     flaws: list[str] = field(default_factory=list)
     resumed: int = 0
+    is_open: bool = False
+    """Whether its present watch has been answered."""
+
+    def __str__(self) -> str:
+        words = [self.colour or "no selector", "slow" * self.is_slow, "an open watch" if self.is_open else "no answer"]
+        return f"a watcher with {', '.join(filter(None, words))}, which has resumed {self.resumed} times"
 
     @property
     def last(self) -> int:
@@ -138,7 +144,10 @@ async def run(
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
+            ends = await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, Exception):
+            raise end
     check_reference(reference, written)
     for watcher in watchers:
         check(watcher, reference)
@@ -172,7 +181,9 @@ async def _follow(
         if watcher.colour:
             params["labelSelector"] = f"colour={watcher.colour}"
         try:
+            watcher.is_open = False
             async with chance.choice(sessions).get(MAPS, params=params) as response:
+                watcher.is_open = True
                 async for event in reader.events(response):
                     if event.kind == "ERROR":
                         watcher.flaws.append(f"the watch ended: {event.content}")
@@ -304,5 +315,5 @@ def check(watcher: Watcher, reference: Watcher) -> None:
     wrong = next((place for place, pair in enumerate(zip(seen, wanted, strict=False)) if pair[0] != pair[1]), None)
     assert wrong is None, f"event {wrong}: {seen[wrong]} instead of {wanted[wrong]}"
     assert len(seen) == len(wanted), (
-        f"{len(seen)} of {len(wanted)} events, the last is {seen[-1:]} instead of {wanted[-1:]}"
+        f"{len(seen)} of {len(wanted)} events, the last is {seen[-1:]} instead of {wanted[-1:]}, at {watcher}"
     )

@@ -1,4 +1,4 @@
-"""etcd: the engine that implements the kv contract on an etcd cluster, with aetcd's stubs and our own channels."""
+"""etcd: the engine that implements the kv contract on an etcd cluster, with messages of aetcd and our own channels."""
 
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, Login, Tls
 from aio_apiserver.storage.kv.etcd.engine import EtcdKV

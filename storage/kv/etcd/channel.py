@@ -12,14 +12,12 @@ import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
-
-from grpc.aio import Metadata
 
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.kv.etcd import grpc_messages
 from aio_apiserver.storage.kv.etcd.config import UNIX, EndpointAddress, EtcdConfig, Tls
+from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
 
@@ -48,9 +46,11 @@ class Credentials:
     def _make(self) -> ssl.SSLContext:
         tls = self._tls
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        roots = tls.authority or Path(str(resources.files("grpc") / "_cython/_credentials/roots.pem"))
-        with _naming(roots):
-            context.load_verify_locations(roots)
+        if tls.authority is None:
+            context.load_default_certs()
+        else:
+            with _naming(tls.authority):
+                context.load_verify_locations(tls.authority)
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as gRPC does: an authority need not be a root
         if tls.certificate is not None:
             with _naming(*filter(None, (tls.certificate, tls.key))):
@@ -79,7 +79,7 @@ class MemberDialer:
         self._credentials = credentials
 
     async def connect(self) -> Http2Connection:
-        """A new connection, on which the member has answered. Raises AioRpcError."""
+        """A new connection, on which the member has answered. Raises RpcFailed."""
         config = self._config
         connection = Http2Connection(keepalive=config.keepalive, keepalive_timeout=config.keepalive_timeout)
         try:
@@ -95,7 +95,7 @@ class MemberDialer:
         return connection
 
     async def open_stream(self, method: str, metadata: Metadata) -> GrpcStream:
-        """A stream on a new connection. Raises AioRpcError."""
+        """A stream on a new connection. Raises RpcFailed."""
         return GrpcStream(await self.connect(), self.headers(method, metadata))
 
     def headers(self, method: str, metadata: Metadata) -> bytes:

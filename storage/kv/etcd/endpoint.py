@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from google.protobuf.message import Message
-from grpc.aio import Metadata
 
 from aio_apiserver.storage import tracing
 from aio_apiserver.storage.kv.etcd import versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
 from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
+from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
 from aio_apiserver.storage.tracing import SpanKind
@@ -57,7 +57,7 @@ class UnaryCall(Generic[A]):
         timeout: float,  # noqa: ASYNC109
         metadata: Metadata,
     ) -> A:
-        """The response to a request, which may be encoded already. Raises AioRpcError."""
+        """The response to a request, which may be encoded already. Raises RpcFailed."""
         message = request if isinstance(request, bytes) else request.SerializeToString()
         if tracing.current().headers:
             return await self._traced(message, timeout, metadata)
@@ -80,7 +80,7 @@ def _spanned(path: str, metadata: Metadata) -> Iterator[Metadata]:
     service, _, method = path.removeprefix("/").rpartition("/")
     attributes: tracing.Attributes = {"rpc.system": "grpc", "rpc.service": service, "rpc.method": method}
     with tracing.spanned(f"{service}/{method}", attributes, threshold=None, kind=SpanKind.CLIENT) as span:
-        yield Metadata(*metadata, *span.headers.items())
+        yield (*metadata, *span.headers.items())
 
 
 class Calls:
@@ -140,7 +140,7 @@ class Endpoint:
         return self.version is not None and versions.is_progress_reliable(self.version)
 
     async def open_watch_stream(self, metadata: Metadata) -> GrpcStream:
-        """A new stream of watches; it takes rpc.WatchRequest and gives rpc.WatchResponse. Raises AioRpcError."""
+        """A new stream of watches; it takes rpc.WatchRequest and gives rpc.WatchResponse. Raises RpcFailed."""
         return await self._dialer.open_stream(_WATCH, metadata)
 
     @property
@@ -156,7 +156,7 @@ class Endpoint:
         metadata: Metadata,
     ) -> tuple[rpc.TxnResponse, rpc.MemberListResponse]:
         """The response to a TxnRequest, and the members that this member knows meanwhile, on the present connection.
-        Raises AioRpcError, also when there is no connection.
+        Raises RpcFailed, also when there is no connection.
         """
         if tracing.current().headers:
             with _spanned(_TXN, metadata) as fields:

@@ -12,9 +12,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from aetcd import rpc
-from grpc import StatusCode
-from grpc.aio import AioRpcError
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, Unauthenticated, Unavailable
@@ -23,6 +21,7 @@ from aio_apiserver.storage.kv.etcd.channel import Credentials
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
+from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.tasks import Tasks
@@ -165,7 +164,7 @@ class Endpoints:
             failure = failures.of_exception(error)
             if failure.effect is not Effect.REFUSED:
                 return str(failure.error)
-            if isinstance(error, AioRpcError) and error.code() is StatusCode.PERMISSION_DENIED:
+            if isinstance(error, RpcFailed) and error.code is Code.PERMISSION_DENIED:
                 endpoint.version = versions.SECRETIVE
             return None
         endpoint.version = versions.parse(status.version)
@@ -176,7 +175,7 @@ class Endpoints:
         request, metadata = rpc.StatusRequest(), self._token.metadata
         try:
             return await endpoint.calls.status(request, timeout=_PROBE_SECONDS, metadata=metadata)
-        except AioRpcError as error:
+        except RpcFailed as error:
             if failures.of_exception(error).effect is not Effect.RENEW:
                 raise
         await self._token.renew(endpoint, metadata, seconds=_PROBE_SECONDS)

@@ -12,8 +12,6 @@ import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
 
-import grpc
-from grpc.aio import AioRpcError, UsageError
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import (
@@ -29,6 +27,7 @@ from aio_apiserver.storage.errors import (
     Unauthenticated,
     Unavailable,
 )
+from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 
 
 class Effect(Enum):
@@ -116,17 +115,17 @@ _NEVER_SENT = (NOT_CONNECTED, "DNS resolution failed")
 _TOO_LARGE = "grpc: received message larger than max"
 """The beginning of the refusal of etcd's gRPC layer for a message far above the request limit."""
 
-_BY_CODE: dict[grpc.StatusCode, _Meaning] = {
-    grpc.StatusCode.DEADLINE_EXCEEDED: _Meaning(_UNKNOWN, DeadlineExceeded, leave=True),
-    grpc.StatusCode.UNAVAILABLE: _Meaning(_UNKNOWN, Unavailable, leave=True),
-    grpc.StatusCode.UNAUTHENTICATED: _Meaning(_RENEW, Unauthenticated),
-    grpc.StatusCode.PERMISSION_DENIED: _Meaning(_REFUSED, Unauthenticated),
-    grpc.StatusCode.INVALID_ARGUMENT: _Meaning(_REFUSED, InvalidOptions),
+_BY_CODE: dict[Code, _Meaning] = {
+    Code.DEADLINE_EXCEEDED: _Meaning(_UNKNOWN, DeadlineExceeded, leave=True),
+    Code.UNAVAILABLE: _Meaning(_UNKNOWN, Unavailable, leave=True),
+    Code.UNAUTHENTICATED: _Meaning(_RENEW, Unauthenticated),
+    Code.PERMISSION_DENIED: _Meaning(_REFUSED, Unauthenticated),
+    Code.INVALID_ARGUMENT: _Meaning(_REFUSED, InvalidOptions),
 }
 _OTHERWISE = _Meaning(_UNKNOWN, Unavailable)
 
 
-GRPC_EXCEPTIONS = (AioRpcError, UsageError, asyncio.CancelledError)
+GRPC_EXCEPTIONS = (RpcFailed, asyncio.CancelledError)
 """The exceptions of a call; hand them to `of_exception`."""
 
 
@@ -135,15 +134,15 @@ def of_exception(error: BaseException) -> Failure:
 
     gRPC reports the loss of a channel as a cancellation. A cancellation of the task itself is raised again.
     """
-    if isinstance(error, AioRpcError):
-        return of_answer(error.code(), error.details() or "")
+    if isinstance(error, RpcFailed):
+        return of_answer(error.code, error.details)
     task = asyncio.current_task()
     if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
         raise error
     return Failure(Effect.UNKNOWN, Unavailable("the connection was given up"))
 
 
-def of_answer(code: grpc.StatusCode, message: str) -> Failure:
+def of_answer(code: Code, message: str) -> Failure:
     """The failure behind a status."""
     meaning = _meaning(code, message)
     return Failure(meaning.effect, meaning.make(message or code.name), leave=meaning.leave)
@@ -155,15 +154,15 @@ def of_cancelled_watch(reason: str) -> Failure:
     It is one of the messages, or Go's text of an error with its code and the message after `desc = `.
     """
     message = reason.rpartition(" desc = ")[2]
-    return of_answer(grpc.StatusCode.UNKNOWN, message)
+    return of_answer(Code.UNKNOWN, message)
 
 
-def _meaning(code: grpc.StatusCode, message: str) -> _Meaning:
+def _meaning(code: Code, message: str) -> _Meaning:
     known = _MEANINGS.get(message)
     if known is not None:
         return known
     if message.startswith(_TOO_LARGE):
         return _Meaning(_REFUSED, TooLarge)
-    if code is grpc.StatusCode.UNAVAILABLE and message.startswith(_NEVER_SENT):
+    if code is Code.UNAVAILABLE and message.startswith(_NEVER_SENT):
         return _Meaning(_RETRY, Unavailable, leave=True)
     return _BY_CODE.get(code, _OTHERWISE)

@@ -2,17 +2,15 @@
 
 The connection is opened by the first call, and opened anew by the first call after its loss. Knows no message of etcd.
 
-Must hold: a call has its response or AioRpcError when its timeout has passed. A call that was not sent says so.
+Must hold: a call has its response or RpcFailed when its timeout has passed. A call that was not sent says so.
 """
 
 import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
-from grpc import StatusCode
-from grpc.aio import AioRpcError, Metadata
-
 from aio_apiserver.storage.kv.etcd import grpc_messages
+from aio_apiserver.storage.kv.etcd.grpc_status import Code, Metadata, RpcFailed
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW, Http2Connection
 from aio_apiserver.storage.kv.etcd.http2_headers import Headers
 from aio_apiserver.storage.kv.etcd.prompt_future import PromptFuture
@@ -23,7 +21,7 @@ class ConnectionDialer(Protocol):
     """The way to one member."""
 
     async def connect(self) -> Http2Connection:
-        """A new connection that is ready. Raises AioRpcError."""
+        """A new connection that is ready. Raises RpcFailed."""
         ...
 
     def headers(self, method: str, metadata: Metadata) -> bytes:
@@ -41,7 +39,7 @@ class GrpcCalls:
     def __init__(self, dialer: ConnectionDialer) -> None:
         self._dialer = dialer
         self._connection: Http2Connection | None = None
-        self._connecting: asyncio.Task[Http2Connection | AioRpcError] | None = None
+        self._connecting: asyncio.Task[Http2Connection | RpcFailed] | None = None
         self._blocks: dict[tuple[str, int], tuple[Metadata, bytes]] = {}
         self._tasks = Tasks()
         self._is_closed = False
@@ -61,7 +59,7 @@ class GrpcCalls:
         metadata: Metadata,
         is_urgent: bool = False,
     ) -> bytes:
-        """The response to a request. Raises AioRpcError.
+        """The response to a request. Raises RpcFailed.
 
         is_urgent: sent at once, and the caller goes on as soon as the response was read. Other requests go out in one
         write with those of the same turn of the event loop.
@@ -87,7 +85,7 @@ class GrpcCalls:
         metadata: Metadata,
     ) -> Sequence[bytes]:
         """The responses to several requests, each with its method. All are sent at once, on the present connection.
-        Raises AioRpcError, also when there is no connection.
+        Raises RpcFailed, also when there is no connection.
         """
         connection = self.connection
         if connection is None:
@@ -120,7 +118,7 @@ class GrpcCalls:
         return known[1]
 
     async def _connected(self, seconds: float) -> Http2Connection:
-        """A new connection, for all calls that wait for one. Raises AioRpcError."""
+        """A new connection, for all calls that wait for one. Raises RpcFailed."""
         if self._is_closed:
             raise grpc_messages.broken("the channel is closed", was_sent=False)
         if self._connecting is None:
@@ -130,14 +128,14 @@ class GrpcCalls:
                 outcome = await asyncio.shield(self._connecting)
         except TimeoutError:
             raise grpc_messages.broken("no answer in time", was_sent=False) from None
-        if isinstance(outcome, AioRpcError):
+        if isinstance(outcome, RpcFailed):
             raise outcome
         return outcome
 
-    async def _connect(self) -> Http2Connection | AioRpcError:
+    async def _connect(self) -> Http2Connection | RpcFailed:
         try:
             self._connection = await self._dialer.connect()
-        except AioRpcError as error:
+        except RpcFailed as error:
             return error
         finally:
             self._connecting = None
@@ -165,7 +163,7 @@ class _Answer:
 
     def expire(self) -> None:
         self._connection.cancel(self._number)
-        self._settle(grpc_messages.failed(StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded"))
+        self._settle(grpc_messages.failed(Code.DEADLINE_EXCEEDED, "Deadline Exceeded"))
 
     def give_up(self) -> None:
         self._connection.cancel(self._number)
@@ -193,11 +191,11 @@ class _Answer:
     def retire(self) -> None:
         """The server still answers calls that it has taken."""
 
-    def _settle(self, outcome: bytes | AioRpcError | None) -> None:
+    def _settle(self, outcome: bytes | RpcFailed | None) -> None:
         if self.message.done():
             return
         if isinstance(outcome, bytes):
             self.message.set_result(outcome)
         else:
-            broken = grpc_messages.failed(StatusCode.INTERNAL, "the response is no single message")
+            broken = grpc_messages.failed(Code.INTERNAL, "the response is no single message")
             self.message.set_exception(outcome or broken)

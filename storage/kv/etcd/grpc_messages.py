@@ -6,25 +6,23 @@ Pure. Must hold: a failure has the code and the message that gRPC's own librarie
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
-from grpc import StatusCode
-from grpc.aio import AioRpcError, Metadata
-
 from aio_apiserver.storage.kv.etcd import http2_headers
 from aio_apiserver.storage.kv.etcd.failures import NOT_CONNECTED
+from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 
 _PREFIX_BYTES = 5
 """The bytes before each message: a flag for compression (never set, as we do not offer it), and the size in four bytes.
 """
-_CODES: Mapping[int, StatusCode] = {code.value[0]: code for code in StatusCode}
+_CODES: Mapping[int, Code] = {code.value: code for code in Code}
 _BY_HTTP_STATUS = {
-    "400": StatusCode.INTERNAL,
-    "401": StatusCode.UNAUTHENTICATED,
-    "403": StatusCode.PERMISSION_DENIED,
-    "404": StatusCode.UNIMPLEMENTED,
-    "429": StatusCode.UNAVAILABLE,
-    "502": StatusCode.UNAVAILABLE,
-    "503": StatusCode.UNAVAILABLE,
-    "504": StatusCode.UNAVAILABLE,
+    "400": Code.INTERNAL,
+    "401": Code.UNAUTHENTICATED,
+    "403": Code.PERMISSION_DENIED,
+    "404": Code.UNIMPLEMENTED,
+    "429": Code.UNAVAILABLE,
+    "502": Code.UNAVAILABLE,
+    "503": Code.UNAVAILABLE,
+    "504": Code.UNAVAILABLE,
 }
 """The codes for responses without a gRPC status, from a proxy."""
 
@@ -74,23 +72,23 @@ def cut(buffer: bytearray) -> list[bytes]:
     return messages
 
 
-def failure_in(headers: Mapping[str, str]) -> AioRpcError | None:
+def failure_in(headers: Mapping[str, str]) -> RpcFailed | None:
     """The failure in the headers and trailers of a response; None when the call was successful."""
     code = headers.get("grpc-status")
     if code == "0":
         return None
     if code is None:
         status = headers.get(":status", "none")
-        return failed(_BY_HTTP_STATUS.get(status, StatusCode.UNKNOWN), f"HTTP status {status}")
+        return failed(_BY_HTTP_STATUS.get(status, Code.UNKNOWN), f"HTTP status {status}")
     number = int(code) if code.isdecimal() else -1
-    return failed(_CODES.get(number, StatusCode.UNKNOWN), unquote(headers.get("grpc-message", "")))
+    return failed(_CODES.get(number, Code.UNKNOWN), unquote(headers.get("grpc-message", "")))
 
 
-def broken(reason: str, *, was_sent: bool) -> AioRpcError:
+def broken(reason: str, *, was_sent: bool) -> RpcFailed:
     """The failure of a call whose connection or stream has broken."""
-    return failed(StatusCode.UNAVAILABLE, reason if was_sent else f"{NOT_CONNECTED}: {reason}")
+    return failed(Code.UNAVAILABLE, reason if was_sent else f"{NOT_CONNECTED}: {reason}")
 
 
-def failed(code: StatusCode, details: str) -> AioRpcError:
-    """A failure, as grpc.aio raises it."""
-    return AioRpcError(code, Metadata(), Metadata(), details=details)
+def failed(code: Code, details: str) -> RpcFailed:
+    """A failure."""
+    return RpcFailed(code, details)

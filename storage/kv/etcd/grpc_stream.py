@@ -4,16 +4,15 @@ grpc.aio needs a turn or two of the event loop for each message, and gRPC's thre
 message. Under load, either falls seconds behind a busy etcd. Here the receiver gets all messages of one read of the
 socket, before other tasks run. Knows etcd's messages as bytes.
 
-Must hold: messages come whole, once and in order. A broken stream raises AioRpcError with the code that grpc.aio would
+Must hold: messages come whole, once and in order. A broken stream raises RpcFailed with the code that grpc.aio would
 give.
 """
 
 import asyncio
 from collections.abc import Callable
 
-from grpc import StatusCode
-
 from aio_apiserver.storage.kv.etcd import grpc_messages
+from aio_apiserver.storage.kv.etcd.grpc_status import Code
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW, Http2Connection
 from aio_apiserver.storage.kv.etcd.http2_headers import Headers
 
@@ -32,7 +31,7 @@ class GrpcStream:
         self._number = connection.open(headers, self)
 
     async def receive(self, take: Callable[[list[bytes]], None]) -> None:
-        """Hand all messages over, until the server ends the stream. Raises AioRpcError, and what `take` raises."""
+        """Hand all messages over, until the server ends the stream. Raises RpcFailed, and what `take` raises."""
         self._take = take
         self._hand_over()
         await self._has_ended.wait()
@@ -45,7 +44,7 @@ class GrpcStream:
 
     def cancel(self) -> None:
         """Cancel the stream; its reader gets the error at once."""
-        self._end(grpc_messages.failed(StatusCode.CANCELLED, "the stream was given up"))
+        self._end(grpc_messages.failed(Code.CANCELLED, "the stream was given up"))
 
     # The stream's events
 

@@ -8,9 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from google.protobuf.message import Message
-from grpc.aio import AioRpcError, Metadata
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import Compacted, StorageError
@@ -18,6 +17,7 @@ from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
+from aio_apiserver.storage.kv.etcd.grpc_status import RpcFailed
 
 _SECONDS = 5.0
 _DEFRAGMENT_SECONDS = 600.0
@@ -113,6 +113,6 @@ class EtcdMembers:
 async def _call(call: Any, request: Message, *, seconds: float = _SECONDS) -> Any:
     """Raises StorageError."""
     try:
-        return await call(request, timeout=seconds, metadata=Metadata())
-    except AioRpcError as error:
+        return await call(request, timeout=seconds, metadata=())
+    except RpcFailed as error:
         raise failures.of_exception(error).error from error

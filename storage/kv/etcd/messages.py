@@ -6,7 +6,8 @@ encoded here, since seven message objects of the protobuf library for each write
 
 from collections.abc import Iterable
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.kv_pb2 as mvcc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 
 from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
 
@@ -69,12 +70,12 @@ def write_result(response: rpc.TxnResponse) -> WriteResult:
     return WriteResult(True, revision)
 
 
-def record_of(kv: rpc.KeyValue) -> Record:
+def record_of(kv: mvcc.KeyValue) -> Record:
     """A key-value pair as a record."""
     return Record(kv.key, kv.value, kv.create_revision, kv.mod_revision, kv.version, kv.lease)
 
 
-def event_of(event: rpc.Event) -> Event:
+def event_of(event: mvcc.Event) -> Event:
     """An event; etcd's `type` is 0 for a put and 1 for a deletion."""
     kv = event.kv
     record = Record(kv.key, kv.value, kv.create_revision, kv.mod_revision, kv.version, kv.lease)

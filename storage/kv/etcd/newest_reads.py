@@ -16,7 +16,7 @@ answers. A configuration with several endpoints has linearizable reads alone. Th
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from msgspec import Struct
 
 from aio_apiserver.storage.clock import Clock

@@ -9,7 +9,7 @@ Must hold: the result is that of one read at one revision, also when keys are wr
 
 from collections.abc import Awaitable, Callable
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd.messages import record_of

@@ -12,14 +12,13 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from grpc.aio import Metadata
-
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, DeadlineExceeded, StorageError, Unavailable
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.endpoint import Calls, Endpoint, UnaryCall
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.token import Token
 
 Method = Callable[[Calls], UnaryCall[Any]]

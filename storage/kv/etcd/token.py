@@ -9,12 +9,12 @@ Must hold: requests that are refused at one time cost one authentication; no pas
 
 import asyncio
 
-from aetcd import rpc
-from grpc.aio import AioRpcError, Metadata
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 
 from aio_apiserver.storage.errors import Unauthenticated
 from aio_apiserver.storage.kv.etcd.config import Login
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
+from aio_apiserver.storage.kv.etcd.grpc_status import Metadata, RpcFailed
 
 _WISH_FOR_LEADER = ("hasleader", "true")
 
@@ -30,14 +30,14 @@ class Token:
         self._login = login
         self._lock = asyncio.Lock()
         self._attempts = 0
-        self._failure: AioRpcError | None = None
+        self._failure: RpcFailed | None = None
         self._has_alternatives = has_alternatives
         self._use()
 
     async def renew(self, endpoint: Endpoint, refused: Metadata, *, seconds: float) -> None:
         """Get a new token, unless another caller has already got one.
 
-        Raises Unauthenticated when no user is configured, and the AioRpcError of the authentication.
+        Raises Unauthenticated when no user is configured, and the RpcFailed of the authentication.
         """
         if self._login is None:
             raise Unauthenticated("etcd asks for a user, and none is configured")
@@ -53,13 +53,13 @@ class Token:
         self._attempts += 1
         request = rpc.AuthenticateRequest(name=login.user, password=login.password)
         try:
-            answer = await endpoint.calls.authenticate(request, timeout=seconds, metadata=Metadata(_WISH_FOR_LEADER))
-        except AioRpcError as error:
+            answer = await endpoint.calls.authenticate(request, timeout=seconds, metadata=(_WISH_FOR_LEADER,))
+        except RpcFailed as error:
             self._failure = error
             raise
         self._failure = None
         self._use(("token", answer.token))
 
     def _use(self, *token: tuple[str, str]) -> None:
-        self.metadata = Metadata(_WISH_FOR_LEADER, *token)
-        self.read_metadata = self.metadata if self._has_alternatives else Metadata(*token)
+        self.metadata: Metadata = (_WISH_FOR_LEADER, *token)
+        self.read_metadata = self.metadata if self._has_alternatives else token

@@ -13,7 +13,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import Compacted
@@ -95,7 +95,7 @@ class WatchSession:
             stream.write(request.SerializeToString())
 
     async def receive(self, stream: GrpcStream) -> None:
-        """Hand out all responses until the stream ends. Raises AioRpcError, SessionRefused."""
+        """Hand out all responses until the stream ends. Raises RpcFailed, SessionRefused."""
         await stream.receive(self._dispatch_all)
 
     def _dispatch_all(self, messages: list[bytes]) -> None:

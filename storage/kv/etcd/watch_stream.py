@@ -12,14 +12,13 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from grpc.aio import Metadata
-
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, StorageError, Unauthenticated, Unavailable
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
+from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
@@ -147,7 +146,7 @@ class EtcdWatchStream:
         return session.has_served
 
     async def _serve(self, session: WatchSession, endpoint: Endpoint, stream: GrpcStream) -> None:
-        """Run all watches on a stream until it ends. Raises AioRpcError, SessionRefused."""
+        """Run all watches on a stream until it ends. Raises RpcFailed, SessionRefused."""
         sender = self._tasks.spawn(session.send(stream), name="sender of the etcd watch stream")
         endpoint.streams.add(stream)
         self._endpoint, self._session = endpoint, session

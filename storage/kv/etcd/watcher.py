@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Self
 
-from aetcd import rpc
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.etcd.messages import event_of

@@ -1,14 +1,14 @@
 """Failures: the errors of failed calls, and whether the request may have taken effect."""
 
-import grpc
 import pytest
 
 from aio_apiserver.storage import errors
 from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.config import EndpointAddress, parse_endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
+from aio_apiserver.storage.kv.etcd.grpc_status import Code
 
-UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
+UNAVAILABLE = Code.UNAVAILABLE
 ANSWERS = [
     ("etcdserver: mvcc: required revision has been compacted", errors.Compacted, Effect.REFUSED),
     ("etcdserver: mvcc: required revision is a future revision", errors.FutureRevision, Effect.REFUSED),
@@ -35,7 +35,7 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("message", "error", "effect"), ANSWERS)
 def test_an_answer_is_known_by_its_message(message: str, error: type[Exception], effect: Effect) -> None:
-    failure = failures.of_answer(grpc.StatusCode.UNKNOWN, message)
+    failure = failures.of_answer(Code.UNKNOWN, message)
 
     assert type(failure.error) is error
     assert failure.effect is effect
@@ -59,7 +59,7 @@ def test_only_a_request_without_a_connection_was_certainly_not_sent(message: str
 
 
 def test_a_time_limit_leaves_the_outcome_open() -> None:
-    failure = failures.of_answer(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded")
+    failure = failures.of_answer(Code.DEADLINE_EXCEEDED, "Deadline Exceeded")
 
     assert type(failure.error) is errors.DeadlineExceeded
     assert (failure.effect, failure.leave) == (Effect.UNKNOWN, True)

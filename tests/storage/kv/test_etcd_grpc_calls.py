@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from grpc import StatusCode
-from grpc.aio import AioRpcError, Metadata
 from h2 import events
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -18,11 +16,12 @@ from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, Tls, parse_endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
 from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
+from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW
 from tests.storage.kv.etcd_cluster import until
 
 METHOD = "/etcdserverpb.KV/Range"
-METADATA = Metadata(("token", "t"))
+METADATA = (("token", "t"),)
 HEADERS = [(":status", "200"), ("content-type", "application/grpc")]
 OK = [("grpc-status", "0"), ("grpc-message", "")]
 
@@ -123,8 +122,8 @@ async def call(calls: GrpcCalls, request: bytes = b"request", *, seconds: float 
     return await calls.call(METHOD, request, timeout=seconds, metadata=METADATA)
 
 
-async def failure_of(calls: GrpcCalls, *, seconds: float = 20) -> AioRpcError:
-    with pytest.raises(AioRpcError) as failure:
+async def failure_of(calls: GrpcCalls, *, seconds: float = 20) -> RpcFailed:
+    with pytest.raises(RpcFailed) as failure:
         await call(calls, seconds=seconds)
     return failure.value
 
@@ -167,14 +166,14 @@ class TestFailures:
 
         failure = await failure_of(calls)
 
-        assert (failure.code(), failure.details()) == (StatusCode.UNAUTHENTICATED, "invalid auth token")
+        assert (failure.code, failure.details) == (Code.UNAUTHENTICATED, "invalid auth token")
 
     async def test_a_page_of_a_proxy_is_a_failure(self, calls: GrpcCalls, echo: Echo) -> None:
         echo.answer = lambda connection, stream: connection.refuse(stream, [(":status", "503")])
 
         failure = await failure_of(calls)
 
-        assert (failure.code(), failure.details()) == (StatusCode.UNAVAILABLE, "HTTP status 503")
+        assert (failure.code, failure.details) == (Code.UNAVAILABLE, "HTTP status 503")
 
     async def test_a_call_without_an_answer_in_time_is_cancelled(self, calls: GrpcCalls, echo: Echo) -> None:
         await call(calls)  # from now on there is a connection
@@ -182,7 +181,7 @@ class TestFailures:
 
         failure = await failure_of(calls, seconds=0.05)
 
-        assert failure.code() is StatusCode.DEADLINE_EXCEEDED
+        assert failure.code is Code.DEADLINE_EXCEEDED
         await until(lambda: bool(echo.resets))
 
     async def test_a_caller_that_leaves_cancels_its_call(self, calls: GrpcCalls, echo: Echo) -> None:
@@ -206,7 +205,7 @@ class TestFailures:
         await until(lambda: bool(echo.resets))
 
     async def test_calls_together_open_no_connection(self, calls: GrpcCalls, echo: Echo) -> None:
-        with pytest.raises(AioRpcError) as failure:
+        with pytest.raises(RpcFailed) as failure:
             await calls.call_together([(METHOD, b"one")], timeout=20, metadata=METADATA)
 
         assert failures.of_exception(failure.value).effect is Effect.RETRY

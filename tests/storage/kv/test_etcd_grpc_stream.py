@@ -8,14 +8,13 @@ from typing import cast
 
 import pytest
 import uvloop
-from grpc import StatusCode
-from grpc.aio import AioRpcError, Metadata
 from h2 import events
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, Tls, parse_endpoint
+from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW
 from tests.storage.kv.etcd_cluster import until
@@ -96,7 +95,7 @@ async def stream(server: H2Server, tmp_path: Path) -> AsyncIterator[GrpcStream]:
 
 async def connect(endpoint: str, *, keepalive: float = 10.0) -> GrpcStream:
     config = EtcdConfig(endpoints=[endpoint], keepalive=keepalive, keepalive_timeout=keepalive)
-    metadata = Metadata(("hasleader", "true"), ("token", "t"))
+    metadata = (("hasleader", "true"), ("token", "t"))
     dialer = MemberDialer(parse_endpoint(endpoint), config, Credentials(Tls()))
     return await dialer.open_stream(METHOD, metadata)
 
@@ -119,10 +118,10 @@ class Reading:
         return self.messages
 
 
-async def failure_of(stream: GrpcStream) -> tuple[StatusCode, str]:
-    with pytest.raises(AioRpcError) as failure:
+async def failure_of(stream: GrpcStream) -> tuple[Code, str]:
+    with pytest.raises(RpcFailed) as failure:
         await stream.receive(lambda _: None)
-    return failure.value.code(), failure.value.details() or ""
+    return failure.value.code, failure.value.details
 
 
 class TestMessages:
@@ -186,7 +185,7 @@ class TestEnds:
         server.h2.send_headers(1, [("grpc-status", "16"), ("grpc-message", "invalid%20auth token")], end_stream=True)
         server.flush()
 
-        assert await failure_of(stream) == (StatusCode.UNAUTHENTICATED, "invalid auth token")
+        assert await failure_of(stream) == (Code.UNAUTHENTICATED, "invalid auth token")
 
     async def test_a_good_end_comes_behind_the_last_message(self, stream: GrpcStream, server: H2Server) -> None:
         server.send(framed(b"last"))
@@ -202,18 +201,18 @@ class TestEnds:
         server.h2.end_stream(1)
         server.flush()
 
-        assert await failure_of(stream) == (StatusCode.UNKNOWN, "HTTP status 200")
+        assert await failure_of(stream) == (Code.UNKNOWN, "HTTP status 200")
 
     async def test_a_stream_that_the_server_breaks_off_is_a_failure(self, stream: GrpcStream, server: H2Server) -> None:
         server.h2.reset_stream(1)
         server.flush()
 
-        assert (await failure_of(stream))[0] is StatusCode.UNAVAILABLE
+        assert (await failure_of(stream))[0] is Code.UNAVAILABLE
 
     async def test_a_lost_connection_is_a_failure(self, stream: GrpcStream, server: H2Server) -> None:
         server.transport.abort()
 
-        assert (await failure_of(stream))[0] is StatusCode.UNAVAILABLE
+        assert (await failure_of(stream))[0] is Code.UNAVAILABLE
 
     async def test_a_stream_that_was_given_up_tells_its_reader(self, stream: GrpcStream) -> None:
         reading = asyncio.create_task(failure_of(stream))
@@ -222,21 +221,21 @@ class TestEnds:
         stream.cancel()
         stream.write(b"too late")
 
-        assert await reading == (StatusCode.CANCELLED, "the stream was given up")
+        assert await reading == (Code.CANCELLED, "the stream was given up")
 
     async def test_a_server_that_breaks_the_rules_of_http_2_is_left(self, stream: GrpcStream, server: H2Server) -> None:
         server.transport.write(bytes(9))  # an empty DATA frame of no stream
 
         code, details = await failure_of(stream)
 
-        assert code is StatusCode.UNAVAILABLE
+        assert code is Code.UNAVAILABLE
         assert "does not speak HTTP/2" in details
 
     async def test_a_server_that_says_nothing_is_left(self, server: H2Server, tmp_path: Path) -> None:
         stream = await connect(f"unix://{tmp_path / 'socket'}", keepalive=0.05)
         server.is_silent = True
 
-        assert await failure_of(stream) == (StatusCode.UNAVAILABLE, "keepalive: the server has gone silent")
+        assert await failure_of(stream) == (Code.UNAVAILABLE, "keepalive: the server has gone silent")
 
     async def test_a_server_that_answers_probes_stays(self, server: H2Server, tmp_path: Path) -> None:
         stream = await connect(f"unix://{tmp_path / 'socket'}", keepalive=0.02)
@@ -262,7 +261,7 @@ class TestEnds:
         assert server.answered == [b"8 octets", b"8 others"]
 
     async def test_nobody_who_listens_is_a_failure_to_connect(self, tmp_path: Path) -> None:
-        with pytest.raises(AioRpcError, match="failed to connect to all addresses"):
+        with pytest.raises(RpcFailed, match="failed to connect to all addresses"):
             await connect(f"unix://{tmp_path / 'socket'}")
 
 

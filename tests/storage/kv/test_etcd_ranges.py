@@ -7,6 +7,7 @@ import pytest
 from aetcd import rpc
 
 from aio_apiserver.storage.kv.etcd import failures
+from aio_apiserver.storage.kv.etcd.grpc_status import Code
 from aio_apiserver.storage.kv.etcd.ranges import read_range
 from tests.storage.kv.etcd_server import Member
 
@@ -30,7 +31,7 @@ class Reads:
         try:
             return await self._kv.Range(request)
         except grpc.aio.AioRpcError as error:
-            raise failures.of_exception(error).error from error
+            raise failures.of_answer(Code(error.code().value[0]), error.details() or "").error from error
 
 
 @pytest.fixture
