@@ -36,9 +36,7 @@ _TURN_BYTES = 4 * 1024 * 1024
 """The bytes of the objects in one turn: each group has one frame of them in memory."""
 _SHORTEST_REST = 0.001
 _REST, _FULL_REST = 3, 0.008
-"""The rest in times of its turn, as long as it is shorter than so many seconds. A longer turn has a rest of its own
-length.
-"""
+"""The rest in times of its turn, up to so many seconds. A turn that takes longer has a rest of its own length."""
 _LONGEST_REST = 0.05
 
 

@@ -132,7 +132,8 @@ GRPC_EXCEPTIONS = (RpcFailed, asyncio.CancelledError)
 def of_exception(error: BaseException) -> Failure:
     """The failure behind an exception of a call.
 
-    gRPC reports the loss of a channel as a cancellation. A cancellation of the task itself is raised again.
+    A call that waits for a connection is cancelled when its channel is closed. A cancellation of the task itself is
+    raised again.
     """
     if isinstance(error, RpcFailed):
         return of_answer(error.code, error.details)

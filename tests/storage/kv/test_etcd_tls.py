@@ -37,6 +37,21 @@ class TestEtcdKVWithClientCertificates(KVContract):
         await engine.close()
 
 
+async def test_without_an_authority_those_of_the_system_are_trusted(
+    member: Member, tls: Tls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = EtcdConfig(endpoints=[member.endpoint], tls=Tls(certificate=tls.certificate, key=tls.key))
+    reasons = []
+    for roots in (tls.certificate, tls.authority):  # the file that OpenSSL takes for the system's authorities
+        monkeypatch.setenv("SSL_CERT_FILE", str(roots))
+        engine = EtcdKV(config)
+        reasons.append((await engine.health()).reason)
+        await engine.close()
+
+    assert "certificate verify failed" in reasons[0]
+    assert reasons[1] == ""
+
+
 async def test_a_server_without_tls_is_named_by_its_refusal_of_the_handshake(tls: Tls, etcd_binary: Path) -> None:
     with Member(binary=etcd_binary) as plain:
         engine = EtcdKV(EtcdConfig(endpoints=[plain.endpoint.replace("http", "https")], tls=tls))
