@@ -1,14 +1,15 @@
 """Watches show every event once and in order, through lost connections and other replicas."""
 
+import random
 from collections.abc import Sequence
 
 import pytest
 
 from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
-from tests.reliability import watches
-from tests.reliability.histories import replica_of
-from tests.reliability.watches import Event, Scale, Watcher
+from tests.reliability import histories, watches
+from tests.reliability.histories import Replica, replica_of
+from tests.reliability.watches import Event, Reader, Scale, Watcher
 from tests.storage.kv.etcd_server import Member
 
 SMALL = Scale(watchers=10, writes=150, names=8)
@@ -26,6 +27,14 @@ async def test_watchers_resume_at_another_replica_without_a_gap() -> None:
             seen = await watches.run([replica_of(one), replica_of(other)], scale=SMALL, seed=2)
 
     assert seen.counts["watches resumed"] > 0
+
+
+async def test_a_watch_that_is_refused_without_trouble_ends_the_run() -> None:
+    async with Server() as server:
+        stranger = Replica(server.url, "no token of this server", server.tls)
+        async with histories.session(stranger) as session:
+            with pytest.raises(AssertionError, match="Unauthorized"):
+                await watches.follow(Reader(), [session], Watcher(), random.Random(0), cuts=0, fails=False)
 
 
 HISTORY = [

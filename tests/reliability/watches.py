@@ -11,6 +11,7 @@ import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -130,9 +131,10 @@ async def run(
         begin = await _version_of(sessions[0])
         reference = Watcher(begin=begin)
         watchers = [_watcher(number, begin) for number in range(scale.watchers)]
-        tasks = [asyncio.create_task(_follow(sessions[:1], reader, reference, random.Random(seed), cuts=0))]
+        following = partial(follow, reader, fails=trouble is not None)
+        tasks = [asyncio.create_task(following(sessions[:1], reference, random.Random(seed), cuts=0))]
         tasks += [
-            asyncio.create_task(_follow(sessions, reader, watcher, random.Random(f"{seed} {number}"), cuts=scale.cuts))
+            asyncio.create_task(following(sessions, watcher, random.Random(f"{seed} {number}"), cuts=scale.cuts))
             for number, watcher in enumerate(watchers)
         ]
         try:
@@ -172,10 +174,16 @@ async def _version_of(session: aiohttp.ClientSession) -> int:
         await asyncio.sleep(_PAUSE)
 
 
-async def _follow(
-    sessions: Sequence[aiohttp.ClientSession], reader: Reader, watcher: Watcher, chance: random.Random, *, cuts: float
+async def follow(
+    reader: Reader,
+    sessions: Sequence[aiohttp.ClientSession],
+    watcher: Watcher,
+    chance: random.Random,
+    *,
+    cuts: float,
+    fails: bool,
 ) -> None:
-    """Watch until cancelled, and resume after each end."""
+    """Watch until cancelled, and resume after each end. fails: whether a server may refuse a watch while it starts."""
     while True:
         params = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": str(watcher.last)}
         if watcher.colour:
@@ -183,6 +191,10 @@ async def _follow(
         try:
             watcher.is_open = False
             async with chance.choice(sessions).get(MAPS, params=params) as response:
+                if response.status != 200:
+                    assert fails, await response.text()
+                    await asyncio.sleep(_PAUSE)
+                    continue
                 watcher.is_open = True
                 async for event in reader.events(response):
                     if event.kind == "ERROR":
