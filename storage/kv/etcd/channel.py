@@ -21,6 +21,7 @@ from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
 
+_NO_HANDSHAKE = "the server has closed the connection before the TLS handshake"
 _CONNECT_SECONDS = 3.0
 """How long one attempt to connect may take."""
 
@@ -115,7 +116,12 @@ class MemberDialer:
         else:
             host, _, port = target.rpartition(":")
             context = self._credentials.context() if self._address.is_secure else None
-            await loop.create_connection(lambda: connection, host.strip("[]"), int(port), ssl=context)
+            try:
+                await loop.create_connection(lambda: connection, host.strip("[]"), int(port), ssl=context)
+            except ConnectionResetError as error:
+                if context is None:
+                    raise
+                raise ConnectionResetError(_NO_HANDSHAKE) from error  # it has closed without reading all bytes
 
 
 def _reason(error: OSError) -> str:
@@ -126,5 +132,5 @@ def _reason(error: OSError) -> str:
     if number < 0:  # the name server's
         return f"the host has no address: {error.strerror}"
     if isinstance(error, ssl.SSLError) or not number:
-        return str(error) or "the server has closed the connection before the TLS handshake"
+        return str(error) or _NO_HANDSHAKE
     return os.strerror(number)

@@ -1,5 +1,8 @@
 """The etcd engine passes the kv contract over TLS, with a client certificate that the member asks for."""
 
+import asyncio
+import socket
+import struct
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -9,7 +12,7 @@ from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls
 from aio_apiserver.storage.kv.interface import KV
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.contract import KVContract
-from tests.storage.kv.etcd_server import Member
+from tests.storage.kv.etcd_server import HOST, Member
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +62,22 @@ async def test_a_server_without_tls_is_named_by_its_refusal_of_the_handshake(tls
         await engine.close()
 
     assert plain.endpoint.removeprefix("http") in health.reason
+    assert health.reason.endswith("the server has closed the connection before the TLS handshake")
+
+
+async def test_so_is_a_server_that_resets_the_connection(tls: Tls) -> None:
+    def reset(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    server = await asyncio.start_server(reset, HOST, 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        engine = EtcdKV(EtcdConfig(endpoints=[f"https://{HOST}:{port}"], tls=tls))
+        health = await engine.health()
+        await engine.close()
+
     assert health.reason.endswith("the server has closed the connection before the TLS handshake")
 
 
