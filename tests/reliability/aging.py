@@ -179,7 +179,7 @@ class Aging:
     async def _fill_and_free(self) -> None:
         """Fill the disk until a write is refused, look at the health, and free it."""
         ballast = self._directory.with_name("ballast")
-        small_disk.fill(ballast, room=0)
+        await asyncio.to_thread(small_disk.fill, ballast, room=0)
         async with asyncio.timeout(_PATIENCE):
             for padding in _PADDINGS:
                 while not await self._is_refused(padding):

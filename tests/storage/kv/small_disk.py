@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_BLOCKS = bytes(1024 * 1024), bytes(4096)
+"""A disk is filled with large blocks, and then with small ones."""
+
 
 @contextmanager
 def mounted(mount_point: Path, *, megabytes: int) -> Iterator[bool]:
@@ -31,9 +34,11 @@ def make_read_only(mount_point: Path) -> None:
 
 def fill(ballast: Path, *, room: int) -> None:
     """Fill the file system of a file with it, but for so many bytes."""
-    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
-            file.write(bytes(4096))
+    with ballast.open("wb", buffering=0) as file:
+        for block in _BLOCKS:
+            with contextlib.suppress(OSError):
+                while file.write(block) == len(block):
+                    pass
     os.truncate(ballast, ballast.stat().st_size - room)
 
 
