@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from google.protobuf.message import Message
 
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage import tracing
 from aio_apiserver.storage.kv.etcd import versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer

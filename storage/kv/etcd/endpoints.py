@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Closed, Unauthenticated, Unavailable
 from aio_apiserver.storage.kv.etcd import failures, versions

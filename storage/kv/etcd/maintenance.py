@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from google.protobuf.message import Message
 from msgspec import Struct
 
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage.errors import Compacted, StorageError
 from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials

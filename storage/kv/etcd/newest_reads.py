@@ -16,9 +16,9 @@ answers. A configuration with several endpoints has linearizable reads alone. Th
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from msgspec import Struct
 
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import NoSpace
 from aio_apiserver.storage.kv.etcd import failures, messages

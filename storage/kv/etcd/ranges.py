@@ -10,7 +10,6 @@ Must hold: the result is that of one read at one revision, also when keys are wr
 from collections.abc import Awaitable, Callable
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd.messages import record_of
 from aio_apiserver.storage.kv.interface import RangeResult, Record

@@ -10,7 +10,6 @@ Must hold: requests that are refused at one time cost one authentication; no pas
 import asyncio
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-
 from aio_apiserver.storage.errors import Unauthenticated
 from aio_apiserver.storage.kv.etcd.config import Login
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint

@@ -13,9 +13,9 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 
-import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from msgspec import Struct
 
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure

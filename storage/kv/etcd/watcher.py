@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Self
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.etcd.messages import event_of
 from aio_apiserver.storage.kv.interface import Event, EventBatch

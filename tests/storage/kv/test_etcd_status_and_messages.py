@@ -3,10 +3,10 @@
 import subprocess
 import sys
 
-import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as ours
 import grpc
 from aetcd import rpc
 
+import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as ours
 from aio_apiserver.storage.kv.etcd.grpc_status import Code
 
 
