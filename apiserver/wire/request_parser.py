@@ -64,10 +64,7 @@ class RequestParser:
         if len(begun) != 1 or self._body_to_come:
             return self._noted(data, fed) if begun or data else fed
         message, body = begun[0]
-        if body is EMPTY_PAYLOAD:
-            is_whole = 0 < data.find(_END_OF_HEAD) == len(data) - len(_END_OF_HEAD)
-        else:
-            is_whole = _ends_with(data, body)
+        is_whole = _is_one_head(data) if body is EMPTY_PAYLOAD else _ends_with(data, body)
         if not is_whole or self._head or message.upgrade or message.chunked:
             return self._noted(data, fed)
         self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request with its whole body

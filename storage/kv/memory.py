@@ -142,7 +142,7 @@ class MemoryKV:
         return self.known_revision()
 
     def known_revision(self) -> int:
-        """It asks itself whether the engine is open: each read calls it."""
+        """The revision of the store. Each read calls it, so an open engine makes no further call."""
         if self._is_closed:
             self._check_open()
         return self._history.revision

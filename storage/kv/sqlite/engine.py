@@ -166,7 +166,7 @@ class SqliteKV:
         return self.known_revision()
 
     def known_revision(self) -> int:
-        """It asks itself whether the engine is open: each read calls it."""
+        """The revision of the store. Each read calls it, so an open engine makes no further call."""
         if self._closing is not None:
             self._check_open()
         return self._feed.revision
