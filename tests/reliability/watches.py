@@ -24,7 +24,6 @@ from tests.reliability.histories import MAPS, Replica
 from tests.reliability.outcomes import Outcome
 
 _COLOURS = ("red", "blue")
-_GONE = 410
 _PAUSE = 0.002
 _SECONDS = 30.0
 
@@ -128,7 +127,7 @@ async def run(
     reader = Reader()
     async with AsyncExitStack() as stack:
         sessions = [await stack.enter_async_context(histories.session(replica, seconds=None)) for replica in replicas]
-        begin = await _version_of(sessions[0])
+        begin = await _version_of(sessions[0], fails=False)
         reference = Watcher(begin=begin)
         watchers = [_watcher(number, begin) for number in range(scale.watchers)]
         following = partial(follow, reader, fails=trouble is not None)
@@ -140,7 +139,7 @@ async def run(
         try:
             async with trouble or nullcontext():
                 written = await _write(sessions, scale, chance, seed, fails=trouble is not None)
-            final = await _version_of(sessions[0])
+            final = await _version_of(sessions[0], fails=trouble is not None)
             await _until_seen(tasks, [reference], {"": final})
             await _until_seen(tasks, watchers, _last_events(reference))
         finally:
@@ -165,12 +164,13 @@ def _watcher(number: int, begin: int) -> Watcher:
     return Watcher(colour=_COLOURS[number % 2] if number % 5 == 1 else "", is_slow=number % 10 == 0, begin=begin)
 
 
-async def _version_of(session: aiohttp.ClientSession) -> int:
-    """The present version, as soon as the server answers."""
+async def _version_of(session: aiohttp.ClientSession, *, fails: bool) -> int:
+    """The present version. fails: whether the server may not answer yet."""
     while True:
         status, answer = await _ask(session, "GET", f"{MAPS}?limit=1")
         if status == 200:
             return int(answer["metadata"]["resourceVersion"])
+        assert fails, answer
         await asyncio.sleep(_PAUSE)
 
 

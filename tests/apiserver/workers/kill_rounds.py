@@ -8,7 +8,7 @@ import asyncio
 import os
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import SIGKILL
@@ -85,13 +85,18 @@ async def collect_histories(directory: Path, *, runs: int, seed: int) -> Outcome
 
 @asynccontextmanager
 async def killing(address: Address, *, seed: int, seconds: tuple[float, float]) -> AsyncIterator[None]:
-    """Meanwhile, kill one worker after the other. seconds: the shortest and the longest time until the next one."""
+    """Meanwhile, kill one worker after the other. seconds: the shortest and the longest time until the next one.
+
+    Raises what has ended the killing before.
+    """
     task = asyncio.create_task(_kill_for_ever(address, random.Random(seed), seconds))
     try:
         yield
     finally:
         task.cancel()
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.result()
 
 
 def address_of(started: program.Program, directory: Path) -> Address:
@@ -103,7 +108,8 @@ async def _kill_for_ever(address: Address, chance: random.Random, seconds: tuple
     while True:
         await asyncio.sleep(chance.uniform(*seconds))
         if workers := list(address.workers):
-            os.kill(chance.choice(workers), SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(chance.choice(workers), SIGKILL)
 
 
 async def _round(address: Address, writers: list[Writer], *, killed: int, before: int) -> None:
