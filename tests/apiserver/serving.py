@@ -14,6 +14,7 @@ from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
@@ -65,7 +66,14 @@ async def listening(
 ) -> AsyncIterator[Listener]:
     """A handler behind some filters, on a port without TLS."""
     begin = entry.with_context(compose(filters, handler), clock or SystemClock(), WriteTurns())
-    listener = await Listener.open(begin, LOOPBACK, 0, tls=None, writers=writers)
+    async with connecting(begin, writers=writers) as listener:
+        yield listener
+
+
+@asynccontextmanager
+async def connecting(handler: RequestHandler, *, writers: PacedWriters | None = None) -> AsyncIterator[Listener]:
+    """A handler of aiohttp's requests, on a port without TLS."""
+    listener = await Listener.open(handler, LOOPBACK, 0, tls=None, writers=writers)
     try:
         yield listener
     finally:

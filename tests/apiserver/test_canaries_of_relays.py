@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.apiserver.canaries import Canaries
-from tests.apiserver.handlers.test_connect import POD, put_on_node, talking
+from tests.apiserver.handlers.test_connect import POD, put_on_node
 from tests.apiserver.serving import as_admin, ask, bearer, trusting
 from tests.apiserver.test_aggregation import GREETINGS, registered
 from tests.apiserver.test_forwarding import BEARER, UPGRADE, Listening
 from tests.storage.kv.certificates import Authority
+from tests.stream_servers import talking
 
 
 async def test_credentials_show_nowhere_when_requests_are_relayed(

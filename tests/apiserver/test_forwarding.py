@@ -20,10 +20,11 @@ from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.canaries import Canaries
-from tests.apiserver.handlers.test_connect import POD, put_on_node, read_head, starting, talking
+from tests.apiserver.handlers.test_connect import POD, put_on_node, read_head, starting
 from tests.apiserver.serving import LOOPBACK, ask, listening, trusting
 from tests.apiserver.test_aggregation import GREETINGS, registered, send
 from tests.storage.kv.certificates import Authority
+from tests.stream_servers import talking
 
 BEARER = "base64url.bearer.authorization.k8s.io."
 KEY = base64.b64encode(bytes(16)).decode()

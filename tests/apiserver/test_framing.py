@@ -15,8 +15,9 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.kv.write_turns import WriteTurns
-from tests.apiserver.handlers.test_connect import proxying, read_head, talking
+from tests.apiserver.handlers.test_connect import proxying, read_head
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, running, trusting
+from tests.stream_servers import talking
 
 EMPTY_CHUNK = b"0\r\n\r\n"
 NEXT = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -14,8 +14,8 @@ from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver
 from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.locations import Location, Passage
-from tests.apiserver.handlers.test_connect import talking
 from tests.apiserver.serving import LOOPBACK
+from tests.stream_servers import talking
 
 ALLOWED = ("192.0.2.1", "2001:db8::1")
 

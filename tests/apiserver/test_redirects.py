@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.apiserver.extension_servers import ROOT
-from tests.apiserver.handlers.test_connect import POD, put_on_node, read_head, request, starting, talking
+from tests.apiserver.handlers.test_connect import POD, put_on_node, read_head, request, starting
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, exchange
 from tests.apiserver.test_aggregation import GREETINGS, registered, send
 from tests.apiserver.test_forwarding import UPGRADE, Listening
 from tests.storage.kv.certificates import Authority
+from tests.stream_servers import talking
 
 
 @pytest.fixture

@@ -2,10 +2,12 @@
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.house.sources import Source, product
+from tests.paths import ROOT
 
 _OUT = "apiserver.outgoing"
 _ENDS = frozenset({_OUT, "apiserver.tls", "apiserver.wire", "apiserver.testing"})
@@ -81,3 +83,11 @@ def test_sockets_are_opened_where_connections_begin() -> None:
     }
 
     assert beyond == {}, f"open connections in apiserver/outgoing, ports in apiserver/wire: {beyond}"
+
+
+def test_servers_of_tests_end_their_connections() -> None:
+    """An asyncio.Server does not. A connection that outlives its loop fails a later test by a warning of Python."""
+    folder = ROOT / "tests"
+    starting = {path for path in folder.rglob("*.py") if "await asyncio.start_server(" in path.read_text()}
+
+    assert starting - {Path(__file__)} == {folder / "stream_servers.py"}, "serve with tests/stream_servers.py"

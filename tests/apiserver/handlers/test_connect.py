@@ -5,7 +5,7 @@ import logging
 import socket
 import ssl
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,9 @@ from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.registry.base.locations import Location, Passage
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, listening, read_answer, running
+from tests.stream_servers import talking
 
 POD = "/api/v1/namespaces/default/pods/p"
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def talking(talk: Talk, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """A port with a server that runs `talk` on each connection."""
-    server = await asyncio.start_server(talk, LOOPBACK, 0, ssl=tls)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()  # a stream may last longer
 
 
 async def read_head(reader: asyncio.StreamReader) -> str:

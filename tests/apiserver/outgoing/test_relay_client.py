@@ -10,8 +10,9 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.outgoing.relay_client import CutOff
 from aio_apiserver.registry.base.locations import Location, Passage
-from tests.apiserver.handlers.test_connect import read_head, talking
+from tests.apiserver.handlers.test_connect import read_head
 from tests.apiserver.serving import LOOPBACK
+from tests.stream_servers import talking
 
 
 async def test_an_answer_that_breaks_off_is_not_taken_as_whole(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.measures import Counter, Histogram
 from tests.apiserver.webhook_servers import no_service, trusted, webhook
 from tests.storage.kv.certificates import Authority
+from tests.stream_servers import talking
 
 
 @pytest.fixture
@@ -238,10 +239,8 @@ async def test_a_server_without_tls_is_told() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         await reader.read(1)
-        writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    async with talking(answer) as port:
         with pytest.raises(WebhookFailed, match="http: server gave HTTP response to HTTPS client"):
             await ask(f"https://127.0.0.1:{port}/", "")
 

@@ -14,6 +14,7 @@ from aio_apiserver.storage.tasks import Tasks
 from tests.apiserver.replicas.replica_programs import MAPS, ReplicaProgram, replica_programs, session
 from tests.reliability.outcomes import Outcome
 from tests.storage.kv.etcd_server import HOST, Member
+from tests.stream_servers import talking
 
 PROBE_SECONDS = 0.2
 WRITE_EVERY = 10
@@ -33,14 +34,13 @@ class TcpBalancer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        server = await asyncio.start_server(self._forward, HOST, 0)
-        self.url = f"https://{HOST}:{server.sockets[0].getsockname()[1]}"
-        self._tasks.spawn(self._probe(), name="probe")
-        try:
-            yield
-        finally:
-            server.close()
-            await self._tasks.close()
+        async with talking(self._forward) as port:
+            self.url = f"https://{HOST}:{port}"
+            self._tasks.spawn(self._probe(), name="probe")
+            try:
+                yield
+            finally:
+                await self._tasks.close()
 
     async def wait_until_ready(self, replica: ReplicaProgram) -> None:
         while replica not in self._ready:  # noqa: ASYNC110 - the probe has no listeners
@@ -65,7 +65,10 @@ class TcpBalancer:
         except OSError:
             writer.transport.abort()
             return
-        await asyncio.gather(_pump(reader, behind_writer), _pump(behind_reader, writer))
+        try:
+            await asyncio.gather(_pump(reader, behind_writer), _pump(behind_reader, writer))
+        finally:
+            behind_writer.close()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -18,6 +18,7 @@ from aio_apiserver.controllers.runtime import places
 from tests.apiserver import serving
 from tests.controllers import clusters
 from tests.controllers.processes.ends import wait_until_ended
+from tests.stream_servers import talking
 
 _PODS = "/api/v1/namespaces/default/pods"
 _POD = f"{_PODS}/here"
@@ -178,16 +179,16 @@ async def test_a_process_ends_when_its_client_goes(admin: aiohttp.ClientSession)
 async def test_forwarded_ports_reach_ports_of_this_machine(admin: aiohttp.ClientSession) -> None:
     async def shout(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write((await reader.readline()).upper())
-        writer.close()
 
     received: dict[int, bytes] = {}
-    async with await asyncio.start_server(shout, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        async with admin.ws_connect(f"{_POD}/portforward?ports={port},1", protocols=("v4.channel.k8s.io",)) as socket:
-            await socket.send_bytes(b"\x00hello\n")
-            while len(received.get(0, b"")) < 8 or len(received.get(3, b"")) < 3:
-                message = await socket.receive()
-                received[message.data[0]] = received.get(message.data[0], b"") + message.data[1:]
+    async with (
+        talking(shout) as port,
+        admin.ws_connect(f"{_POD}/portforward?ports={port},1", protocols=("v4.channel.k8s.io",)) as socket,
+    ):
+        await socket.send_bytes(b"\x00hello\n")
+        while len(received.get(0, b"")) < 8 or len(received.get(3, b"")) < 3:
+            message = await socket.receive()
+            received[message.data[0]] = received.get(message.data[0], b"") + message.data[1:]
 
     assert received[0][2:] == b"HELLO\n"
     assert received[3][2:] == b"dial tcp 127.0.0.1:1: connect: connection refused"

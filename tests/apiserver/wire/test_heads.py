@@ -6,9 +6,9 @@ import pytest
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from aio_apiserver.apiserver.wire.connections import Connections
 from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
+from tests.apiserver.serving import LOOPBACK, connecting
 
 LONG = "x" * 5000
 
@@ -61,9 +61,8 @@ async def test_a_connection_keeps_a_short_head_for_requests_with_the_same_fields
         seen.append(request.head)
         return web.Response(body=b"")
 
-    server = await asyncio.get_running_loop().create_server(Connections(note), "127.0.0.1", 0)
-    async with server:
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    async with connecting(note) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
         for token in ("one", "one", "two", LONG, LONG, "two"):
             writer.write(f"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
             await reader.readuntil(b"\r\n\r\n")

@@ -21,7 +21,8 @@ class Clients:
 
     def __init__(self) -> None:
         self.sockets: list[socket.socket] = []
-        self._accepted: asyncio.Queue[asyncio.Transport] = asyncio.Queue()
+        self._accepted: asyncio.Queue[Accepted] = asyncio.Queue()
+        self._open: list[Accepted] = []
         self._server: asyncio.Server | None = None
 
     async def open(self) -> asyncio.Transport:
@@ -34,24 +35,37 @@ class Clients:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
         await loop.sock_connect(client, self._server.sockets[0].getsockname())
         self.sockets.append(client)
-        return await self._accepted.get()
+        accepted = await self._accepted.get()
+        self._open.append(accepted)
+        return accepted.transport
 
     async def close(self) -> None:
         for client in self.sockets:
             client.close()
+        for accepted in self._open:
+            accepted.transport.abort()
+            await accepted.lost.wait()
         assert self._server is not None
         self._server.close()
         await self._server.wait_closed()
 
 
 class Accepted(asyncio.Protocol):
-    def __init__(self, accepted: "asyncio.Queue[asyncio.Transport]") -> None:
+    """The server's end of a connection."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, accepted: "asyncio.Queue[Accepted]") -> None:
         self._accepted = accepted
+        self.lost = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        made = cast("asyncio.Transport", transport)
-        made.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
-        self._accepted.put_nowait(made)
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
+        self._accepted.put_nowait(self)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.lost.set()
 
 
 @pytest.fixture

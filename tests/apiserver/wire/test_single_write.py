@@ -7,10 +7,11 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
-from aio_apiserver.apiserver.wire.connections import Connections, RequestHandler
+from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
 from aio_apiserver.registry.groups.flowcontrol.classification import Flow
+from tests.apiserver.serving import LOOPBACK, connecting
 
 BODY = b'{"kind":"Pod"}\n'
 KEPT = "GET / HTTP/1.1\r\nHost: here\r\n\r\n"
@@ -26,9 +27,8 @@ def context(*, flow: Flow | None = None, warning: str = "", audit_id: str = "an 
 
 async def told(handler: RequestHandler, request: str) -> bytes:
     """The response of a server on a real socket, and whether it closes the connection."""
-    server = await asyncio.get_running_loop().create_server(Connections(handler), "127.0.0.1", 0)
-    async with server:
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    async with connecting(handler) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
         writer.write(request.encode())
         head = await reader.readuntil(b"\r\n\r\n")
         body = await reader.readexactly(len(BODY))
@@ -110,9 +110,8 @@ async def test_only_what_needs_no_other_head_is_answered_so(head: str, warning: 
         response.force_close()
         return response
 
-    server = await asyncio.get_running_loop().create_server(Connections(asking), "127.0.0.1", 0)
-    async with server:
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    async with connecting(asking) as listener:
+        reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
         writer.write(head.encode())
         await reader.read()
         writer.close()

@@ -6,11 +6,10 @@ task.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Self
 
-from aio_apiserver.storage.tasks import Tasks
-
-HOST = "127.0.0.1"
+from tests.stream_servers import HOST, talking
 
 _REQUEST_BYTES = 64
 """More than the acknowledgements and probes of HTTP/2, less than any request of ours."""
@@ -44,8 +43,7 @@ class TcpProxy:
         """Set when as many bytes as a request has have reached the cleared gate `requests`."""
         self.port = 0
         self._target = target
-        self._server: asyncio.Server | None = None
-        self._tasks = Tasks()
+        self._stack = AsyncExitStack()
         self._writers: set[asyncio.StreamWriter] = set()
 
     def disconnect(self) -> None:
@@ -71,24 +69,15 @@ class TcpProxy:
 
     async def __aenter__(self) -> Self:
         self.heal()
-        self._server = await asyncio.start_server(self._accept, HOST, 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = await self._stack.enter_async_context(talking(self._serve))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        self.disconnect()
-        await self._tasks.close()
-        await asyncio.gather(*[writer.wait_closed() for writer in self._writers], return_exceptions=True)
-        await self._server.wait_closed()
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
-        self._tasks.spawn(self._serve(reader, writer), name="proxied connection")
+        await self._stack.aclose()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ends = [writer]
+        self._writers.add(writer)
         try:
             first = await reader.read(65536)
             if not first or not self.admission(first):
@@ -97,8 +86,6 @@ class TcpProxy:
             ends.append(target_writer)
             self._writers.add(target_writer)
             await self._forward(first, reader, target_reader, ends)
-        except OSError:
-            pass
         finally:
             for end in ends:
                 end.transport.abort()

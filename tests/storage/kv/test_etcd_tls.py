@@ -13,6 +13,7 @@ from aio_apiserver.storage.kv.interface import KV
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.contract import KVContract
 from tests.storage.kv.etcd_server import HOST, Member
+from tests.stream_servers import talking
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +67,12 @@ async def test_a_server_without_tls_is_named_by_its_refusal_of_the_handshake(tls
 
 
 async def test_so_is_a_server_that_resets_the_connection(tls: Tls) -> None:
-    def reset(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def reset(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
 
-    server = await asyncio.start_server(reset, HOST, 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    async with talking(reset) as port:
         engine = EtcdKV(EtcdConfig(endpoints=[f"https://{HOST}:{port}"], tls=tls))
         health = await engine.health()
         await engine.close()
