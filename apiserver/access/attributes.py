@@ -14,7 +14,7 @@ _VERBS_WITH_SELECTORS = frozenset({"list", "watch", "deletecollection"})
 
 def attributes_of(user: UserInfo, info: RequestInfo, query: Query) -> Attributes:
     """A request as an Authorizer sees it."""
-    verb, path, is_resource, _, group, version, namespace, resource, subresource, name, _, _, _, _ = info
+    verb, path, is_resource, _, group, version, namespace, resource, subresource, name, _, _, _, _, _ = info
     selectors = _selectors(info, query) if query and verb in _VERBS_WITH_SELECTORS else UNLIMITED
     fields = (user, verb, group, version, resource, subresource, namespace, name, path, is_resource, selectors)
     return tuple.__new__(Attributes, fields)  # all fields are given: its own constructor would take a call more

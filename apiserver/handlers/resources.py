@@ -206,15 +206,15 @@ def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
     """
     if not served.kind.is_namespaced:
         is_itself = info.resource == "namespaces" and info.namespace == info.name
-        if info.namespace and not is_itself:
+        if info.has_namespace and not is_itself:
             raise route_errors.RouteNotFound
-    elif not info.namespace and info.verb not in _ACROSS_NAMESPACES:
+    elif not info.has_namespace and info.verb not in _ACROSS_NAMESPACES:
         raise (
             route_errors.RouteMethodNotAllowed
             if "list" in served.verbs and not info.name
             else route_errors.RouteNotFound
         )
-    elif not info.namespace and len(info.parts) > 1:
+    elif not info.has_namespace and len(info.parts) > 1:
         raise route_errors.RouteNotFound
     if len(info.parts) > 1 and not info.subresource and served.verbs.isdisjoint(_OF_ONE):
         raise route_errors.RouteNotFound

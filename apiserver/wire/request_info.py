@@ -43,6 +43,7 @@ class UnreadablePath(ValueError):
 class RequestInfo(NamedTuple):
     """The result. For a path outside of the APIs, only `verb` (the method in lower case) and `path` are set.
 
+    has_namespace: whether the path names a namespace; a client without one leaves it empty, `namespaces//pods`.
     parts: the path from the resource on: resource, name, subresource, and the path for a proxy.
     is_long_running: the request has no deadline and does not count as in flight. route: what decides on the handler of
     a resource's request, beside the method: requests for objects of different names have the same.
@@ -59,6 +60,7 @@ class RequestInfo(NamedTuple):
     subresource: str = ""
     name: str = ""
     parts: Sequence[str] = ()
+    has_namespace: bool = False
     is_reading: bool = True
     is_long_running: bool = False
     route: Route = ()
@@ -83,26 +85,25 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
         verb, *rest = rest
         if not rest:
             raise UnreadablePath(path)
-    namespace, rest = _split_namespace(rest)
+    has_namespace = rest[0] == "namespaces" and len(rest) > 1
+    namespace, rest = _split_namespace(rest) if has_namespace else ("", rest)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 and verb != "proxy" else ""
     if not name:
         verb, name = _of_collection(verb, query)
     return RequestInfo(
-        *(verb, path, True, prefix, group, version, namespace, rest[0], subresource, name, rest),
+        *(verb, path, True, prefix, group, version, namespace, rest[0], subresource, name, rest, has_namespace),
         is_reading=verb in _READING_VERBS,
         is_long_running=verb in _LONG_RUNNING_VERBS or subresource in _LONG_RUNNING_SUBRESOURCES,
         route=(
             *(verb, group, version, rest[0], subresource),
-            *(bool(namespace), bool(name), namespace == name, min(len(rest), _MOST_PARTS)),
+            *(has_namespace, bool(name), namespace == name, min(len(rest), _MOST_PARTS)),
         ),
     )
 
 
 def _split_namespace(parts: list[str]) -> tuple[str, list[str]]:
     """The namespace, and the parts from the resource on. A namespace object is a resource in its own namespace."""
-    if parts[0] != "namespaces" or len(parts) < 2:
-        return "", parts
     if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
         return parts[1], parts[2:]
     return parts[1], parts

@@ -5,7 +5,6 @@ Must hold: a review passes admission like every write, and is not stored.
 
 from collections.abc import Awaitable, Callable
 
-from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic import preparation, url_names
 from aio_apiserver.registry.generic.admission.interface import Operation
@@ -47,8 +46,6 @@ class ReviewREST:
         return self.kind.object_kind(version)
 
     async def create(self, request: Request, obj: Object, options: CreateOptions, *, name: str = "") -> Object:
-        if self.kind.is_namespaced and not request.namespace:
-            raise errors.BadRequest("Namespace parameter required.")
         url_names.settle_namespace(obj, request, self.kind)
         preparation.wipe_system_fields(obj["metadata"])
         self._managers.of(request.version).track(None, obj, options.field_manager or request.manager, request.empties)

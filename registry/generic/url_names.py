@@ -9,14 +9,20 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.storage.stored_object import Object
 
 
+def need_namespace(request: Request) -> None:
+    """Raises BadRequest when the URL of a namespaced object leaves its namespace empty."""
+    if not request.namespace:
+        raise BadRequest("Namespace parameter required.")
+
+
 def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:
-    """Set the request's namespace on the object; none on a cluster-scoped one. Raises BadRequest for another."""
+    """Set the request's namespace on the object; none where the request has none. Raises BadRequest for another."""
     wanted = request.namespace if kind.is_namespaced else ""
     metadata = obj["metadata"]
     given = metadata.get("namespace", "")
     if given == wanted:
         return
-    if given and kind.is_namespaced:
+    if given and wanted:
         raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
     if wanted:
         metadata["namespace"] = wanted

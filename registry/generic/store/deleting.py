@@ -184,7 +184,7 @@ async def delete_collection(road: Road, request: Request, options: DeleteOptions
     """Delete the selected objects, and return them as they were before. After a failure the others stay deleted.
 
     As in kube-apiserver, the objects are listed in pages, and the first page is of exactly the version that is asked
-    for, if there is one.
+    for, if there is one. Raises BadRequest for objects of several namespaces.
     """
     unreadable.refuse_collection(road, options)
     _warn(road, request, options)
@@ -218,9 +218,9 @@ async def _delete_page(road: Road, request: Request, options: DeleteOptions, pag
 async def _delete_each(road: Road, request: Request, options: DeleteOptions, remaining: Iterator[StoredObject]) -> None:
     """One worker: it ends at its first failure, while the others continue."""
     async for item in in_turns(remaining):
-        namespace, _, name = item.key.rpartition("/")
+        _, _, name = item.key.rpartition("/")
         try:
-            await Deletion(road, replace(request, namespace=namespace), name, options).run()
+            await Deletion(road, request, name, options).run()
         except errors.NotFound:
             continue
 

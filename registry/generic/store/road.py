@@ -13,7 +13,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import names
-from aio_apiserver.registry.generic import interpret, rest
+from aio_apiserver.registry.generic import interpret, rest, url_names
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
@@ -79,8 +79,8 @@ class Road(Struct, frozen=True, kw_only=True):
 
     def key(self, request: Request, name: str) -> str:
         """The key of an object. Raises BadRequest for a name that could lead to another place."""
-        if self.kind.is_namespaced and not request.namespace:
-            raise errors.BadRequest("Namespace parameter required.")
+        if self.kind.is_namespaced:
+            url_names.need_namespace(request)
         if wrong := names.is_path_segment(name, False):
             raise errors.BadRequest(f"Name parameter invalid: {quote(name)}: {';'.join(wrong)}")
         return f"{request.namespace}/{name}" if self.kind.is_namespaced else name

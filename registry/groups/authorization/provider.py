@@ -14,7 +14,7 @@ from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.error_history import ErrorRow
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
-from aio_apiserver.registry.generic.reviews import ReviewREST, review
+from aio_apiserver.registry.generic.reviews import Answer, ReviewREST, review
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.authorization import review_attributes, validation
@@ -57,6 +57,12 @@ def _has_namespace(_request: Request, obj: Object) -> None:
         raise errors.BadRequest("no namespace on request")
 
 
+async def _decide_locally(decide: Answer, request: Request, obj: Object) -> Object:
+    if not request.namespace:
+        raise errors.BadRequest("namespace is required on this type: ")
+    return await decide(request, obj)
+
+
 async def _list_rules(authorizer: Authorizer, request: Request, obj: Object) -> Object:
     rules = await authorizer.rules_for(request.user, obj["spec"]["namespace"])
     status: Object = {
@@ -89,7 +95,9 @@ def _reviews(_stores: Mapping[str, Store], given: Environment) -> Mapping[str, M
     )
     rows = error_history.errors_at((*validation.ERRORS, common_history.IN_GO_SYNTAX), given.minor.version)
     served = (
-        ReviewREST(LOCAL, given, about_others, partial(_checked, validation.validate_local, rows)),
+        ReviewREST(
+            LOCAL, given, partial(_decide_locally, about_others), partial(_checked, validation.validate_local, rows)
+        ),
         ReviewREST(SELF, given, about_self, partial(_checked, validation.validate_self, rows)),
         ReviewREST(RULES, given, partial(_list_rules, authorizer), _has_namespace),
         ReviewREST(SUBJECT, given, about_others, partial(_checked, validation.validate_subject, rows)),

@@ -13,6 +13,7 @@ from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
+from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -115,6 +116,7 @@ class ServiceProxyREST(ProxyREST):
         self._reports_missing = environment.minor.version < (1, 37)
 
     async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
+        url_names.need_namespace(request)
         target = _target(name, "service")
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"

@@ -128,7 +128,8 @@ class ClusterIPs:
     async def register(self, address: str, service: Object) -> None:
         """Create the IPAddress object that gives the address to the service. Raises AddressError."""
         metadata = service["metadata"]
-        parent = {"resource": "services", "namespace": metadata["namespace"], "name": metadata.get("name", "")}
+        named = {part: metadata[part] for part in ("namespace", "name") if part in metadata}
+        parent = {"resource": "services", **named}
         labels = {FAMILY_LABEL: self.family, MANAGER_LABEL: MANAGER}
         obj = {"metadata": {"name": address, "labels": labels}, "spec": {"parentRef": parent}}
         try:
