@@ -96,6 +96,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """By version; a version without one has the hub's shape."""
     custom_type: CustomType | None = None
     """The type of a custom resource; None for a built-in kind."""
+    custom_types: Mapping[str, CustomType] = field(default_factory=dict)
+    """The types of a custom resource in all of its versions, by version."""
     is_ending: bool = False
     """Whether its definition is being deleted: discovery then lists no verbs that create or change objects."""
     singular_name: str = ""

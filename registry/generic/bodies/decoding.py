@@ -5,7 +5,7 @@ A custom resource may be of another kind: then it keeps its kind, for which its 
 fieldValidation decides whether unknown and duplicate fields are refused, reported or dropped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from aio_apiserver.storage.worker_thread import LONG
 _SUMMARY_BYTES = 30
 _OF_ANY_KIND = ("duplicate field", 'unknown field "metadata.')
 """The beginnings of strict errors that need no schema."""
+_FIELDS_OF_ANY_KIND = frozenset({"apiVersion", "kind", "metadata"})
 _NOT_REGISTERED = 'no kind is registered for the type v1.{kind} in scheme "{scheme}"'
 
 
@@ -44,17 +45,24 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
         stated = found.type()
     except contents.UnreadableBody as exc:
         raise _unrecognized(str(exc), text, expected) from exc
-    kind = _kind_of_custom(found, text, expected) if served.is_custom else _kind_of(stated, text, served)
+    if served.is_custom:
+        kind = _kind_of_custom(found, body, expected, field_validation)
+    else:
+        kind = _kind_of(stated, text, served)
     try:
         if len(text) < LONG:
-            decoded = _decoded(served, found)
+            decoded = _decoded(served, found, kind)
         else:
-            decoded = await worker_thread.run(partial(_decoded, served, found), body.user)
+            decoded = await worker_thread.run(partial(_decoded, served, found, kind), body.user)
     except DecodeError as exc:
         raise _unfit(kind, expected, exc.message) from exc
-    if served.is_custom and kind != expected:  # its fields are not compared with the schema
-        strict = (*found.strict_errors, *(error for error in decoded.strict_errors if error.startswith(_OF_ANY_KIND)))
+    if served.is_custom and kind != expected:
+        strict = (*found.strict_errors, *_strict_errors_of_another(kind, decoded, found, served))
+        if strict and field_validation == "Strict" and not kind.version:
+            raise _unversioned()
         _report(strict, body.warn, field_validation, (kind, kind))
+        if kind.api_version != expected.api_version:
+            raise _of_another_version(kind.api_version, expected)
         decoded.obj["kind"] = kind.kind  # its strategy refuses it, after admission
         return decoded
     if found.strict_errors or decoded.strict_errors:
@@ -62,9 +70,10 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
     return decoded
 
 
-def _decoded(served: Served[Any], found: contents.BodyContent) -> Decoded:
+def _decoded(served: Served[Any], found: contents.BodyContent, kind: GroupVersionKind) -> Decoded:
     """The hub object with its strict decoding errors. Raises DecodeError."""
-    return hub_of(served.type.decode(found.value, text=found.text, text_of=found.text_of), served)
+    of_version = served.kind.custom_types.get(kind.version, served.type) if served.is_custom else served.type
+    return hub_of(of_version.decode(found.value, text=found.text, text_of=found.text_of), served)
 
 
 def hub_of(decoded: Decoded, served: Served[Any]) -> Decoded:
@@ -100,29 +109,49 @@ def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> 
     if not version:
         raise _unfit(kind, expected, f"Object 'apiVersion' is missing in '{body.decode(errors='replace')}'")
     if (is_old(kind) or _is_known(kind, served.types)) and are_one_kind(kind, expected):
-        versions = f"({kind.api_version}) does not match the expected API version ({expected.api_version})"
-        raise errors.BadRequest(f"the API version in the data {versions}")
+        raise _of_another_version(kind.api_version, expected)
     raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
 
 
-def _kind_of_custom(found: contents.BodyContent, body: bytes, expected: GroupVersionKind) -> GroupVersionKind:
-    """The same for a custom resource, which must state a kind. Raises BadRequest."""
-    api_version, name = found.value.get("apiVersion") or "", found.value.get("kind")
+def _kind_of_custom(
+    found: contents.BodyContent, body: Body, expected: GroupVersionKind, field_validation: str
+) -> GroupVersionKind:
+    """The kind that a custom resource states; it may be another one. Raises BadRequest for none."""
+    group, _, version = (found.value.get("apiVersion") or "").rpartition("/")
+    name = found.value.get("kind") or ""
     if not name:
-        shown = body.decode(errors="replace")
-        raise errors.BadRequest(
-            f"the object provided is unrecognized (must be of type {expected.kind}): "
-            f"Object 'Kind' is missing in '{shown}' ({_summary(body)})"
-        )
+        why = f"Object 'Kind' is missing in '{body.text.decode(errors='replace')}'"
+        if field_validation == "Ignore":
+            raise _unfit(GroupVersionKind(group, version or expected.version, expected.kind), expected, why)
+        raise _unrecognized(why, body.text, expected)
     if found.value.get("apiVersion", "") is None:
         no_text = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
         raise _unfit(GroupVersionKind("", "", name), expected, no_text)
-    if api_version != expected.api_version:
-        raise errors.BadRequest(
-            f"the API version in the data ({api_version}) does not match "
-            f"the expected API version ({expected.api_version})"
-        )
-    return GroupVersionKind(expected.group, expected.version, name)
+    return GroupVersionKind(group, version, name)
+
+
+def _strict_errors_of_another(
+    kind: GroupVersionKind, decoded: Decoded, found: contents.BodyContent, served: Served[Any]
+) -> Iterator[str]:
+    """The strict errors of a custom resource of another kind or version. A version that is not there has no fields."""
+    expected = served.view.object_kind
+    is_this_kind = (kind.group, kind.kind) == (expected.group, expected.kind)
+    if is_this_kind and kind.version in served.kind.custom_types:
+        yield from decoded.strict_errors
+        return
+    yield from (error for error in decoded.strict_errors if error.startswith(_OF_ANY_KIND))
+    if is_this_kind:
+        yield from (f'unknown field "{name}"' for name in sorted(found.value.keys() - _FIELDS_OF_ANY_KIND))
+
+
+def _unversioned() -> errors.BadRequest:
+    """What kube-apiserver says of a custom resource without a version, instead of what else is wrong."""
+    return errors.BadRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+
+
+def _of_another_version(api_version: str, expected: GroupVersionKind) -> errors.BadRequest:
+    versions = f"({api_version}) does not match the expected API version ({expected.api_version})"
+    return errors.BadRequest(f"the API version in the data {versions}")
 
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:

@@ -4,7 +4,7 @@ CEL rules run last, and when no earlier error breaks their assumptions. Must hol
 parts that it does not change.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -67,9 +67,20 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         self._check_patience(may_take_long)
         found = values.validate(self._typed(obj), self.type.schema or {}, plans=self.type.plans)
         found += scale_rules.validate_spec(obj, self.scale) + scale_rules.validate_status(obj, self.scale)
-        found += embedded.validate_embedded(obj, self.type.schema, self.type.metadata)
-        found += self._lists(obj)
+        found += self._beyond_values(obj)
+        # The check of its metadata tells it.
+        unnamed = () if obj["metadata"].get("name") else (field.required("metadata.name"),)
+        return found + self._rules((*found, *unnamed), obj, None, _ignore, may_take_long=may_take_long)
+
+    def validate_another_kind(self, obj: Object, wrong: FieldError, *, may_take_long: bool) -> list[FieldError]:
+        """The errors of an object that states another kind: `wrong` for its kind, and none for values and metadata."""
+        self._check_patience(may_take_long)
+        found = [wrong, *self._beyond_values(obj)]
         return found + self._rules(found, obj, None, _ignore, may_take_long=may_take_long)
+
+    def _beyond_values(self, obj: Object) -> list[FieldError]:
+        """The errors of embedded objects and lists."""
+        return embedded.validate_embedded(obj, self.type.schema, self.type.metadata) + self._lists(obj)
 
     def validate_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
         """The errors of a changed object. `warn` gets the failures that the old object has as well."""
@@ -111,12 +122,12 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
             raise TakesLong
 
     def _rules(
-        self, found: list[FieldError], new: Object, old: Object | None, warn: Warn, *, may_take_long: bool
+        self, found: Sequence[FieldError], new: Object, old: Object | None, warn: Warn, *, may_take_long: bool
     ) -> list[FieldError]:
         """The errors of the CEL rules, or one error that says why they did not run."""
         if not self.type.has_rules:
             return []
-        if not new["metadata"].get("name") or any(error.type in _BLOCKING for error in found):
+        if any(error.type in _BLOCKING for error in found):
             return [field.invalid(values.NOWHERE, None, _NOT_CHECKED)]
         was = self._typed(old) if old is not None else None
         schema, typed = self.type.schema or {}, self._typed(new)

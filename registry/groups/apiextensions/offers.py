@@ -78,7 +78,7 @@ def offer_of(
         admission = _NothingNew(admission)
     stores = {
         version.name: Store(
-            kind=(kind := _kind(definition, version, types[version.name], environment.minor, recorder)),
+            kind=(kind := _kind(definition, version, types, environment.minor, recorder)),
             storage=DryRunnableStorage(storages[version.name]),
             strategy=kind.strategy,
             canonical=partial(_canonical, types[version.name]),
@@ -140,8 +140,8 @@ def _paths(store: Store) -> Mapping[str, RESTStorage]:
     return paths
 
 
-def _kind(definition: Definition, version: Version, of_type: CustomType, minor: Minor, recorder: RuleRecorder) -> Kind:
-    accepted = definition.accepted
+def _kind(definition: Definition, version: Version, types: Types, minor: Minor, recorder: RuleRecorder) -> Kind:
+    accepted, of_type = definition.accepted, types[version.name]
     type_meta = {"apiVersion": f"{definition.group}/{version.name}", "kind": accepted["kind"]}
     rules = ObjectRules(
         type=of_type,
@@ -162,6 +162,7 @@ def _kind(definition: Definition, version: Version, of_type: CustomType, minor: 
         is_namespaced=definition.is_namespaced,
         is_ending=definition.is_terminating,
         custom_type=of_type,
+        custom_types=types,
         columns=columns.of(version, type_meta),
         fields=selectable_fields.of(version),
         unknown_field_message="field label not supported: {name}",

@@ -31,22 +31,23 @@ class CustomStrategy(Strategy, frozen=True, kw_only=True):
         return _without_metadata(new) != _without_metadata(old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
-        self._refuse_another_kind(obj)
+        self._refuse_another_kind(context, obj)
         return self.rules.validate(obj, may_take_long=context.may_take_long)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
-        self._refuse_another_kind(new)
+        self._refuse_another_kind(context, new)
         found = object_meta.validate_update(new["metadata"], old["metadata"])
         return found + self.rules.validate_update(new, old, context.warn, may_take_long=context.may_take_long)
 
-    def _refuse_another_kind(self, obj: Object) -> None:
-        """Raise the error for an object that states another kind than that of its URL; it has no other errors."""
+    def _refuse_another_kind(self, context: StrategyContext, obj: Object) -> None:
+        """Raise the errors of an object that states another kind than that of its URL."""
         if (stated := obj.get("kind")) is None:
             return
         api_version, expected = self.rules.type_meta["apiVersion"], self.rules.type_meta["kind"]
         wrong = field.invalid("kind", stated, f"must be {expected}")
         group = api_version.rpartition("/")[0]
-        raise invalid_of(GroupKind(group, stated), obj["metadata"].get("name") or "", [wrong])
+        found = self.rules.validate_another_kind(obj, wrong, may_take_long=context.may_take_long)
+        raise invalid_of(GroupKind(group, stated), obj["metadata"].get("name") or "", found)
 
     def warnings_on_create(self, context: StrategyContext, obj: Object) -> list[str]:
         return object_rules.finalizer_warnings(obj, None)

@@ -190,3 +190,87 @@ async def test_a_version_that_is_null_is_no_text(server: Server) -> None:
         'Widget in version "" cannot be handled as a Widget: '
         ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
     )
+
+
+async def test_rules_are_evaluated_for_another_kind_too(server: Server) -> None:
+    rule = {"rule": "self.kind == 'Widget'", "message": "no widget"}
+    schema = {"type": "object", "x-kubernetes-validations": [rule], "x-kubernetes-preserve-unknown-fields": True}
+    await define(server, definition("widgets", version("v1", schema=schema, storage=True), scope="Cluster"))
+
+    answer = await send(server, "POST", WIDGETS, {**widget("a"), "kind": "Other"})
+
+    assert [(cause["field"], cause["message"]) for cause in answer.json["details"]["causes"]] == [
+        ("kind", 'Invalid value: "Other": must be Widget'),
+        ("<nil>", "Invalid value: no widget"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "validation", "message"),
+    [
+        (
+            {"apiVersion": "example.com/v2"},
+            "Warn",
+            "the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)",
+        ),
+        (
+            {"apiVersion": "example.com/v2", "metadata": {"name": 1}},
+            "Warn",
+            'Widget in version "v2" cannot be handled as a Widget: '
+            "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
+        ),
+        (
+            {"apiVersion": "example.com/v2"},
+            "Strict",
+            'Widget in version "v2" cannot be handled as a Widget: strict decoding error: unknown field "spec"',
+        ),
+        (
+            {"apiVersion": "other.com/v1"},
+            "Strict",
+            "the API version in the data (other.com/v1) does not match the expected API version (example.com/v1)",
+        ),
+        (
+            {"apiVersion": "", "metadata": {"odd": 1}},
+            "Strict",
+            "Object 'apiVersion' is missing in 'object has no apiVersion field'",
+        ),
+        (
+            {"kind": ""},
+            "Ignore",
+            "Widget in version \"v1\" cannot be handled as a Widget: Object 'Kind' is missing in ",
+        ),
+        (
+            {"kind": ""},
+            "Warn",
+            "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing",
+        ),
+    ],
+)
+async def test_an_object_of_another_version_is_told_what_kubernetes_says_first(
+    server: Server, changed: dict[str, Any], validation: str, message: str
+) -> None:
+    await define(server, definition(scope="Cluster"))
+
+    answer = await send(server, "POST", f"{WIDGETS}?fieldValidation={validation}", {**widget("a"), **changed})
+
+    assert answer.status == 400
+    assert answer.json["message"].startswith(message)
+
+
+async def test_an_object_of_another_version_is_compared_with_the_schema_of_that_version(server: Server) -> None:
+    schemas = {
+        name: {"type": "object", "properties": {"spec": {"type": "object", "properties": {name: {"type": "string"}}}}}
+        for name in ("v1", "v2")
+    }
+    versions = [version(name, schema=schema, storage=name == "v1") for name, schema in schemas.items()]
+    await define(server, definition("widgets", *versions, scope="Cluster"))
+
+    fitting, unfit = [
+        await send(
+            server, "POST", f"{WIDGETS}?fieldValidation=Strict", {**widget("a", **spec), "apiVersion": "example.com/v2"}
+        )
+        for spec in ({"v2": "x"}, {"v1": "x"})
+    ]
+
+    assert fitting.json["message"].startswith("the API version in the data (example.com/v2) does not match")
+    assert unfit.json["message"].endswith('strict decoding error: unknown field "spec.v1"')
