@@ -106,7 +106,7 @@ class Forbidden(StatusError):
     reason = "Forbidden"
 
     def __init__(self, resource: GroupResource | None, name: str, *, why: str, causes: Sequence[Cause] = ()) -> None:
-        subject = f"{_subject(resource, name)} is forbidden" if resource else "forbidden"
+        subject = f"{_subject(resource, name)} is forbidden" if resource and str(resource) else "forbidden"
         super().__init__(f"{subject}: {why}", details=_details(resource, name, causes=causes))
 
 

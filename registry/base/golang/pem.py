@@ -46,10 +46,17 @@ def blocks(data: bytes) -> Iterator[PemBlock]:
         body = match[2] + b"\n"
         headers = b"".join(_leading_headers(body))
         try:
-            content = base64.b64decode(b"".join(body[len(headers) :].split()), validate=True)
+            content = _content(b"".join(body[len(headers) :].split()))
         except binascii.Error:
             continue
         yield PemBlock(match[1].decode(errors="replace"), content, bool(headers))
+
+
+def _content(text: bytes) -> bytes:
+    """The bytes of a text in base64. Python takes more padding than it needs, which Go does not. Raises Error."""
+    if len(text) % 4:
+        raise binascii.Error
+    return base64.b64decode(text, validate=True)
 
 
 def _leading_headers(body: bytes) -> Iterator[bytes]:

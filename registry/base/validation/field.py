@@ -80,7 +80,7 @@ class GoText(str):
 
 
 class EnumText(str):
-    """The value of an enum. It has a type of its own in Go, and is shown as JSON."""
+    """The value of an enum, or of another text with a type of its own in Go. It is shown as JSON."""
 
     __slots__ = ()
 
@@ -123,7 +123,7 @@ def invalid(path: str, value: Any, detail: str) -> FieldError:
 
 
 def invalid_enum(path: str, value: str, detail: str) -> FieldError:
-    """The error of a value of an enum."""
+    """The error of a value of an enum, or of another text with a type of its own in Go."""
     return invalid(path, EnumText(value), detail)
 
 

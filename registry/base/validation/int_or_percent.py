@@ -14,17 +14,22 @@ _NOT_A_PERCENT = names.regex_error(
 _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 
 
+def invalid(path: str, amount: IntOrPercent, detail: str) -> FieldError:
+    """The error of an amount, which is shown as JSON."""
+    return field.invalid_enum(path, amount, detail) if isinstance(amount, str) else field.invalid(path, amount, detail)
+
+
 def validate(amount: IntOrPercent, path: str) -> list[FieldError]:
     """The errors of an amount: a number must not be negative, a text must be a percentage."""
     if isinstance(amount, str):
-        return [] if _share(amount) is not None else [field.invalid(path, amount, _NOT_A_PERCENT)]
-    return [field.invalid(path, amount, "must be greater than or equal to 0")] if amount < 0 else []
+        return [] if _share(amount) is not None else [invalid(path, amount, _NOT_A_PERCENT)]
+    return [invalid(path, amount, "must be greater than or equal to 0")] if amount < 0 else []
 
 
 def validate_at_most_all(amount: IntOrPercent, path: str) -> list[FieldError]:
     """The error of a percentage above 100."""
     share = _share(amount)
-    return [] if share is None or share <= 100 else [field.invalid(path, amount, "must not be greater than 100%")]
+    return [] if share is None or share <= 100 else [invalid(path, amount, "must not be greater than 100%")]
 
 
 def value_of(amount: IntOrPercent) -> int:

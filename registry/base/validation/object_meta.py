@@ -159,8 +159,16 @@ def _validate_owner_reference(reference: Mapping[str, Any], path: str) -> list[F
         if not value
     ]
     if (group, version, reference.get("kind")) == ("", "v1", "Event"):
-        errors.append(field.invalid(path, dict(reference), "/v1, Kind=Event is disallowed from being an owner"))
+        errors.append(
+            field.invalid(path, _printed_owner(reference), "/v1, Kind=Event is disallowed from being an owner")
+        )
     return errors
+
+
+def _printed_owner(reference: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An owner reference as Go prints it."""
+    flags = {name: reference[name] for name in ("controller", "blockOwnerDeletion") if name in reference}
+    return {name: reference.get(name, "") for name in ("apiVersion", "kind", "name", "uid")} | flags
 
 
 def _validate_finalizers(finalizers: Sequence[str], path: str) -> list[FieldError]:

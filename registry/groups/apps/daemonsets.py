@@ -113,7 +113,9 @@ def _validate_steps(steps: Object, path: str) -> list[FieldError]:
     errors += int_or_percent.validate_at_most_all(surge, f"{path}.maxSurge")
     has_unavailable, has_surge = int_or_percent.value_of(unavailable) != 0, int_or_percent.value_of(surge) != 0
     if has_unavailable and has_surge:
-        errors.append(field.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero"))
+        errors.append(
+            int_or_percent.invalid(f"{path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
+        )
     elif not has_unavailable and not has_surge:
         errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
     return errors

@@ -110,7 +110,9 @@ def _validate_steps(steps: Object, path: str) -> list[FieldError]:
     errors = int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
     errors += int_or_percent.validate(surge, f"{path}.maxSurge")
     if int_or_percent.value_of(unavailable) == 0 and int_or_percent.value_of(surge) == 0:
-        errors.append(field.invalid(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0"))
+        errors.append(
+            int_or_percent.invalid(f"{path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
+        )
     return errors + int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
 
 

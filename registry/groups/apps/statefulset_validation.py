@@ -71,7 +71,7 @@ def _validate_pods(spec: Spec, template_errors: list[FieldError], old: Spec | No
 def _validate_management(policy: str) -> list[FieldError]:
     if policy in {"OrderedReady", "Parallel"}:
         return []
-    return [field.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]
+    return [field.invalid_enum("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]
 
 
 def _validate_update_strategy(strategy: Spec, path: str) -> list[FieldError]:
@@ -96,7 +96,7 @@ def _validate_steps(steps: Spec, path: str) -> list[FieldError]:
         return errors
     errors += int_or_percent.validate(unavailable, f"{path}.maxUnavailable")
     if int_or_percent.value_of(unavailable) == 0:
-        errors.append(field.invalid(f"{path}.maxUnavailable", unavailable, "cannot be 0"))
+        errors.append(int_or_percent.invalid(f"{path}.maxUnavailable", unavailable, "cannot be 0"))
     return errors + int_or_percent.validate_at_most_all(unavailable, f"{path}.maxUnavailable")
 
 

@@ -134,7 +134,7 @@ def _validate_scope_selector(spec: Mapping[str, Any], path: str) -> list[FieldEr
     for expression in expressions:
         scope, operator = expression.get("scopeName", ""), expression.get("operator", "")
         if scope not in _RESOURCES_OF_SCOPES:
-            errors.append(field.invalid(f"{path}.scopeName", scope, "unsupported scope"))
+            errors.append(field.invalid_enum(f"{path}.scopeName", scope, "unsupported scope"))
         shown = internal.form("core.ScopeSelector", selector)
         unfit = field.invalid(path, shown, "unsupported scope applied to resource")
         errors += [unfit] * _unfit(scope, spec.get("hard") or {})

@@ -18,6 +18,7 @@ from aio_apiserver.registry.machinery.schema.field_paths import Where
 from aio_apiserver.registry.machinery.schema.model import SchemaKind, SchemaNode, Structure
 
 _GO_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
+_INT64 = range(-(2**63), 2**63)
 _INTEGER_BITS = {"int32": 32, "int64": 64}
 
 
@@ -119,7 +120,7 @@ def _leaf(node: SchemaNode, value: Any) -> Any:
 def _string(node: SchemaNode, value: Any) -> str:
     if isinstance(value, str):
         return value
-    if type(value) is int:
+    if type(value) is int and not _is_too_large(value):
         raise DecodeError(f"cannot convert int64 to {node.go_type}")
     raise _unrecognized("string")
 
@@ -161,7 +162,12 @@ def _unrecognized(go_kind: str) -> DecodeError:
 
 
 def _go_kind(value: Any) -> str:
-    return _GO_KINDS.get(type(value), "struct")
+    return "float64" if _is_too_large(value) else _GO_KINDS.get(type(value), "struct")
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether a whole number is a float in Go."""
+    return type(value) is int and value not in _INT64
 
 
 _SIMPLE: Mapping[SchemaKind, Any] = {

@@ -101,6 +101,49 @@ ODD = {
         "PUT",
         body=b'{"apiVersion":"apps/v1beta1","kind":"Scale","metadata":{"name":"a"}}',
     ),
+    "a percentage that is none is shown as JSON": Odd(
+        "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+        422,
+        r"spec.minAvailable: Invalid value: \"\\u0026\": a valid percent string",
+        "POST",
+        body=b'{"metadata":{"name":"a"},"spec":{"minAvailable":"&"}}',
+    ),
+    "a time zone that is none is shown as JSON": Odd(
+        "/apis/batch/v1/namespaces/default/cronjobs",
+        422,
+        r"spec.timeZone: Invalid value: \"\\u0026\": unknown time zone &",
+        "POST",
+        body=b'{"metadata":{"name":"a"},"spec":{"schedule":"1 * * * *","timeZone":"&"}}',
+    ),
+    "a name of a resource that is none is shown as JSON": Odd(
+        "/api/v1/namespaces/default/resourcequotas",
+        422,
+        r"spec.hard[a&]: Invalid value: \"a\\u0026\": name part",
+        "POST",
+        body=b'{"metadata":{"name":"a"},"spec":{"hard":{"a&":"1"}}}',
+    ),
+    "an event as an owner is shown as Go prints it": Odd(
+        MAPS,
+        422,
+        r"{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"name\":\"\",\"uid\":\"1\",\"controller\":true}: /v1, Kind=Event",
+        "POST",
+        body=b'{"metadata":{"name":"b","ownerReferences":'
+        b'[{"controller":true,"uid":"1","kind":"Event","apiVersion":"v1"}]}}',
+    ),
+    "a number that no integer holds is a float": Odd(
+        "/api/v1/namespaces/default",
+        422,
+        "cannot restore struct from: float64",
+        "PATCH",
+        sent="application/strategic-merge-patch+json",
+        body=b'{"metadata": 9223372036854775808}',
+    ),
+    "no choice of what a table includes": Odd(
+        f"{MAPS}?includeObject=%00",
+        400,
+        r"includeObject: Invalid value: \"\\u0000\": must be 'Metadata'",
+        accept="application/json;as=Table;v=v1;g=meta.k8s.io",
+    ),
     "a token and a version": Odd(f"{MAPS}?continue=x&resourceVersion=1", 400, "invalid continue token"),
 }
 

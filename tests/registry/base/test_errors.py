@@ -20,6 +20,7 @@ EVERY_KIND: list[tuple[StatusError, int, str, str, dict[str, Any] | None]] = [
     (errors.Unauthorized(), 401, "Unauthorized", "Unauthorized", None),
     (errors.Forbidden(None, "", why="w"), 403, "Forbidden", "forbidden: w", {}),
     (errors.Forbidden(PODS, "", why="w"), 403, "Forbidden", "pods is forbidden: w", {"kind": "pods"}),
+    (errors.Forbidden(GroupResource("", ""), "p", why="w"), 403, "Forbidden", "forbidden: w", {"name": "p"}),
     (
         errors.Forbidden(DEPLOYMENTS, "d", why="w"),
         403,

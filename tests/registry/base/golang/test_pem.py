@@ -91,3 +91,8 @@ def test_blocks_with_headers_are_no_certificates() -> None:
 
     with pytest.raises(PemError, match="no PEM block headers are permitted"):
         pem.check_certificates(data)
+
+
+def test_base64_with_more_padding_than_it_needs_is_no_block() -> None:
+    with pytest.raises(PemError, match="PEM block type must be CERTIFICATE REQUEST"):
+        pem.read_request(b"-----BEGIN CERTIFICATE REQUEST-----\nMIIC==\n-----END CERTIFICATE REQUEST-----\n")
