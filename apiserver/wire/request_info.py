@@ -85,8 +85,7 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
         verb, *rest = rest
         if not rest:
             raise UnreadablePath(path)
-    has_namespace = rest[0] == "namespaces" and len(rest) > 1
-    namespace, rest = _split_namespace(rest) if has_namespace else ("", rest)
+    has_namespace, namespace, rest = _split_namespace(rest)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 and verb != "proxy" else ""
     if not name:
@@ -102,11 +101,16 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
     )
 
 
-def _split_namespace(parts: list[str]) -> tuple[str, list[str]]:
-    """The namespace, and the parts from the resource on. A namespace object is a resource in its own namespace."""
+def _split_namespace(parts: list[str]) -> tuple[bool, str, list[str]]:
+    """Whether there is a namespace, its name, and the parts from the resource on.
+
+    A namespace object is a resource in its own namespace.
+    """
+    if parts[0] != "namespaces" or len(parts) < 2:
+        return False, "", parts
     if len(parts) > 2 and parts[2] not in _NAMESPACE_SUBRESOURCES:
-        return parts[1], parts[2:]
-    return parts[1], parts
+        return True, parts[1], parts[2:]
+    return True, parts[1], parts
 
 
 def _of_collection(verb: str, query: Mapping[str, Sequence[str]]) -> tuple[str, str]:

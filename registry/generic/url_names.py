@@ -9,10 +9,9 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.storage.stored_object import Object
 
 
-def need_namespace(request: Request) -> None:
-    """Raises BadRequest when the URL of a namespaced object leaves its namespace empty."""
-    if not request.namespace:
-        raise BadRequest("Namespace parameter required.")
+def namespace_needed() -> BadRequest:
+    """The error when the URL of a namespaced object leaves its namespace empty."""
+    return BadRequest("Namespace parameter required.")
 
 
 def settle_namespace(obj: Object, request: Request, kind: Kind) -> None:

@@ -58,11 +58,7 @@ async def _fitting(body: Body, served: Served[Any], *, field_validation: str) ->
         raise _unfit(kind, expected, exc.message) from exc
     if served.is_custom and kind != expected:
         strict = (*found.strict_errors, *_strict_errors_of_another(kind, decoded, found, served))
-        if strict and field_validation == "Strict" and not kind.version:
-            raise _unversioned()
-        _report(strict, body.warn, field_validation, (kind, kind))
-        if kind.api_version != expected.api_version:
-            raise _of_another_version(kind.api_version, expected)
+        _check_another(strict, body.warn, field_validation, (kind, expected))
         decoded.obj["kind"] = kind.kind  # its strategy refuses it, after admission
         return decoded
     if found.strict_errors or decoded.strict_errors:
@@ -144,9 +140,19 @@ def _strict_errors_of_another(
         yield from (f'unknown field "{name}"' for name in sorted(found.value.keys() - _FIELDS_OF_ANY_KIND))
 
 
-def _unversioned() -> errors.BadRequest:
-    """What kube-apiserver says of a custom resource without a version, instead of what else is wrong."""
-    return errors.BadRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+def _check_another(
+    strict_errors: tuple[str, ...],
+    warn: Callable[[str], None],
+    field_validation: str,
+    kinds: tuple[GroupVersionKind, GroupVersionKind],
+) -> None:
+    """Raises BadRequest for strict errors of a custom resource of another kind, and for another version."""
+    kind, expected = kinds
+    if strict_errors and field_validation == "Strict" and not kind.version:
+        raise errors.BadRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+    _report(strict_errors, warn, field_validation, (kind, kind))
+    if kind.api_version != expected.api_version:
+        raise _of_another_version(kind.api_version, expected)
 
 
 def _of_another_version(api_version: str, expected: GroupVersionKind) -> errors.BadRequest:

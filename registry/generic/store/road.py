@@ -79,8 +79,8 @@ class Road(Struct, frozen=True, kw_only=True):
 
     def key(self, request: Request, name: str) -> str:
         """The key of an object. Raises BadRequest for a name that could lead to another place."""
-        if self.kind.is_namespaced:
-            url_names.need_namespace(request)
+        if self.kind.is_namespaced and not request.namespace:
+            raise url_names.namespace_needed()
         if wrong := names.is_path_segment(name, False):
             raise errors.BadRequest(f"Name parameter invalid: {quote(name)}: {';'.join(wrong)}")
         return f"{request.namespace}/{name}" if self.kind.is_namespaced else name

@@ -116,7 +116,8 @@ class ServiceProxyREST(ProxyREST):
         self._reports_missing = environment.minor.version < (1, 37)
 
     async def locate(self, request: Request, name: str, call: ConnectRequest) -> Location:
-        url_names.need_namespace(request)
+        if not request.namespace:
+            raise url_names.namespace_needed()
         target = _target(name, "service")
         port = await self._port_name(request, target)
         key = f"{request.namespace}/{target.name}"

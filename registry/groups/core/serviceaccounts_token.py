@@ -100,7 +100,8 @@ class TokenREST:
                 detail = f"must match the service account {part} if specified"
                 wrong = [field.invalid(f"metadata.{part}", given, detail)]
                 raise invalid_of(GroupKind(TOKENREQUEST.group, TOKENREQUEST.kind), name, wrong)
-        url_names.need_namespace(request)
+        if not request.namespace:
+            raise url_names.namespace_needed()
         account = (await self._find(SERVICEACCOUNTS, request.namespace, name)).obj
         uid = account["metadata"]["uid"]
         if (given := metadata.get("uid", "")) and given != uid:
