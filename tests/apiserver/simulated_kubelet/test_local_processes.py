@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -105,7 +106,10 @@ async def test_a_program_in_a_terminal_has_the_usual_signals_and_no_variable_of_
         async for message in socket:
             output += message.data[1:]
 
-    assert b"SigIgn:\t0000000000000000" in output
+    found = re.search(rb"SigIgn:\t([0-9a-f]{16})", output)
+    assert found is not None
+    # The C library ignores signals of its own in programs that posix_spawn starts.
+    assert [one for one in signal.valid_signals() if int(found[1], 16) >> (one - 1) & 1] == []
     assert b"LC_CTYPE" not in output
 
 
