@@ -48,6 +48,8 @@ class WriteTurns:
         """The writes that wait, those with a confirmation first."""
         self._is_taken = False
         """Whether a write has had its turn in this turn of the event loop."""
+        self._have_gone = False
+        """Whether writes that waited go on in this turn of the event loop."""
         self._held_seconds = held_seconds
         self._questions = 0
         self._is_held = False
@@ -102,13 +104,13 @@ class WriteTurns:
         is_quiet = self._write_at - self.read_at >= _QUIET_SECONDS
         left = len(self._confirmed) + len(self._new) if is_quiet else 1 + self.reads // _READS_FOR_ONE
         self.reads = 0
-        has_gone = False
+        had_gone, self._have_gone = self._have_gone, False
         while left and (turn := self._next()) is not None:
             if not turn.done():  # a client that has disconnected cancels its request
                 turn.set_result(None)
                 left -= 1
-                has_gone = True
-        if has_gone:
+                self._have_gone = True
+        if had_gone or self._have_gone:  # those that go now take the next turn
             self._take_turn()
 
     def _next(self) -> Turn | None:

@@ -109,6 +109,22 @@ async def test_a_write_behind_the_last_turn_begins_at_once() -> None:
     assert begun.names == [0, 1]
 
 
+async def test_a_write_that_comes_in_the_turn_of_the_last_one_that_waited_has_the_next_turn() -> None:
+    begun = Begun()
+    begun.read()
+    begun.write(0)
+    begun.write(1)
+    while begun.names != [0, 1]:  # the other waited, and goes on now
+        await asyncio.sleep(0)
+
+    turn = begun.write(2)
+    waited = turn is not None and not turn.done()
+    await a_turn()
+
+    assert waited
+    assert begun.names == [0, 1, 2]
+
+
 async def test_one_confirmed_write_goes_on_in_a_turn_before_new_ones_begin() -> None:
     begun = Begun()
     begun.read()
@@ -192,6 +208,7 @@ async def test_questions_hold_writes_back_for_half_of_the_time_at_most() -> None
         seen.append(list(begun.names))
         begun.turns.answered(asked + 0.15)
         await a_turn()
+        await asyncio.sleep(0)  # the turn in which a write has gone on ends
 
     assert seen == [[], [0, 1], [0, 1]]
 
