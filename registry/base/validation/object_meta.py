@@ -20,7 +20,8 @@ FOREGROUND_DELETION = "foregroundDeletion"
 
 STANDARD_FINALIZERS = frozenset({"kubernetes", ORPHAN_DEPENDENTS, FOREGROUND_DELETION})
 
-_REFERENCE_MEMBERS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+_EMPTY_REFERENCE = {"apiVersion": "", "kind": "", "name": "", "uid": ""}
+_REFERENCE_MEMBERS = (*_EMPTY_REFERENCE, "controller", "blockOwnerDeletion")
 _ANNOTATIONS_LIMIT = 256 * 1024
 _FIELD_MANAGER_LIMIT = 128
 _SUBRESOURCE_LIMIT = 256
@@ -140,8 +141,9 @@ def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: st
 
 
 def _as_printed(reference: Mapping[str, Any]) -> dict[str, Any]:
-    """A reference with its members in Kubernetes' order."""
-    return {name: reference[name] for name in _REFERENCE_MEMBERS if name in reference}
+    """A reference with its members in Kubernetes' order. Its texts are there, even if they are empty."""
+    given = _EMPTY_REFERENCE | reference
+    return {name: given[name] for name in _REFERENCE_MEMBERS if name in given}
 
 
 def _validate_owner_reference(reference: Mapping[str, Any], path: str) -> list[FieldError]:
@@ -159,16 +161,8 @@ def _validate_owner_reference(reference: Mapping[str, Any], path: str) -> list[F
         if not value
     ]
     if (group, version, reference.get("kind")) == ("", "v1", "Event"):
-        errors.append(
-            field.invalid(path, _printed_owner(reference), "/v1, Kind=Event is disallowed from being an owner")
-        )
+        errors.append(field.invalid(path, _as_printed(reference), "/v1, Kind=Event is disallowed from being an owner"))
     return errors
-
-
-def _printed_owner(reference: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An owner reference as Go prints it."""
-    flags = {name: reference[name] for name in ("controller", "blockOwnerDeletion") if name in reference}
-    return {name: reference.get(name, "") for name in ("apiVersion", "kind", "name", "uid")} | flags
 
 
 def _validate_finalizers(finalizers: Sequence[str], path: str) -> list[FieldError]:
