@@ -202,7 +202,8 @@ def _has_route(request: web.BaseRequest, verb: str, kind: Kind) -> bool:
 def _check_scope(info: RequestInfo, served: Served[Any]) -> None:
     """Check that a path has a namespace, or none, as the scope of the resource demands.
 
-    Authorization was decided for the namespace of the path: a handler must not reach objects outside of it.
+    Authorization was decided for the namespace of the path, or for all where it is empty: a handler must not reach
+    objects outside of it. A storage of a namespaced kind finds none without a namespace.
     """
     if not served.kind.is_namespaced:
         is_itself = info.resource == "namespaces" and info.namespace == info.name

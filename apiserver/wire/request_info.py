@@ -43,7 +43,7 @@ class UnreadablePath(ValueError):
 class RequestInfo(NamedTuple):
     """The result. For a path outside of the APIs, only `verb` (the method in lower case) and `path` are set.
 
-    has_namespace: whether the path names a namespace; a client without one leaves it empty, `namespaces//pods`.
+    has_namespace: whether the path has a place for a namespace, which may be empty as in `namespaces//pods`.
     parts: the path from the resource on: resource, name, subresource, and the path for a proxy.
     is_long_running: the request has no deadline and does not count as in flight. route: what decides on the handler of
     a resource's request, beside the method: requests for objects of different names have the same.
@@ -102,7 +102,7 @@ def resolve(method: str, path: str, query: Mapping[str, Sequence[str]]) -> Reque
 
 
 def _split_namespace(parts: list[str]) -> tuple[bool, str, list[str]]:
-    """Whether there is a namespace, its name, and the parts from the resource on.
+    """Whether there is a place for a namespace, its name, and the parts from the resource on.
 
     A namespace object is a resource in its own namespace.
     """

@@ -184,7 +184,7 @@ async def delete_collection(road: Road, request: Request, options: DeleteOptions
     """Delete the selected objects, and return them as they were before. After a failure the others stay deleted.
 
     As in kube-apiserver, the objects are listed in pages, and the first page is of exactly the version that is asked
-    for, if there is one. Raises BadRequest for objects of several namespaces.
+    for, if there is one. Raises BadRequest for objects of all namespaces.
     """
     unreadable.refuse_collection(road, options)
     _warn(road, request, options)
