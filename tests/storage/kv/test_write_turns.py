@@ -114,7 +114,7 @@ async def test_a_write_that_comes_in_the_turn_of_the_last_one_that_waited_has_th
     begun.read()
     begun.write(0)
     begun.write(1)
-    while begun.names != [0, 1]:  # the other waited, and goes on now
+    while begun.names != [0, 1]:  # noqa: ASYNC110 - a turn of the loop at a time; the other waited, and goes on now
         await asyncio.sleep(0)
 
     turn = begun.write(2)
