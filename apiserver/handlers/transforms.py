@@ -49,7 +49,7 @@ def of(chosen: Format, query: Query) -> Transform | None:
     if chosen.target.kind == negotiation.TABLE:
         include = parameters.text(query, "includeObject")
         if include not in _INCLUDES:
-            wrong = field.invalid_enum("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")
+            wrong = field.invalid_typed("includeObject", include, "must be 'Metadata', 'Object', 'None', or empty")
             raise errors.BadRequest(f"Unable to convert to Table as requested: {wrong}")
     return Transform(chosen.target.kind, chosen.target.api_version, include)
 

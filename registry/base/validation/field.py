@@ -66,7 +66,7 @@ class FieldError(Struct, frozen=True):
         text = self.type.title
         if self.shows_value:
             is_enum = self.type is ErrorType.NOT_SUPPORTED and type(self.value) is str
-            text += ": " + show(EnumText(self.value) if is_enum else self.value)
+            text += ": " + show(TypedText(self.value) if is_enum else self.value)
         return f"{text}: {self.detail}" if self.detail else text
 
     def __str__(self) -> str:
@@ -79,8 +79,8 @@ class GoText(str):
     __slots__ = ()
 
 
-class EnumText(str):
-    """The value of an enum, or of another text with a type of its own in Go. It is shown as JSON."""
+class TypedText(str):
+    """A text with a type of its own in Go: an enum, the name of a resource, a percentage. It is shown as JSON."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ def show(value: Any) -> str:
     """A bad value as Go prints it in an error."""
     if isinstance(value, GoText):
         return value
-    if isinstance(value, str) and not isinstance(value, EnumText):
+    if isinstance(value, str) and not isinstance(value, TypedText):
         return quote(value)
     if isinstance(value, float):
         return gotext.float_text(value)
@@ -122,9 +122,9 @@ def invalid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError(ErrorType.INVALID, path, value, detail)
 
 
-def invalid_enum(path: str, value: str, detail: str) -> FieldError:
-    """The error of a value of an enum, or of another text with a type of its own in Go."""
-    return invalid(path, EnumText(value), detail)
+def invalid_typed(path: str, value: str, detail: str) -> FieldError:
+    """The error of a text with a type of its own in Go."""
+    return invalid(path, TypedText(value), detail)
 
 
 def type_invalid(path: str, value: Any, detail: str) -> FieldError:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.validation.field import EnumText, ErrorType, FieldError, GoText
+from aio_apiserver.registry.base.validation.field import ErrorType, FieldError, GoText, TypedText
 
 _NO_LABELS = GoText("map[string]string(nil)")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z")
@@ -27,7 +27,7 @@ def in_go_syntax(error: FieldError) -> Sequence[FieldError]:
 
 def _value(error: FieldError) -> Any:
     path, value = error.path, error.value
-    if isinstance(value, EnumText) or (isinstance(value, str) and error.type is ErrorType.NOT_SUPPORTED):
+    if isinstance(value, TypedText) or (isinstance(value, str) and error.type is ErrorType.NOT_SUPPORTED):
         return GoText(quote(value))
     if value is None:
         return _NO_LABELS if path.endswith(".metadata.labels") else "null"

@@ -16,7 +16,7 @@ _NUMBER = re.compile("[+-]?[0-9]+", re.ASCII)
 
 def invalid(path: str, amount: IntOrPercent, detail: str) -> FieldError:
     """The error of an amount, which is shown as JSON."""
-    return field.invalid_enum(path, amount, detail) if isinstance(amount, str) else field.invalid(path, amount, detail)
+    return field.invalid_typed(path, amount, detail) if isinstance(amount, str) else field.invalid(path, amount, detail)
 
 
 def validate(amount: IntOrPercent, path: str) -> list[FieldError]:

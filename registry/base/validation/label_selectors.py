@@ -48,7 +48,7 @@ def _validate_operator(operator: str, path: str, *, has_values: bool) -> list[Fi
         case "Exists" | "DoesNotExist":
             return [field.forbidden(f"{path}.values", _ANY_VALUES)] if has_values else []
         case _:
-            return [field.invalid_enum(f"{path}.operator", operator, "not a valid selector operator")]
+            return [field.invalid_typed(f"{path}.operator", operator, "not a valid selector operator")]
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:

@@ -10,7 +10,7 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import counted_amounts, field
-from aio_apiserver.registry.base.validation.field import EnumText, FieldError
+from aio_apiserver.registry.base.validation.field import FieldError, TypedText
 from aio_apiserver.registry.base.validation.names import check_qualified_name
 
 HUGE_PAGES = "hugepages-"
@@ -79,9 +79,9 @@ def allows_overcommit(name: str) -> bool:
 
 def validate_name(name: str, path: str) -> list[FieldError]:
     """The errors of the name of any resource."""
-    errors = field.invalid_each(path, EnumText(name), check_qualified_name(name))
+    errors = field.invalid_each(path, TypedText(name), check_qualified_name(name))
     if not errors and "/" not in name and not is_standard(name):
-        errors.append(field.invalid_enum(path, name, "must be a standard resource type or fully qualified"))
+        errors.append(field.invalid_typed(path, name, "must be a standard resource type or fully qualified"))
     return errors
 
 
@@ -92,9 +92,9 @@ def validate_container_name(name: str, path: str) -> list[FieldError]:
     errors = validate_name(name, path)
     if "/" not in name:
         if not is_standard_for_containers(name):
-            errors.append(field.invalid_enum(path, name, "must be a standard resource for containers"))
+            errors.append(field.invalid_typed(path, name, "must be a standard resource for containers"))
     elif not is_native(name) and not is_extended(name):
-        errors.append(field.invalid_enum(path, name, "doesn't follow extended resource name standard"))
+        errors.append(field.invalid_typed(path, name, "doesn't follow extended resource name standard"))
     return errors
 
 
@@ -110,7 +110,7 @@ def validate_quota_name(name: str, path: str) -> list[FieldError]:
     """The errors of a resource that a quota limits."""
     errors = validate_name(name, path)
     if "/" not in name and not is_standard_for_quotas(name):
-        errors.append(field.invalid_enum(path, name, "must be a standard resource for quota"))
+        errors.append(field.invalid_typed(path, name, "must be a standard resource for quota"))
     return errors
 
 

@@ -71,7 +71,7 @@ def _validate_pods(spec: Spec, template_errors: list[FieldError], old: Spec | No
 def _validate_management(policy: str) -> list[FieldError]:
     if policy in {"OrderedReady", "Parallel"}:
         return []
-    return [field.invalid_enum("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]
+    return [field.invalid_typed("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]
 
 
 def _validate_update_strategy(strategy: Spec, path: str) -> list[FieldError]:

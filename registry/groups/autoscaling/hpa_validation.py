@@ -185,7 +185,7 @@ def _validate_target(target: Part, path: str) -> list[FieldError]:
     if not kind:
         errors.append(field.required(f"{path}.type", "must specify a metric target type"))
     if kind not in _TARGETS:
-        errors.append(field.invalid_enum(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue"))
+        errors.append(field.invalid_typed(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue"))
     given = [name for name in ("value", "averageValue") if target.get(name) is not None]
     errors += [
         field.invalid(f"{path}.{name}", target[name], "must be positive")

@@ -107,12 +107,12 @@ def _validate_time_zone(name: str | None) -> list[FieldError]:
     if name is None:
         return []
     if not name:
-        return [field.invalid_enum(path, name, "timeZone must be nil or non-empty string")]
+        return [field.invalid_typed(path, name, "timeZone must be nil or non-empty string")]
     if not all(map(_ZONE_PART.fullmatch, name.split("/"))):
-        return [field.invalid_enum(path, name, f"unknown time zone {name}")]
-    errors = [field.invalid_enum(path, name, _NOT_EXPLICIT)] if name.lower() == "local" else []
+        return [field.invalid_typed(path, name, f"unknown time zone {name}")]
+    errors = [field.invalid_typed(path, name, _NOT_EXPLICIT)] if name.lower() == "local" else []
     error = time_zones.error_of(name)
-    return [*errors, field.invalid_enum(path, name, error)] if error else errors
+    return [*errors, field.invalid_typed(path, name, error)] if error else errors
 
 
 def _validate_template(spec: Object, context: StrategyContext, old: Object | None) -> list[FieldError]:

@@ -13,7 +13,7 @@ from aio_apiserver.registry.base.amounts import parsed
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation import counted_amounts, field, names, resource_names
-from aio_apiserver.registry.base.validation.field import EnumText, FieldError
+from aio_apiserver.registry.base.validation.field import FieldError, TypedText
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME
@@ -63,9 +63,9 @@ def _complete(item: Object) -> None:
 
 
 def _validate_type(limit_type: str, path: str) -> list[FieldError]:
-    errors = field.invalid_each(path, EnumText(limit_type), names.check_qualified_name(limit_type))
+    errors = field.invalid_each(path, TypedText(limit_type), names.check_qualified_name(limit_type))
     if not errors and "/" not in limit_type and limit_type not in _TYPES:
-        errors.append(field.invalid_enum(path, limit_type, "must be a standard limit type or fully qualified"))
+        errors.append(field.invalid_typed(path, limit_type, "must be a standard limit type or fully qualified"))
     return errors
 
 

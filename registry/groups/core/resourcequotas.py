@@ -134,12 +134,12 @@ def _validate_scope_selector(spec: Mapping[str, Any], path: str) -> list[FieldEr
     for expression in expressions:
         scope, operator = expression.get("scopeName", ""), expression.get("operator", "")
         if scope not in _RESOURCES_OF_SCOPES:
-            errors.append(field.invalid_enum(f"{path}.scopeName", scope, "unsupported scope"))
+            errors.append(field.invalid_typed(f"{path}.scopeName", scope, "unsupported scope"))
         shown = internal.form("core.ScopeSelector", selector)
         unfit = field.invalid(path, shown, "unsupported scope applied to resource")
         errors += [unfit] * _unfit(scope, spec.get("hard") or {})
         if scope in _WITHOUT_VALUES and operator != "Exists":
-            errors.append(field.invalid_enum(f"{path}.operator", operator, _MUST_EXIST))
+            errors.append(field.invalid_typed(f"{path}.operator", operator, _MUST_EXIST))
         errors += _validate_values(operator, expression.get("values") or (), path)
     scopes = [expression.get("scopeName", "") for expression in expressions]
     return errors + _validate_pairs(scopes, path, spec.get("scopes") or None)
@@ -154,7 +154,7 @@ def _validate_values(operator: str, values: Sequence[str], path: str) -> list[Fi
             detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
             return [field.invalid(f"{path}.values", list(values), detail)] if values else []
         case _:
-            return [field.invalid_enum(f"{path}.operator", operator, "not a valid selector operator")]
+            return [field.invalid_typed(f"{path}.operator", operator, "not a valid selector operator")]
 
 
 def _hard(is_limit: bool) -> Any:

@@ -88,7 +88,7 @@ def _validate_operator(operator: str, values: Sequence[str], path: str) -> Error
             why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             return [] if len(values) == 1 else [field.required(here, why)]
         case _:
-            return [field.invalid_enum(f"{path}.operator", operator, _BAD_OPERATOR)]
+            return [field.invalid_typed(f"{path}.operator", operator, _BAD_OPERATOR)]
 
 
 def _validate_fields(requirement: Obj, path: str) -> Errors:
@@ -96,7 +96,7 @@ def _validate_fields(requirement: Obj, path: str) -> Errors:
     values = requirement.get("values") or ()
     errors: Errors = []
     if operator not in {"In", "NotIn"}:
-        errors.append(field.invalid_enum(f"{path}.operator", operator, _BAD_OPERATOR))
+        errors.append(field.invalid_typed(f"{path}.operator", operator, _BAD_OPERATOR))
     elif len(values) != 1:
         why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         errors.append(field.required(f"{path}.values", why))
