@@ -142,7 +142,7 @@ def _validate_owner_references(references: Sequence[Mapping[str, Any]], path: st
 
 def _as_printed(reference: Mapping[str, Any]) -> dict[str, Any]:
     """A reference with its members in Kubernetes' order. Its texts are there, even if they are empty."""
-    given = _EMPTY_REFERENCE | reference
+    given = {**_EMPTY_REFERENCE, **reference}
     return {name: given[name] for name in _REFERENCE_MEMBERS if name in given}
 
 

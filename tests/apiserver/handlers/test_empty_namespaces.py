@@ -11,6 +11,7 @@ import orjson
 from tests.apiserver.serving import as_admin, ask, running
 
 CORE, APPS, ACCESS = "/api/v1/namespaces/", "/apis/apps/v1/namespaces/", "/apis/authorization.k8s.io/v1/namespaces/"
+ALL = ("/api/v1/configmaps", "/api/v1/services", "/api/v1/nodes", "/apis/networking.k8s.io/v1/ipaddresses")
 NEEDED = '"message":"Namespace parameter required."'
 REQUIRED = "metadata.namespace: Required value"
 QUESTION = {"user": "a", "resourceAttributes": {"verb": "get", "resource": "pods"}}
@@ -56,7 +57,7 @@ async def test_no_object_is_made_changed_or_deleted(tmp_path: Path) -> None:
     found = []
     async with running(tmp_path) as server:
         tls, port = as_admin(server), server.secure.port
-        before = await ask(port, "/api/v1/configmaps", tls=tls)
+        before = [await ask(port, path, tls=tls) for path in ALL]
         for case in CASES:
             sent = "application/merge-patch+json" if case.method == "PATCH" else "application/json"
             body = orjson.dumps(case.body) if case.body is not None else b""
@@ -64,7 +65,7 @@ async def test_no_object_is_made_changed_or_deleted(tmp_path: Path) -> None:
             found.append(
                 case._replace(status=answer.status, says=case.says if case.says in answer.text else answer.text)
             )
-        after = await ask(port, "/api/v1/configmaps", tls=tls)
+        after = [await ask(port, path, tls=tls) for path in ALL]
 
     assert found == list(CASES)
-    assert after.json["items"] == before.json["items"]
+    assert [one.json["items"] for one in after] == [one.json["items"] for one in before]
