@@ -109,13 +109,7 @@ class _Informer:
 
     async def _list(self) -> str:
         params = {"in pages": {"limit": str(self._chance.randint(3, 20))}, "from the cache": {"resourceVersion": "0"}}
-        try:
-            self.copy, version = await listed(self._session, params.get(self.way, {}))
-        except aiohttp.ClientResponseError as exc:
-            if exc.status != HTTPStatus.GONE:
-                raise
-            # The version of the first page has been compacted. client-go lists at once then, too.
-            self.copy, version = await listed(self._session, {})
+        self.copy, version = await listed_in_time(self._session, params.get(self.way, {}))
         self._version = version
         return str(version)
 
@@ -141,6 +135,18 @@ class _Informer:
             del self.copy[name]
         else:
             self.copy[name] = json_of(obj)
+
+
+async def listed_in_time(session: aiohttp.ClientSession, params: Mapping[str, str]) -> tuple[Copy, int]:
+    """The same as `listed`. When the version of the first page is compacted meanwhile, it lists at once, as client-go
+    does.
+    """
+    try:
+        return await listed(session, params)
+    except aiohttp.ClientResponseError as exc:
+        if exc.status != HTTPStatus.GONE:
+            raise
+        return await listed(session, {})
 
 
 async def listed(session: aiohttp.ClientSession, params: Mapping[str, str]) -> tuple[Copy, int]:

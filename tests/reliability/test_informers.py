@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 
 from aio_apiserver.testing import Server
-from tests.reliability import chunks, informers
-from tests.reliability.histories import Replica, replica_of
+from tests.reliability import chunks, histories, informers
+from tests.reliability.histories import MAPS, Replica, replica_of
 
 
 @pytest.fixture
@@ -27,3 +28,37 @@ async def test_a_list_in_pages_is_one_snapshot_or_continues_after_410(replica: R
 
     assert seen.counts["lists equal to their version"] > 0
     assert seen.counts["lists continued after 410"] > 0
+
+
+async def test_a_client_whose_pages_come_too_late_lists_at_once(replica: Replica) -> None:
+    compacted: list[str] = []
+    async with histories.session(replica) as other:
+
+        async def write(number: int) -> None:
+            async with other.post(MAPS, json={"metadata": {"name": f"map-{number}"}}, raise_for_status=True):
+                pass
+
+        async def compact_before_the_second_page(
+            request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+        ) -> aiohttp.ClientResponse:
+            if "continue" in request.url.query:
+                while (answer := await send(request)).ok:
+                    answer.release()
+                    await write(100 + len(compacted))
+                    compacted.append("not yet")
+                return answer
+            return await send(request)
+
+        for number in range(6):
+            await write(number)
+        async with aiohttp.ClientSession(
+            replica.url,
+            headers={"Authorization": f"Bearer {replica.token}"},
+            connector=aiohttp.TCPConnector(ssl=replica.tls),
+            middlewares=[compact_before_the_second_page],
+        ) as late:
+            found, _ = await informers.listed_in_time(late, {"limit": "4"})
+        whole, _ = await informers.listed(other, {})
+
+    assert compacted
+    assert found == whole
