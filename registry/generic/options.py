@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from aio_apiserver.registry.base.errors import Invalid
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.errors import invalid_of
-from aio_apiserver.registry.base.validation.field import FieldError
+from aio_apiserver.registry.base.validation.field import FieldError, GoText
 from aio_apiserver.registry.base.validation.object_meta import validate_field_manager
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import Object
@@ -122,7 +123,8 @@ def _common_errors(options: WriteOptions) -> list[FieldError]:
     if options.dry_run:
         errors += _dry_run_errors(options.dry_run)
     if options.field_validation not in FIELD_VALIDATIONS:
-        errors.append(field.not_supported("fieldValidation", options.field_validation, FIELD_VALIDATIONS))
+        plain = GoText(quote(options.field_validation))  # it is no enum in Go
+        errors.append(field.not_supported("fieldValidation", plain, FIELD_VALIDATIONS))
     return errors
 
 

@@ -138,6 +138,13 @@ ODD = {
         sent="application/strategic-merge-patch+json",
         body=b'{"metadata": 9223372036854775808}',
     ),
+    "no field validation is shown as a text": Odd(
+        f"{MAPS}?fieldValidation=%00%26",
+        422,
+        r"Unsupported value: \"\\x00&\": supported values: \"\"",
+        "POST",
+        body=b'{"metadata":{"name":"b"}}',
+    ),
     "no choice of what a table includes": Odd(
         f"{MAPS}?includeObject=%00",
         400,
