@@ -19,6 +19,7 @@ RUN python -m venv /opt/aio-apiserver && python -m venv /opt/build && \
 COPY pyproject.toml README.md LICENSE ./
 COPY docs/apiserver.1 docs/apiserver.1
 COPY scripts/sbom.py scripts/sbom.py
+COPY base base
 COPY storage storage
 COPY registry registry
 COPY controllers controllers

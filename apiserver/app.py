@@ -53,6 +53,7 @@ from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, compose
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
@@ -60,7 +61,6 @@ from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 if TYPE_CHECKING:

@@ -14,6 +14,8 @@ from aio_apiserver.apiserver.aggregation.assembly import Aggregation
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.outgoing.assembly import Outgoing
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane import assembly, served_paths
 from aio_apiserver.registry.controlplane.assembly import Groups
@@ -26,9 +28,7 @@ from aio_apiserver.registry.groups.apiextensions.controller import DefinitionCon
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.simulation import resource_metrics

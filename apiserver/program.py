@@ -18,11 +18,11 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.process import loops, short_collections, start_errors
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import files
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.unfinished_copy import UnfinishedCopy
-from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.process import heap

@@ -22,9 +22,9 @@ from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded, Reloading
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.root_certificates import RootCertificates
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -46,6 +46,8 @@ from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.local_questions import Respond
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.gates import Gates
@@ -55,10 +57,8 @@ from aio_apiserver.registry.generic.resource import adapter
 from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
-from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.bench import assembly as bench_assembly

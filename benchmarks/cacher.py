@@ -16,8 +16,9 @@ from pathlib import Path
 
 import orjson
 
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import (
@@ -36,7 +37,7 @@ from aio_apiserver.storage.selection import Operator, Requirement, SelectionPred
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import reader_of
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.transformers.transformer import IDENTITY
 
 

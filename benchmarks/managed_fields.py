@@ -13,6 +13,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.controlplane import served_paths
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -22,7 +23,6 @@ from aio_apiserver.registry.generic.rest import Foundation, Request
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from benchmarks.figures import MICROSECONDS, PERCENT, Figure, at_most
 from benchmarks.rounds import medians

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from aio_apiserver.apiserver.tls import certificates
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from benchmarks import ceiling as ceilings
 from tests.storage.kv.etcd_server import Port
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers import autoscaling_sources
 from aio_apiserver.controllers.autoscaling_sources import MetricSources
 from aio_apiserver.controllers.decisions import autoscaler_status, pod_usage, value_targets
@@ -22,7 +23,6 @@ from aio_apiserver.controllers.decisions.pod_usage import (
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.machinery.selectors import texts
-from aio_apiserver.storage.stored_object import Object
 
 
 class ScaledPods(Struct, frozen=True):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers import autoscaling_targets
 from aio_apiserver.controllers.decisions.pod_usage import Uncountable, thousandths
 from aio_apiserver.controllers.decisions.pods import phase
@@ -21,7 +22,6 @@ from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.registry.machinery.selectors.texts import selector_text
 from aio_apiserver.registry.plugins.simulation import annotations
-from aio_apiserver.storage.stored_object import Object
 
 CUSTOM, EXTERNAL = "custom.metrics.k8s.io", "external.metrics.k8s.io"
 _CUSTOM_VERSIONS, _EXTERNAL_VERSION = ("v1beta2", "v1beta1"), "v1beta1"

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.machinery.selectors import labels
 from aio_apiserver.storage import selection
-from aio_apiserver.storage.stored_object import Object
 
 Selects = Callable[[Mapping[str, str]], bool]
 _NO_SUBRESOURCE = "the server could not find the requested resource"

@@ -5,11 +5,11 @@ The CA is the server's own. Must hold: requests of other signers are not touched
 
 import base64
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import certificate_requests as rules
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import CERTIFICATE_SIGNING_REQUESTS, SUBJECT_ACCESS_REVIEWS
-from aio_apiserver.storage.stored_object import Object
 
 _GROUP = "certificates.k8s.io"
 

@@ -1,10 +1,10 @@
 """Cluster roles: copies the rules of selected cluster roles into roles with an aggregationRule."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import role_rules
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import CLUSTER_ROLES
-from aio_apiserver.storage.stored_object import Object
 
 
 class ClusterRoleAggregation(Controller):

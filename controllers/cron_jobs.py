@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import cron
 from aio_apiserver.controllers.decisions import cron_jobs as rules
 from aio_apiserver.controllers.decisions.pods import is_ending
@@ -9,7 +10,6 @@ from aio_apiserver.controllers.pod_owners import PodOwner
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.places import CRON_JOBS, JOBS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
-from aio_apiserver.storage.stored_object import Object
 
 _TOO_MANY = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
 

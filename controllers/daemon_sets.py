@@ -2,13 +2,13 @@
 
 from functools import partial
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import daemon_sets as rules
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import revisions
 from aio_apiserver.controllers.revision_keeper import RevisionKeeper
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.places import DAEMON_SETS, NODES
-from aio_apiserver.storage.stored_object import Object
 
 
 class DaemonSetController(RevisionKeeper):

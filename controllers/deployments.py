@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import rollouts
 from aio_apiserver.controllers.decisions.rollout_status import RolloutProgress
@@ -9,7 +10,6 @@ from aio_apiserver.controllers.pod_owners import PodOwner
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import DEPLOYMENTS, PODS, REPLICA_SETS
 from aio_apiserver.registry.base import conditions, errors
-from aio_apiserver.storage.stored_object import Object
 
 
 class DeploymentController(PodOwner):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import disruptions, events
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.rollouts import replicas
@@ -17,7 +18,6 @@ from aio_apiserver.controllers.runtime.places import (
 )
 from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 _OWNERS = {
     "Deployment": DEPLOYMENTS,

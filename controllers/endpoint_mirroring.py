@@ -1,10 +1,10 @@
 """Endpoint mirroring: repeats the Endpoints of services without a selector in EndpointSlices."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import endpoint_mirrors
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import ENDPOINT_SLICES, ENDPOINTS, SERVICES
-from aio_apiserver.storage.stored_object import Object
 
 
 def _service_of(one: Object) -> str:

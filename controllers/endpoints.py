@@ -1,11 +1,11 @@
 """Endpoints: keeps Endpoints and EndpointSlices of services with a selector."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import endpoints
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import ENDPOINT_SLICES, ENDPOINTS, NODES, PODS, SERVICES
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 
 class _OfServices(Controller):

@@ -1,12 +1,12 @@
 """Ephemeral volumes: makes the PersistentVolumeClaims of pods with generic ephemeral volumes."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, pod_volumes
 from aio_apiserver.controllers.decisions.pods import is_ending
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PODS
 from aio_apiserver.registry.base.errors import AlreadyExists
-from aio_apiserver.storage.stored_object import Object
 
 
 class EphemeralVolumes(Controller):

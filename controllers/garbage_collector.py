@@ -7,6 +7,7 @@ as missing after the store has denied it.
 
 import asyncio
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import ownership
 from aio_apiserver.controllers.decisions.ownership import Fate, Graph, GraphPlace, ObjectNode, Reference
 from aio_apiserver.controllers.runtime.client import NotServed, split
@@ -15,7 +16,7 @@ from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import DEFINITIONS
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "ownerReferences", "finalizers", "deletionTimestamp")
 _IGNORED = {("", "events"), ("events.k8s.io", "events")}

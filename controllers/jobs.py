@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import job_reports, jobs, ownership
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.pod_owners import PodOwner
@@ -11,7 +12,6 @@ from aio_apiserver.controllers.runtime.controller import NotYet
 from aio_apiserver.controllers.runtime.places import JOBS, PODS
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.storage.stored_object import Object
 
 _OURS = ("", "kubernetes.io/job-controller")
 

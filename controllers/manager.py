@@ -7,6 +7,8 @@ Must hold: among several servers, the holder of a lease runs them. Controllers a
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers import names
 from aio_apiserver.controllers.catalog import CONTROLLERS
 from aio_apiserver.controllers.runtime.client import ControllerClient
@@ -28,8 +30,6 @@ from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 _SIMULATION = "aio-apiserver-simulation"
 """The lease of the simulated cluster, which may also run beside a kube-controller-manager."""

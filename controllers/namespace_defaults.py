@@ -1,10 +1,10 @@
 """Namespace defaults: makes the service account `default` and the configmap `kube-root-ca.crt` in every namespace."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from aio_apiserver.registry.groups.core.namespaces import ACTIVE
-from aio_apiserver.storage.stored_object import Object
 
 _DEFAULT = "default"
 _ROOT_CA = "kube-root-ca.crt"

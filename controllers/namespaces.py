@@ -6,6 +6,7 @@ aggregated servers included.
 
 from collections.abc import Iterable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.namespace_conditions import Remains
 from aio_apiserver.controllers.remote_contents import RemoteContents
 from aio_apiserver.controllers.runtime.client import NotServed, key_of
@@ -15,7 +16,6 @@ from aio_apiserver.controllers.runtime.remote_client import RemoteClient
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.core.namespaces import FINALIZER
-from aio_apiserver.storage.stored_object import Object
 
 
 def _if_ending(namespace: Object) -> str:

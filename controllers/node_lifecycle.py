@@ -4,13 +4,13 @@ The queue keys are the names of nodes. Must hold: a node counts as lost after it
 period, by the product's clock.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, node_health
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import LEASES, NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
-from aio_apiserver.storage.stored_object import Object
 
 _LEASES = "kube-node-lease"
 

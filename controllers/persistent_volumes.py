@@ -6,6 +6,7 @@ binds, so that no volume is promised twice.
 
 from collections.abc import Callable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, pod_volumes, volumes
 from aio_apiserver.controllers.decisions.volume_index import VolumeIndex
 from aio_apiserver.controllers.runtime.client import key_of
@@ -18,7 +19,6 @@ from aio_apiserver.controllers.runtime.places import (
 )
 from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.registry.groups.storage.storageclasses import ClassRank, default_of
-from aio_apiserver.storage.stored_object import Object
 
 _LOST_REFERENCE = "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!"
 _LOST_VOLUME = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers import autoscaling_metrics, autoscaling_targets
 from aio_apiserver.controllers.autoscaling_metrics import ScaledPods
 from aio_apiserver.controllers.autoscaling_sources import MetricSources
@@ -21,7 +22,6 @@ from aio_apiserver.controllers.runtime.places import AUTOSCALERS, PODS
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import BadRequest, StatusError
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 _INTERVAL_SECONDS = 15.0
 _API_VERSION, _KIND = "autoscaling/v2", "HorizontalPodAutoscaler"

@@ -2,12 +2,12 @@
 
 from functools import partial
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pod_garbage
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
-from aio_apiserver.storage.stored_object import Object
 
 _FINISHED = "finished"
 """The queue key for all finished pods. Keys of pods contain a namespace."""

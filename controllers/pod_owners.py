@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import claims, events, ownership
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of
@@ -18,7 +19,6 @@ from aio_apiserver.controllers.runtime.places import PODS
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

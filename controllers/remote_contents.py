@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.namespace_conditions import Remains
 from aio_apiserver.controllers.runtime.remote_client import RemoteClient, items_of
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.aggregated import DiscoveredVersion
-from aio_apiserver.storage.stored_object import Object
 
 _UNSUPPORTED = (404, 405)
 """Answers of servers that list a verb and do not serve it. A deleted object is not found, either."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import replicas
 from aio_apiserver.controllers.decisions.rollouts import replicas as wanted_of
@@ -11,7 +12,6 @@ from aio_apiserver.controllers.pod_owners import PodOwner
 from aio_apiserver.controllers.runtime.informers import controller_uid
 from aio_apiserver.controllers.runtime.places import REPLICA_SETS, REPLICATION_CONTROLLERS
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.storage.stored_object import Object
 
 
 class ReplicaSetController(PodOwner):

@@ -3,13 +3,13 @@
 The queue keys begin with the kind. Must hold: a claim is made once for a pod. A claim that no pod uses has no devices.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.client import key_of, split
 from aio_apiserver.controllers.runtime.controller import Controller, NotYet, if_same
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from aio_apiserver.controllers.scheduling.pod_claims import FINALIZER, claim_names, reserved_for
-from aio_apiserver.storage.stored_object import Object
 
 _POD, _CLAIM = "pod ", "claim "
 _OF_POD = "resource.kubernetes.io/pod-claim-name"

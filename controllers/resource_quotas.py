@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import is_active
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, if_same
@@ -17,7 +18,6 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.plugins.admission.resource_quota import EVALUATORS
 from aio_apiserver.registry.plugins.quota import charging
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
-from aio_apiserver.storage.stored_object import Object
 
 _INTERVAL_SECONDS = 300.0
 _OF_PODS = ("containers", "initContainers", "activeDeadlineSeconds")

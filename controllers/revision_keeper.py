@@ -1,10 +1,10 @@
 """Revision keeper: the common part of controllers that store templates as ControllerRevisions."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import revisions
 from aio_apiserver.controllers.pod_owners import PodOwner
 from aio_apiserver.controllers.runtime.places import CONTROLLER_REVISIONS
 from aio_apiserver.registry.base import errors
-from aio_apiserver.storage.stored_object import Object
 
 
 class RevisionKeeper(PodOwner):

@@ -3,13 +3,13 @@
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import ownership
 from aio_apiserver.controllers.decisions.pods import is_ending, seconds
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.places import IP_ADDRESSES, SERVICE_CIDRS
 from aio_apiserver.registry.base import conditions, objects
-from aio_apiserver.storage.stored_object import Object
 
 _FINALIZER = "networking.k8s.io/service-cidr-finalizer"
 _GRACE_SECONDS = 10.0

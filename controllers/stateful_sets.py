@@ -1,5 +1,6 @@
 """Stateful sets: keeps the pods of a StatefulSet, which have stable names and volume claims."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import claim_retention
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions import stateful_sets as rules
@@ -9,7 +10,6 @@ from aio_apiserver.controllers.revision_keeper import RevisionKeeper
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, STATEFUL_SETS
 from aio_apiserver.registry.base.errors import AlreadyExists, StatusError
-from aio_apiserver.storage.stored_object import Object
 
 _CONFLICT = (
     "PersistentVolumeClaim {} has a conflicting OwnerReference that acts as a manging controller, "

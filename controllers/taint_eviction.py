@@ -3,12 +3,12 @@
 The queue keys are those of pods. Must hold: the time of a toleration begins when this controller has seen the taint.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, taint_evictions
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import NODES, PODS
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
-from aio_apiserver.storage.stored_object import Object
 
 
 class TaintEviction(Controller):

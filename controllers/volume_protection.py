@@ -1,12 +1,12 @@
 """Volume protection: removes the finalizers of deleted claims without pods, and of deleted volumes without a claim."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import ownership, pod_volumes
 from aio_apiserver.controllers.decisions.pods import is_ending
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk, if_same
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 _OF_CLAIMS = "kubernetes.io/pvc-protection"
 _OF_VOLUMES = "kubernetes.io/pv-protection"

@@ -16,9 +16,10 @@ from typing import Any, Protocol, TypedDict, Unpack
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class ResourceVersionMatch(Enum):

@@ -17,11 +17,9 @@ from weakref import ref
 import orjson
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import versioner
 from aio_apiserver.storage.errors import Corrupt
-
-Object = dict[str, Any]
-"""A decoded API object: dicts, lists and scalars, with a `metadata` dict."""
 
 M = TypeVar("M", bound=Sized)
 _ENCODED = attrgetter("_json")

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.kv.etcd import EtcdConfig

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.tasks import Tasks
 
 HOST = "127.0.0.1"
 

@@ -20,6 +20,7 @@ from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.certified_users import CertifiedUsers, Trusted
 from aio_apiserver.apiserver.tls.client_certificates import authorities_in
 from aio_apiserver.apiserver.tls.reloading import Reloaded
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.controlplane.bootstrap.authentication_trust import Trust
 from aio_apiserver.registry.generic.access.authentication import Tokens
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
@@ -28,7 +29,6 @@ from aio_apiserver.registry.generic.rest import StorageFor
 from aio_apiserver.registry.plugins.authentication.front_proxy import FrontProxy
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Run, Settle
-from aio_apiserver.storage.clock import Clock
 
 
 class Access(Struct, frozen=True, kw_only=True):

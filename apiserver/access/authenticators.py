@@ -14,6 +14,7 @@ from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.tls import bundles, certificates, reloading
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.access.authentication import KnownTokens, Replaceable, TokenAuthenticator, Tokens
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
@@ -25,7 +26,6 @@ from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_I
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
 from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteTokens
-from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:  # a file that most servers do not have: its models and expressions take a while to import
     from aio_apiserver.apiserver.access.authentication_config import AuthenticationConfiguration

@@ -16,6 +16,8 @@ from aio_apiserver.apiserver.outgoing.assembly import Outgoing
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.tls import reloading
 from aio_apiserver.apiserver.tls.reloading import Contents, Reloaded
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, AuthorizerChain, Verdict
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -23,8 +25,6 @@ from aio_apiserver.registry.plugins.authorization import modes
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.authorization.modes import Modes, Run
 from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteAuthorizer, RemoteSettings
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.authorization import abac

@@ -8,6 +8,7 @@ from aio_apiserver.apiserver.aggregation.gateway import Gateway
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics import aggregation
 from aio_apiserver.apiserver.metrics.metric_families import Measures
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -15,7 +16,6 @@ from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICE
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
-from aio_apiserver.storage.clock import Clock
 
 
 class Aggregation(Struct, frozen=True):

@@ -17,12 +17,12 @@ from aio_apiserver.apiserver.aggregation.proxy_certificate import ProxyCertifica
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.aggregated import DiscoveredVersion, RemoteAnswer
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.aggregation.remote_discovery import Explorer

@@ -16,10 +16,10 @@ from aio_apiserver.apiserver.aggregation.documents import UnreadableDocument
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.worker_thread import STORE
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.worker_thread import STORE
 
 logger = logging.getLogger(__name__)
 

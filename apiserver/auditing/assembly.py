@@ -15,11 +15,11 @@ from aio_apiserver.apiserver.auditing.webhook_backend import AuditWebhook
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.outgoing.webhooks import Post, WebhookClient
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.audit import lines, policy_files
 from aio_apiserver.registry.generic.audit.policy import Policy
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.encryption import strict_yaml
 
 logger = logging.getLogger(__name__)

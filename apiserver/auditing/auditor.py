@@ -7,11 +7,11 @@ from aio_apiserver.apiserver.auditing.backends import Backend
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.wire import request_sources
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Policy
 from aio_apiserver.registry.generic.audit.trail import Event, Trail
-from aio_apiserver.storage.clock import Clock
 
 
 class Auditor:

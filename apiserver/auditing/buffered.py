@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.audit.trail import Event
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 _FAREWELL_SECONDS = 10.0
 """The time limit for the last batches when the server stops."""

@@ -21,8 +21,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

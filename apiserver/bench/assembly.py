@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from aio_apiserver.apiserver.bench.bench import Bench
 from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import math
 import time
 from typing import Any, NamedTuple
 
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
 
 _GRAINS = 64
 """The clock is held at a 64th of a second, and sleepers wake at one.

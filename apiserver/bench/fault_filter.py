@@ -18,12 +18,12 @@ from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import Details, StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.rest import MODIFIED
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import WatchSink
 
 _INTERNAL_ERROR = 500

@@ -10,14 +10,15 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from aio_apiserver.apiserver.bench.request_selectors import ResourceNames
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Storage, WatchBatch, WatchEvent, WatchEventType, WatchOptions
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.stored_object import StoredObject
 
 _PAUSE_SECONDS = 0.1
 """The pause between two watches. A restore or a fault may end one."""

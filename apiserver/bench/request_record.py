@@ -26,8 +26,8 @@ from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.storage.clock import Clock
 
 _KEPT = 10_000
 _KEPT_BYTES = 64 * 1024 * 1024

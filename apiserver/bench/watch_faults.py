@@ -14,12 +14,12 @@ from aio_apiserver.apiserver.bench.fault_kinds import Fault
 from aio_apiserver.apiserver.bench.faults import ActiveFault, ActiveFaults
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.request_steps import RequestStep
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_fla
 from aio_apiserver.apiserver.commands.progress import progress
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.storage.transfer import archive, opening
 from aio_apiserver.storage.transfer.archive import BrokenArchive
 from aio_apiserver.storage.transfer.contents import contents_of

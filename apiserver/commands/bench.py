@@ -21,8 +21,8 @@ from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import Cluster, ClusterConfig, ClusterFailed
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.storage.clock import Clock, SystemClock
 
 _OWN = (
     text_flag("kubeconfig", "The kubeconfig of the server; that in --data-dir, or kubectl's, when it is not given."),

@@ -14,8 +14,8 @@ from aio_apiserver.apiserver.commands.command_lines import CommandLine
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.endpoints import compaction
 from aio_apiserver.apiserver.outgoing import clusters
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import Compacted, DataDirLocked
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.kv.sqlite import shrinking

@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.commands import (
 from aio_apiserver.apiserver.commands.command_lines import CommandLine
 from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 
 _OWN = (output.flag(),)
 _HEAD = ("SEVERITY", "SUBJECT", "MESSAGE")

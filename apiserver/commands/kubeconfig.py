@@ -21,11 +21,11 @@ from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.replicas import shared_files
 from aio_apiserver.apiserver.tls import certificates, contexts
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.generic.access.service_account_claims import Bound
 from aio_apiserver.registry.generic.access.token_issuer import TokenIssuer
 from aio_apiserver.registry.generic.access.users import MASTERS, service_account_groups, split_service_account
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.encryption import strict_yaml
 from aio_apiserver.storage.factory.factory import StorageFactory
 

@@ -19,7 +19,7 @@ from cryptography import x509
 from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, DoctorFinding
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.wire import binding
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 _WRITTEN = frozenset({"audit_log_path", "cert_dir", "data_dir", "ready_file", "write_kubeconfig"})
 """The settings of files and folders that the server makes."""

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.apiserver.commands.command_lines import CommandLine
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.kind import Kind
@@ -18,7 +19,6 @@ from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage import codec
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Record

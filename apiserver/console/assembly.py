@@ -24,9 +24,9 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.tasks import Tasks
 
 
 class Console(Struct, frozen=True):

@@ -15,9 +15,9 @@ from aio_apiserver.apiserver.console.sessions import ConsoleSessions
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import BadToken, Tokens
-from aio_apiserver.storage.clock import Clock
 
 HOME = "/ui/"
 API = "/ui/api/"

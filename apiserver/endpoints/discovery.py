@@ -22,13 +22,13 @@ from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.negotiation import ConversionTarget
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
+from aio_apiserver.base.measures import Counter
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.groups.apiregistration.provider import GROUP as APIREGISTRATION
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.storage.measures import Counter
 
 _AGGREGATED = ConversionTarget("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
 _AGGREGATED_SUFFIX = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

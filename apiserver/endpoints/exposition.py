@@ -9,7 +9,7 @@ from decimal import Decimal
 from math import inf
 
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
-from aio_apiserver.storage.measures import Histogram
+from aio_apiserver.base.measures import Histogram
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 

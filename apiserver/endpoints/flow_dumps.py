@@ -11,12 +11,12 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue, Ticket
-from aio_apiserver.storage.clock import Clock
 
 _ROOT = "/debug/api_priority_and_fairness/"
 _LEAST_WIDTH = 8

@@ -20,9 +20,9 @@ from aio_apiserver.apiserver.metrics.health import HealthMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.timeline import ALWAYS, Version
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.kv.interface import Health
 
 logger = logging.getLogger(__name__)

@@ -21,8 +21,8 @@ from aio_apiserver.apiserver.metrics.monitoring import Monitoring
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
+from aio_apiserver.base.measures import MetricKind
 from aio_apiserver.registry.base.deferred import Deferred, load
-from aio_apiserver.storage.measures import MetricKind
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.metrics import merging, process

@@ -17,9 +17,9 @@ from aio_apiserver.apiserver.endpoints.compressed_documents import Content
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.storage.clock import Clock
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.endpoints.openapi_documents import OpenAPIDocuments

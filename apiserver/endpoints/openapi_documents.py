@@ -18,6 +18,9 @@ from aio_apiserver.apiserver.endpoints import compressed_documents
 from aio_apiserver.apiserver.endpoints.compressed_documents import Content
 from aio_apiserver.apiserver.endpoints.openapi_sources import Sources
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.worker_thread import STORE
 from aio_apiserver.registry.machinery.openapi import swagger_merge, version3
 from aio_apiserver.registry.machinery.openapi.builtin import TITLE
 from aio_apiserver.registry.machinery.openapi.definitions import PublishedDefinitions
@@ -26,9 +29,6 @@ from aio_apiserver.registry.machinery.openapi.swagger import Swagger
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers.protobuf import openapi3
 from aio_apiserver.registry.machinery.serializers.protobuf import swagger as swagger_messages
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.worker_thread import STORE
 
 _ALL = ""
 _OPENING = ord("{")

@@ -15,14 +15,14 @@ from aio_apiserver.apiserver.handlers import output
 from aio_apiserver.apiserver.wire import negotiation, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.negotiation import ConversionTarget, Format
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
 
 _COMPONENT = "apiserver"
 _GROUP = "config.k8s.io"

@@ -12,12 +12,12 @@ from aio_apiserver.apiserver.metrics.connections import of_connections
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits, raised_total
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.watch_starts import WatchStarts
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 
 

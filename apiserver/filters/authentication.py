@@ -21,10 +21,10 @@ from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, U
 from aio_apiserver.apiserver.wire import websockets
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken, Tokens
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ANONYMOUS, MASTERS, UserInfo
-from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access import refusals
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Decision, Verdict
 from aio_apiserver.registry.generic.audit.trail import Trail
-from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

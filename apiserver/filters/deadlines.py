@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 OnExpired = Callable[[RequestContext], None]
 

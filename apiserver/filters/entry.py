@@ -13,8 +13,8 @@ from aiohttp import hdrs, web
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
 from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 _READS = frozenset({hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS})

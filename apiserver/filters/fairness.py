@@ -19,6 +19,9 @@ from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_responses import when_ended
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tracing import TraceLayer
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.generic.access.users import ALL_UNAUTHENTICATED
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
@@ -26,9 +29,6 @@ from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tracing import TraceLayer
 
 OnRefused = Callable[[RequestContext], None]
 MakeTicket = Callable[[Lane, Work, float, RequestContext], Ticket]

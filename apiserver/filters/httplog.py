@@ -14,8 +14,8 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics import requests
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -18,13 +18,13 @@ from aio_apiserver.apiserver.access.attributes import attributes_of
 from aio_apiserver.apiserver.metrics.access import AccessMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tracing import TraceLayer
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tracing import TraceLayer
 
 _USER = "Impersonate-User"
 _UID = "Impersonate-Uid"

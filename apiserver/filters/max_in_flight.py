@@ -10,9 +10,9 @@ from aiohttp import web
 
 from aio_apiserver.apiserver.filters.fairness import too_many
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.access.users import MASTERS
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
-from aio_apiserver.storage.clock import Clock
 
 OnRefused = Callable[[RequestContext], None]
 

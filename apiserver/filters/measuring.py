@@ -13,8 +13,8 @@ from aio_apiserver.apiserver.metrics.requests import RequestMetrics, RequestReco
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.apiserver.wire.watch_responses import when_ended
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.errors import StatusError
-from aio_apiserver.storage.clock import Clock
 
 _UNANSWERED = 0
 """The code of a request that was cancelled before its response: its client disconnected, or its deadline was over."""

@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.apiserver.wire.watch_responses import WatchResponse
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import TraceLayer
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import TraceLayer
 
 _LONG_BYTES = 128 * 1024
 

@@ -13,11 +13,11 @@ from aio_apiserver.apiserver.tracing.tracers import Tracer
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import SpanKind, TraceLayer, TraceSpan
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer, Decision
 from aio_apiserver.registry.generic.access.users import MASTERS
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import SpanKind, TraceLayer, TraceSpan
 
 _PRIVILEGED = frozenset({MASTERS, "system:monitoring"})
 _SERVER_ERRORS = 500

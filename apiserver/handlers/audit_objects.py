@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import empties, objects
 from aio_apiserver.registry.generic.bodies import delete_options
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Decoded
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage.stored_object import Object
 
 
 def sent(context: RequestContext, served: Served[Any], given: Decoded) -> None:

@@ -6,12 +6,12 @@ from aio_apiserver.apiserver.handlers import audit_objects, output
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base import tracing
 from aio_apiserver.registry.base import owner_references
 from aio_apiserver.registry.generic.bodies import contents, decoding
 from aio_apiserver.registry.generic.options import check_create
 from aio_apiserver.registry.generic.rest import Creater
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Creater]) -> web.StreamResponse:

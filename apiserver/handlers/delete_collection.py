@@ -6,10 +6,10 @@ from aio_apiserver.apiserver.handlers import delete_options, output
 from aio_apiserver.apiserver.handlers.rest_request import rest_request
 from aio_apiserver.apiserver.wire import parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base import tracing
 from aio_apiserver.registry.generic.options import check_delete
 from aio_apiserver.registry.generic.rest import Deleter
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Deleter]) -> web.StreamResponse:

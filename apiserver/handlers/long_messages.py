@@ -8,12 +8,12 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.apiserver.wire.long_bodies import PIECE_BYTES, JoinedList, LongBody
+from aio_apiserver.base.yielding import in_slices, in_turns
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, tag, varint
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.yielding import in_slices, in_turns
 
 HELD_BYTES = 4 * 1024 * 1024
 """The encodings of one list in memory, besides those that all lists share."""

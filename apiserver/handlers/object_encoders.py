@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.handlers.long_messages import Encode, encoded_items
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.long_bodies import LongBody
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
@@ -23,7 +24,7 @@ from aio_apiserver.registry.machinery.printing import ages, row_templates, table
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import delimited
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 M = TypeVar("M", bound=Sized)
 

@@ -21,16 +21,17 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import CompressedBody, JoinedList, LongBody, gzipped
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_answer
+from aio_apiserver.base import tracing, worker_thread
+from aio_apiserver.base.tracing import TraceLayer
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
-from aio_apiserver.storage import tracing, worker_thread
 from aio_apiserver.storage.interface import ListResult
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tracing import TraceLayer
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 _GZIP_FROM_BYTES = 128 * 1024
 _BYTES_OF_AN_ITEM = 1024

@@ -10,13 +10,13 @@ from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.route_errors import RouteUnsupportedMediaType
+from aio_apiserver.base import tracing
 from aio_apiserver.registry.generic.bodies import patch_types, patching
 from aio_apiserver.registry.generic.bodies.patch_types import Apply, Patch, PatchType
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import PatchOptions, UpdateOptions, check_patch
 from aio_apiserver.registry.generic.rest import Updater
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.storage import tracing
 
 
 async def handle(request: web.BaseRequest, context: RequestContext, served: Served[Updater]) -> web.StreamResponse:

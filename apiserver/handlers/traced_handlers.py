@@ -11,9 +11,9 @@ from aiohttp import web
 from aio_apiserver.apiserver.handlers.resources import Handle, Handlers
 from aio_apiserver.apiserver.tracing import request_fields
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import TraceLayer, TraceSpan
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import TraceLayer, TraceSpan
 
 _SPANS = {
     "get": "Get",

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from aio_apiserver.apiserver.wire import negotiation, parameters
 from aio_apiserver.apiserver.wire.negotiation import Format
 from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.printing import tables
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 _NONE, _METADATA, _OBJECT = "None", "Metadata", "Object"
 _INCLUDES = frozenset({"", _NONE, _METADATA, _OBJECT})

@@ -16,10 +16,10 @@ from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.outgoing.upgrades import UpgradeAnswer
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.locations import Location
-from aio_apiserver.storage.tasks import Tasks
 
 _CHUNK = 64 * 1024
 

@@ -7,6 +7,7 @@ from aio_apiserver.apiserver.handlers import audit_objects, output
 from aio_apiserver.apiserver.handlers.rest_request import write_request
 from aio_apiserver.apiserver.wire import bodies, parameters
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base import tracing
 from aio_apiserver.registry.base import objects, owner_references
 from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.bodies import decoding
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.options import check_update
 from aio_apiserver.registry.generic.rest import Made, UpdatedObject, Updater
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Decoded
-from aio_apiserver.storage import tracing
 from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.stored_object import StoredObject
 

@@ -12,14 +12,14 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import wire_of
 from aio_apiserver.apiserver.wire.watch_responses import when_ended
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.measures import Histogram
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.rest import Request, RESTStorage, Watching
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, WatchBatch, WatchOptions
-from aio_apiserver.storage.measures import Histogram
 
 
 async def handle(

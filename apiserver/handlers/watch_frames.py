@@ -16,13 +16,13 @@ from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.apiserver.wire.watch_streams import Frames
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.printing import tables
 from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import Encoder, WatchEvent, WatchEventType
-from aio_apiserver.storage.stored_object import Object
 
 _INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from aio_apiserver.apiserver.metrics import metric_families
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family
 from aio_apiserver.apiserver.metrics.tokens import TokenMetrics
+from aio_apiserver.base.measures import Histogram
 from aio_apiserver.registry.generic.access.authentication import Authenticated
 from aio_apiserver.registry.generic.access.authorizer import Decision, Verdict
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.storage.measures import Histogram
 
 _BOUNDS = tuple(0.001 * 2**power for power in range(15))
 _HOUR, _DAY = 3600, 86400

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from aio_apiserver.apiserver.metrics import flows, metric_families
 from aio_apiserver.apiserver.metrics.flows import PREFIX
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.measures import Histogram
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight, Occupancy
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Histogram
 
 _LEVEL = ("priority_level",)
 _KINDS = ("readOnly", "mutating")

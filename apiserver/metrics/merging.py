@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import Histogram, MetricKind, Series
+from aio_apiserver.base import measures
+from aio_apiserver.base.measures import Histogram, MetricKind, Series
 
 _FLOWS = "apiserver_flowcontrol_"
 LARGEST = frozenset(

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Generic
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import Counter, Gauge, Histogram, M, MetricKind, Series, Tally
+from aio_apiserver.base import measures
+from aio_apiserver.base.measures import Counter, Gauge, Histogram, M, MetricKind, Series, Tally
 
 
 class Stability(Enum):

@@ -10,8 +10,8 @@ from functools import partial
 from msgspec import Struct
 
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability, View
+from aio_apiserver.base.measures import MetricKind, Series, Tally
 from aio_apiserver.registry.base.timeline import ALWAYS, Dated, Lifetime, Version
-from aio_apiserver.storage.measures import MetricKind, Series, Tally
 
 Labels = dict[str, str]
 Relabel = Callable[[Labels], Labels]

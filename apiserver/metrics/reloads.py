@@ -11,8 +11,8 @@ from typing import Any
 
 from aio_apiserver.apiserver.metrics import metric_families
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Counter, Gauge
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.measures import Counter, Gauge
 
 _SERVER = "apiserver_id_hash"
 

@@ -14,9 +14,9 @@ from aio_apiserver.apiserver.metrics.request_families import RequestFamilies
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import RequestInfo, Route
 from aio_apiserver.apiserver.wire.urls import Query
+from aio_apiserver.base.measures import Counter, Gauge, Histogram
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.interface import WatchBatch
-from aio_apiserver.storage.measures import Counter, Gauge, Histogram
 
 COMPONENT = "apiserver"
 _APPLY = "application/apply-patch+yaml"

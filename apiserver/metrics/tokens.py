@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from aio_apiserver.apiserver.metrics import metric_families
 from aio_apiserver.apiserver.metrics.metric_families import Family
+from aio_apiserver.base.measures import Counter
 from aio_apiserver.registry.plugins.authentication import legacy_tokens, service_account_tokens
-from aio_apiserver.storage.measures import Counter
 
 
 class TokenMetrics:

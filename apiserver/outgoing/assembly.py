@@ -12,8 +12,8 @@ from aio_apiserver.apiserver.outgoing.client import HTTPSClient
 from aio_apiserver.apiserver.outgoing.documents import DocumentClient
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress
 from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.config import Config
-from aio_apiserver.storage.clock import Clock
 
 
 class Outgoing(Struct, frozen=True):

@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.outgoing import client_spans, dial_words, webhook_words
 from aio_apiserver.apiserver.wire import bodies
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.storage.clock import Clock
 
 _MOST_RETRIES = 10
 """Retries of a request whose response has Retry-After."""

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from urllib.parse import urlsplit
 
 from aio_apiserver.apiserver.outgoing import webhook_words
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import SpanKind, TraceSpan, Untraced
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import SpanKind, TraceSpan, Untraced
 
 _ERRORS = 400
 

@@ -9,12 +9,12 @@ import orjson
 
 from aio_apiserver.apiserver.outgoing import webhook_words
 from aio_apiserver.apiserver.outgoing.client import HTTPSAnswer
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.generic.bodies.contents import NOT_AN_OBJECT
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage.stored_object import Object
 
 _OK = range(200, 207)
 

@@ -28,11 +28,11 @@ from aio_apiserver.apiserver.outgoing import webhook_credentials
 from aio_apiserver.apiserver.outgoing.client import HTTPSRequest
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential
 from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.encryption import strict_yaml
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

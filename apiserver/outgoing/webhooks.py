@@ -19,11 +19,11 @@ from aio_apiserver.apiserver.outgoing.client import HTTPSAnswer, HTTPSClient, HT
 from aio_apiserver.apiserver.outgoing.webhook_credentials import WebhookCredentials
 from aio_apiserver.apiserver.outgoing.webhook_files import FileWebhook
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress, ServiceResolver, WebhookTarget
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.webhook_calls import FIRST_PAUSE, Ask, OutOfTime, WebhookFailed
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import Called
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 Post = Callable[[Object], Awaitable[None]]
 """Sends a document, with retries. Raises WebhookFailed."""

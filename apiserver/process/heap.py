@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 _PAUSE_SECONDS = 2.0
 _FREED_BYTES = 8 * 1024 * 1024

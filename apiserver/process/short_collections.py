@@ -14,7 +14,7 @@ collection visits all of them. With many objects that takes up to a second, and 
 import gc
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
 
 _THRESHOLDS = 5_000, 3, 3
 """New containers before a young collection, young collections before a middle one, and those before a full one. A full

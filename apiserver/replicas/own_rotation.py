@@ -9,7 +9,7 @@ from pathlib import Path
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey
 from aio_apiserver.apiserver.tls import certificates, files
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 

@@ -25,7 +25,7 @@ from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.replicas import own_rotation
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS, InvalidKeyRing, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.factory import StorageFactory
 

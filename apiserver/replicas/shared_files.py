@@ -16,7 +16,7 @@ from pathlib import Path
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.replicas.key_ring import LOOK_SECONDS, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import InvalidOptions, StorageError, Unauthenticated, Unavailable
 from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 

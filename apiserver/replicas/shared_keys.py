@@ -16,7 +16,7 @@ from aio_apiserver.apiserver.access import service_account_keys
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.replicas.key_ring import KeyRing
 from aio_apiserver.apiserver.tls import certificates
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 
 def _never(_secret: str) -> bool:

@@ -16,7 +16,7 @@ import orjson
 from aiohttp import web
 
 from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")

@@ -26,15 +26,15 @@ from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.apiserver.simulated_kubelet.logs import ContainerLogs, LogQuery
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, KubeletRefusal, Query
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.decisions import container_contents
 from aio_apiserver.controllers.processes.local_containers import LocalContainers
 from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.simulation.container_logs import NoLog
 from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, restarts_of, status_of
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.tasks import Tasks
 
 _CONTAINER_PARTS, _POD_PARTS = 3, 2
 IsAllowed = Callable[[web.BaseRequest], bool]

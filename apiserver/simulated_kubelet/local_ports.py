@@ -5,8 +5,8 @@ import asyncio
 from aio_apiserver.apiserver.outgoing import dial_words
 from aio_apiserver.apiserver.outgoing.dialer import UNREACHABLE, Dialer, Peer
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.locations import Location, Passage
-from aio_apiserver.storage.tasks import Tasks
 
 _LOOPBACK = "127.0.0.1"
 _CONNECT_SECONDS = 5.0

@@ -11,6 +11,7 @@ from io import FileIO
 
 from aio_apiserver.apiserver.simulated_kubelet import channels, pseudo_terminals
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers.processes import local_process
 from aio_apiserver.controllers.processes.descriptors import Descriptor
 from aio_apiserver.controllers.processes.local_process import (
@@ -19,7 +20,6 @@ from aio_apiserver.controllers.processes.local_process import (
     LocalProcess,
     StandardFiles,
 )
-from aio_apiserver.storage.tasks import Tasks
 
 _TERMINAL = "xterm"
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.simulated_kubelet import channels
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 _PAGE = (
     b"<!DOCTYPE html>\n<title>Welcome to nginx!</title>\n<h1>Welcome to nginx!</h1>\n<p>This server is simulated.</p>\n"

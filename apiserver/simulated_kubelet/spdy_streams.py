@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.simulated_kubelet import spdy_frames
 from aio_apiserver.apiserver.simulated_kubelet.channels import ERROR, RESIZE, STDERR, STDIN, STDOUT
 from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
 from aio_apiserver.apiserver.simulated_kubelet.spdy_frames import DATA, PING, RESET, SYN_STREAM, SPDYFrame, SPDYFrames
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 _TYPES = {"stdin": STDIN, "stdout": STDOUT, "stderr": STDERR, "error": ERROR, "resize": RESIZE}
 _CLOSE_SECONDS = 1.0

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import yaml
 
 from aio_apiserver.apiserver.bench.bench import Bench
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 T = TypeVar("T")
 

@@ -27,8 +27,8 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.tls import files, issuing
 from aio_apiserver.apiserver.tls.issuing import SignedPair
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.access.users import MASTERS
-from aio_apiserver.storage.clock import Clock
 
 _CA, _NEXT_CA = "ca", "next-ca"
 _SERVER = "apiserver"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from aio_apiserver.apiserver.config import logs
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tracing.slow_traces import SlowTraces
 from aio_apiserver.apiserver.tracing.tracers import Tracer
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tracing import TraceSpan
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tracing import TraceSpan
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.tracing import exporter, tracing_config

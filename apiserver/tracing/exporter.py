@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from aio_apiserver.storage.tracing import SpanStep, TraceSpan
+from aio_apiserver.base.tracing import SpanStep, TraceSpan
 
 _SERVICE = "apiserver"
 """The service name of kube-apiserver's spans."""

@@ -11,7 +11,7 @@ from aio_apiserver.apiserver.metrics import requests
 from aio_apiserver.apiserver.wire import request_sources
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import RequestInfo
-from aio_apiserver.storage.tracing import Attribute, Attributes
+from aio_apiserver.base.tracing import Attribute, Attributes
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 

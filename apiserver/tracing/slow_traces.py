@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from time import localtime, strftime
 
 from aio_apiserver.apiserver.config import logs
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.tracing import Attributes, SpanStep, TraceSpan
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.tracing import Attributes, SpanStep, TraceSpan
 
 logger = logging.getLogger(__name__)
 

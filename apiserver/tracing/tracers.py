@@ -9,9 +9,9 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.tracing.trace_context import RemoteParent
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tracing import NO_ATTRIBUTES, Attributes, SpanKind, TraceFacts, TraceSpan
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tracing import NO_ATTRIBUTES, Attributes, SpanKind, TraceFacts, TraceSpan
 
 MILLION = 1_000_000
 _SAMPLED_BITS = 63

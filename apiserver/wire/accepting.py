@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from aio_apiserver.apiserver.wire import receiving
 from aio_apiserver.apiserver.wire.receiving import SharedBufferReceiver
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

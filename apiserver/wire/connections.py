@@ -30,7 +30,7 @@ from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, Request
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest, served_request
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
 from aio_apiserver.apiserver.wire.watch_responses import WatchResponse
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
-from aio_apiserver.storage import worker_thread
+from aio_apiserver.base import worker_thread
 
 PIECE_BYTES = 64 * 1024
 """The approximate size of a piece: large against the cost of one write, small enough not to delay other requests."""

@@ -17,8 +17,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.yielding import Share
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.yielding import Share
 
 LIMIT = 32 * 1024 * 1024
 """The bytes that a server holds for clients that have not read them."""

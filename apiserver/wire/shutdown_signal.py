@@ -8,7 +8,7 @@ clients of a server begin new watches on another server at the same moment.
 from collections.abc import Callable
 from math import ceil
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 _STEP_SECONDS = 0.1
 """Between two groups of watches that end."""

@@ -24,12 +24,12 @@ from aio_apiserver.apiserver.wire.paced_writing import PacedWriter
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.apiserver.wire.watch_framing import Wire
 from aio_apiserver.apiserver.wire.watch_responses import WatchResponse
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, status_error
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Encoder, WatchBatch
-from aio_apiserver.storage.tasks import Tasks
 
 _BACKLOG_LIMIT = 1024 * 1024
 

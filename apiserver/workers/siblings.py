@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from aio_apiserver.apiserver.wire import local_questions
 from aio_apiserver.apiserver.wire.local_questions import Respond
 from aio_apiserver.apiserver.workers.slots import WorkerSlot
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 READY = "ready"
 """The question whether a worker is ready. The answer is empty while it is not."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pod_usage import Gauged, Tolerances
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import MILLI, Quantity, QuantityFormat
 from aio_apiserver.registry.machinery.selectors import texts
-from aio_apiserver.storage.stored_object import Object
 
 ABLE, ACTIVE, LIMITED = "AbleToScale", "ScalingActive", "ScalingLimited"
 _NAMING = ("name", "container", "metric", "describedObject")

@@ -11,10 +11,10 @@ from typing import TypeAlias
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.registry.base.golang import pem
 from aio_apiserver.registry.groups.certificates import signers
-from aio_apiserver.storage.stored_object import Object
 
 KUBELET_CLIENT = "kubernetes.io/kube-apiserver-client-kubelet"
 KUBELET_SERVING = "kubernetes.io/kubelet-serving"

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import controller_reference
 from aio_apiserver.controllers.decisions.stateful_sets import ordinal, ordinals, parent
 from aio_apiserver.registry.base import objects
-from aio_apiserver.storage.stored_object import Object
 
 _SAME = ("apiVersion", "kind", "name")
 _DELETE = "Delete"

@@ -6,9 +6,9 @@ Pure. Must hold: an owner that is being deleted adopts nothing. A dependent that
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.registry.base.validation.label_selectors import selects
-from aio_apiserver.storage.stored_object import Object
 
 
 class Claims(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.annotations import PREFIX
 from aio_apiserver.registry.base import objects
-from aio_apiserver.storage.stored_object import Object
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Data = Mapping[str, bytes]

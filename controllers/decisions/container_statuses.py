@@ -5,9 +5,9 @@ Pure. Must hold: a state that goes on keeps its times, so that the same state is
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
 from aio_apiserver.controllers.decisions.process_runs import NOT_CREATED_CODE, START_ERROR
-from aio_apiserver.storage.stored_object import Object
 
 _NEVER = "1970-01-01T00:00:00Z"
 _RETRIED_AT_ONCE = 1

@@ -6,10 +6,10 @@ Pure.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.cron import Schedule
 from aio_apiserver.controllers.decisions.pods import controller_reference, seconds
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.storage.stored_object import Object
 
 _SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 

@@ -5,11 +5,11 @@ Pure.
 
 from collections.abc import Iterable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.controllers.decisions.rollouts import scaled
 from aio_apiserver.registry.base import conditions, objects
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
-from aio_apiserver.storage.stored_object import Object
 
 _SOON_SECONDS = 120.0
 """The seconds for which an evicted pod counts as disrupted."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import controller_reference
-from aio_apiserver.storage.stored_object import Object
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"

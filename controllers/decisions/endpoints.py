@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import is_ending, is_finished
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
-from aio_apiserver.storage.stored_object import Object
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"

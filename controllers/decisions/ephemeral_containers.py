@@ -6,12 +6,12 @@ for the phase of the pod.
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
 from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, ContainerRun
 from aio_apiserver.controllers.decisions.container_statuses import Shown
 from aio_apiserver.controllers.decisions.pods import seconds
-from aio_apiserver.storage.stored_object import Object
 
 MEMBER, STATUSES = "ephemeralContainers", "ephemeralContainerStatuses"
 

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct, structs
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 NORMAL, WARNING = "Normal", "Warning"
 _MOST_SIMILAR = 10

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.process_runs import ProcessRun
-from aio_apiserver.storage.stored_object import Object
 
 STARTUP, READINESS, LIVENESS = "startup", "readiness", "liveness"
 _KINDS = (STARTUP, READINESS, LIVENESS)

@@ -3,9 +3,9 @@
 Pure.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import is_ending, seconds
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.storage.stored_object import Object
 
 
 def seconds_left(job: Object, *, now: float) -> float | None:

@@ -6,9 +6,9 @@ failed.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import indexes, job_policies, pods
 from aio_apiserver.controllers.decisions.indexes import Indexes
-from aio_apiserver.storage.stored_object import Object
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 _FAILURES = "batch.kubernetes.io/job-index-failure-count"

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.controllers.decisions.indexes import Indexes, parse
-from aio_apiserver.storage.stored_object import Object
 
 
 class Match(Struct, frozen=True):

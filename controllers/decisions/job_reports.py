@@ -6,10 +6,10 @@ are gone.
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import indexes, job_indexes, jobs
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
-from aio_apiserver.storage.stored_object import Object
 
 
 def status(found: jobs.Count, end: jobs.JobOutcome | None, *, now: str, active: int) -> Object:

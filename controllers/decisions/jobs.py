@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import indexes, job_indexes, job_policies, pods
 from aio_apiserver.controllers.decisions.indexes import Indexes
 from aio_apiserver.controllers.decisions.job_indexes import INDEX, index_of
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.storage.stored_object import Object
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 _BACKOFF_SECONDS = 10.0

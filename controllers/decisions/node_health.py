@@ -6,8 +6,8 @@ Pure. It is the node lifecycle of kube-controller-manager, without its rate limi
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import seconds
-from aio_apiserver.storage.stored_object import Object
 
 GRACE_SECONDS, STARTUP_GRACE_SECONDS = 50.0, 60.0
 """The time without a heartbeat after which a node counts as lost; longer for one that has never reported."""

@@ -9,9 +9,9 @@ Pure.
 
 from collections.abc import Iterable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.annotations import PREFIX
 from aio_apiserver.controllers.decisions.pods import controller_of, is_active
-from aio_apiserver.storage.stored_object import Object
 
 NOT_READY, UNREACHABLE, DRAINED = "NotReady", "Unreachable", "Drained"
 _CORDONING = ("Cordoned", DRAINED)

@@ -6,7 +6,7 @@ Pure.
 from collections.abc import Container
 from ipaddress import ip_address, ip_network
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 _POD_NETWORK = ip_address("10.128.0.0")
 _ADDRESSES = 1024

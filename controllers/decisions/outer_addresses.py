@@ -6,8 +6,8 @@ Pure. No packet reaches them.
 from collections.abc import Container, Sequence
 from ipaddress import ip_address
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
-from aio_apiserver.storage.stored_object import Object
 
 _FIRST = {"IPv4": ip_address("172.31.0.2"), "IPv6": ip_address("fd00:31::2")}
 _OF_INGRESSES = "172.31.0.1"

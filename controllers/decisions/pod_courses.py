@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, FoundFiles, course_of
 from aio_apiserver.controllers.decisions import process_runs, shared_volumes
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
@@ -26,7 +27,6 @@ from aio_apiserver.controllers.decisions.container_runs import RUNNING, Containe
 from aio_apiserver.controllers.decisions.exec_probes import ProbedRun
 from aio_apiserver.controllers.decisions.process_runs import ProcessRun, Runs
 from aio_apiserver.registry.plugins.simulation.annotations import POD_PHASES, is_exit_code
-from aio_apiserver.storage.stored_object import Object
 
 _HELD_PHASES = ("Pending", "ImagePullBackOff")
 """The phases in which no container starts."""

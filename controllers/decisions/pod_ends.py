@@ -5,9 +5,9 @@ Pure. Owners that hold the pod with a finalizer, as Jobs do, count it by this st
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pod_stops import KILLED
 from aio_apiserver.registry.groups.core import pod_conditions
-from aio_apiserver.storage.stored_object import Object
 
 _NO_CODES: Mapping[str, int] = {}
 

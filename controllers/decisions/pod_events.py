@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.answers import ProgramAnswer
 from aio_apiserver.controllers.decisions import ephemeral_containers
 from aio_apiserver.controllers.decisions.exec_probes import ExecProbe
 from aio_apiserver.controllers.decisions.process_runs import START_ERROR
-from aio_apiserver.storage.stored_object import Object
 
 _LISTS = (
     ("initContainers", "initContainerStatuses"),

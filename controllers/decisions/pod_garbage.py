@@ -5,9 +5,9 @@ Pure.
 
 from collections.abc import Collection, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready, put
-from aio_apiserver.storage.stored_object import Object
 
 MOST_FINISHED = 12_500
 """kube-controller-manager's --terminated-pod-gc-threshold."""

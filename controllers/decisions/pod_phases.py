@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.courses import FoundFiles
 from aio_apiserver.controllers.decisions import ephemeral_containers
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
@@ -18,7 +19,6 @@ from aio_apiserver.controllers.decisions.pod_courses import PhaseRules, StartedC
 from aio_apiserver.controllers.decisions.pod_stops import KILLED
 from aio_apiserver.controllers.decisions.process_runs import Runs
 from aio_apiserver.registry.groups.core import pod_conditions
-from aio_apiserver.storage.stored_object import Object
 
 _ENDS = ("Succeeded", "Failed")
 _DEADLINE = "Pod was active on the node longer than the specified deadline"

@@ -5,11 +5,11 @@ Pure. A container that does not trap SIGTERM stops at once.
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import stops
 from aio_apiserver.controllers.containers.courses import Course
 from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.pod_courses import rules_of
-from aio_apiserver.storage.stored_object import Object
 
 KILLED = 137
 """The exit code of a container that the kubelet has killed."""

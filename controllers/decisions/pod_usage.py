@@ -10,11 +10,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import is_ending, phase, seconds
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.groups.core.parts import pod_resources
-from aio_apiserver.storage.stored_object import Object
 
 _START_SECONDS = 300.0
 """The seconds after a pod's start in which its CPU counts only while it is ready."""

@@ -5,9 +5,9 @@ Pure.
 
 from collections.abc import Iterator
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.pods import controller_of, controller_reference
-from aio_apiserver.storage.stored_object import Object
 
 
 def claims_of(pod: Object) -> Iterator[tuple[str, bool]]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
-from aio_apiserver.storage.stored_object import Object
 
 _FINISHED = ("Succeeded", "Failed")
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}

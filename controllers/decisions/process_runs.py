@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.courses import Course
 from aio_apiserver.controllers.decisions import container_runs
 from aio_apiserver.controllers.decisions.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
-from aio_apiserver.storage.stored_object import Object
 
 START_ERROR, NOT_CREATED_CODE = "StartError", 128
 _LOST_CODE = 255

@@ -6,11 +6,11 @@ provisioner, or Failed. The annotation `delay` is the time until the volume is t
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import volumes
 from aio_apiserver.controllers.decisions.annotations import PREFIX, duration
 from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.registry.groups.storage.storageclasses import IS_DEFAULT
-from aio_apiserver.storage.stored_object import Object
 
 NONE, FAILED = "Pending", "Failed"
 PHASES = ("Bound", NONE, FAILED)

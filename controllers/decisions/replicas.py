@@ -5,10 +5,10 @@ Pure.
 
 from collections.abc import Iterable, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods
 from aio_apiserver.controllers.decisions.rollouts import replicas
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.storage.stored_object import Object
 
 
 def sort(claimed: Sequence[Object]) -> tuple[Sequence[Object], int]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import controller_reference
 from aio_apiserver.controllers.decisions.rollouts import template_hash
-from aio_apiserver.storage.stored_object import Object
 
 LABEL = "controller-revision-hash"
 

@@ -5,8 +5,8 @@ Pure.
 
 from collections.abc import Iterable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.label_selectors import selects
-from aio_apiserver.storage.stored_object import Object
 
 
 def gathered(role: Object, every: Iterable[Object]) -> list[Object]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.controllers.decisions.rollouts import max_unavailable, replicas, reported, total
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.storage.stored_object import Object
 
 _NO_DEADLINE = 2**31 - 1
 _AVAILABLE = "NewReplicaSetAvailable"

@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
-from aio_apiserver.storage.stored_object import Object
 
 HASH = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"

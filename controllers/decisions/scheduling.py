@@ -6,7 +6,7 @@ Pure. The scheduler, the daemon sets and the volumes of a cluster use it.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 _HARD_EFFECTS = ("NoSchedule", "NoExecute")
 _UNSCHEDULABLE = "node.kubernetes.io/unschedulable"

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.files import SharedPath
 from aio_apiserver.controllers.decisions.container_contents import containers_of
-from aio_apiserver.storage.stored_object import Object
 
 
 def shared_paths(pod: Object, container: Object) -> Sequence[SharedPath]:

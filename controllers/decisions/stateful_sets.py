@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods, revisions
 from aio_apiserver.controllers.decisions.rollouts import replicas, scaled
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
-from aio_apiserver.storage.stored_object import Object
 
 _NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL = "apps.kubernetes.io/pod-index"

@@ -6,9 +6,9 @@ Pure.
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.scheduling import covers
 from aio_apiserver.registry.groups.core import pod_conditions
-from aio_apiserver.storage.stored_object import Object
 
 _REASON = "DeletionByTaintManager"
 _MESSAGE = "Taint manager: deleting due to NoExecute taint"

@@ -6,10 +6,10 @@ Pure. Metrics of objects and external metrics have such values. Amounts are in t
 import math
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pod_usage import Gauged, Proposal, Tolerances, Uncountable
 from aio_apiserver.controllers.decisions.pods import phase
 from aio_apiserver.registry.groups.core.pod_conditions import is_ready
-from aio_apiserver.storage.stored_object import Object
 
 _MOST_REPLICAS = 2**31 - 1
 _MOST_AMOUNT = 2**63 - 1

@@ -5,9 +5,9 @@ It knows no waiting and no writes. Must hold: a volume is in one of the two maps
 
 from collections.abc import Iterable, Iterator
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import volumes
 from aio_apiserver.registry.groups.core.volume_classes import class_of
-from aio_apiserver.storage.stored_object import Object
 
 
 class VolumeIndex:

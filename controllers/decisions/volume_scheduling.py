@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pod_volumes, volumes
 from aio_apiserver.registry.groups.core.volume_classes import class_of
-from aio_apiserver.storage.stored_object import Object
 
 _OTHER_NODE = "node(s) didn't match PersistentVolume's node affinity"
 _NO_VOLUME = "node(s) didn't find available persistent volumes to bind"

@@ -7,12 +7,12 @@ modes, and of those the smallest.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.scheduling import meets_terms
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation.label_selectors import selects
 from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION, class_of
-from aio_apiserver.storage.stored_object import Object
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"

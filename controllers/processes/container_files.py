@@ -12,8 +12,8 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from pathlib import Path
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.processes import leftovers
-from aio_apiserver.storage.stored_object import Object
 
 _CLOSE_SECONDS = 10.0
 

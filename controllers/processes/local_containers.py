@@ -11,6 +11,9 @@ from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.decisions.container_contents import hostname
 from aio_apiserver.controllers.processes import leftovers, local_process, mounted_files
@@ -19,9 +22,6 @@ from aio_apiserver.controllers.processes.local_process import CannotStart, Local
 from aio_apiserver.controllers.processes.mounted_files import MovedPaths
 from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.processes.runtime_words import NotCreated
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.tasks import Tasks
 
 _USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _CLOSING_SECONDS = 1.0

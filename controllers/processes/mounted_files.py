@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 
 def place(directory: Path, pod: Object, container: Object, files: Mapping[str, bytes]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 _MOST_BYTES = 10 * 1024 * 1024
 _BYTES_A_SECOND = 4 * 1024 * 1024

@@ -13,6 +13,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.controllers.runtime.flow_control import FlowControl, ResourceRequest
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from aio_apiserver.registry.base import errors, objects
@@ -24,8 +26,7 @@ from aio_apiserver.registry.generic.options import DeleteOptions, PatchOptions, 
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.storage.interface import Preconditions
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 Expect = Callable[[ResourcePath, str, int, bool], None]
 """Called for each write with the path, the key of the object, its revision, and whether it may be gone by now."""

@@ -12,6 +12,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.informers import Informer, Informers
 from aio_apiserver.controllers.runtime.limits import Limits
@@ -24,11 +28,7 @@ from aio_apiserver.registry.generic.access.users import service_account_groups, 
 from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.rest import timestamp
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import LEASES
 from aio_apiserver.registry.base import errors
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
@@ -18,7 +19,6 @@ from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.storage.clock import Clock
 
 _MOST_TRIES = 10
 """Retries after a 429, as in client-go."""

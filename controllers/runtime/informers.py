@@ -8,14 +8,15 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.interface import Watch, WatchOptions, WatchSink
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.stored_object import StoredObject
 
 Listener = Callable[[str, Object | None, Object | None], None]
 """Called for each change with the key and the object before and after; None for a missing one."""

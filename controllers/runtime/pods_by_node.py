@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.informers import Informer
-from aio_apiserver.storage.stored_object import Object
 
 
 def _node(pod: Object | None) -> str:

@@ -6,8 +6,8 @@ Must hold: measuring does not change the queue. A key waits from its first addit
 from itertools import accumulate
 from operator import mul
 
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Histogram
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.measures import Histogram
 
 SECONDS = tuple(accumulate([1e-8, *[10.0] * 9], mul))
 """Ten times the bound before, as kube-apiserver computes them: 9.999999999999999e-06 is one."""

@@ -7,9 +7,9 @@ import heapq
 import itertools
 from collections.abc import Callable
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 
 class RankedQueue(WorkQueue):

@@ -4,7 +4,7 @@ Must hold: in any interval, a client makes at most `burst` requests and `qps` mo
 order of arrival. A rate of 0 or less is no limit.
 """
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 
 class RateLimiter:

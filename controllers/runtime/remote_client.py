@@ -10,11 +10,11 @@ from urllib.parse import quote, urlencode
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.aggregated import AggregatedServers, RemoteAnswer
-from aio_apiserver.storage.stored_object import Object
 
 _OK = range(200, 300)
 _NO_LIST = ""

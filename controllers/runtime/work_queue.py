@@ -8,9 +8,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers.runtime.queue_measures import QueueMeasures
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
 
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 30.0

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.scheduling import meets_terms
 from aio_apiserver.controllers.scheduling.devices import DeviceKey, DeviceView
-from aio_apiserver.storage.stored_object import Object
 
 MOST_STEPS = 20_000
 _MOST_DEVICES = 32

@@ -9,11 +9,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.scheduling.counts import DomainCounts
 from aio_apiserver.controllers.scheduling.node_views import NodeView
 from aio_apiserver.controllers.scheduling.pod_views import PodView
 from aio_apiserver.controllers.scheduling.terms import AffinityTerm, Labels, PodSelection, WeightedTerm
-from aio_apiserver.storage.stored_object import Object
 
 _MOST_SELECTIONS = 128
 """The selections whose counts are kept. Those that were used last stay."""

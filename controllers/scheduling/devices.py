@@ -6,9 +6,9 @@ Pure. A pool counts with the slices of its newest generation, and when all of th
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.scheduling import covers, meets_terms
 from aio_apiserver.registry.groups.resource import device_expressions
-from aio_apiserver.storage.stored_object import Object
 
 
 class DeviceKey(NamedTuple):

@@ -6,10 +6,10 @@ Pure. Must hold: the checks run in kubelet's order, and the first one that fails
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.scheduling import matches_node, tolerates
 from aio_apiserver.controllers.scheduling.node_views import NodeView
 from aio_apiserver.controllers.scheduling.pod_views import PodView, ports_clash, view_of
-from aio_apiserver.storage.stored_object import Object
 
 _NANOS = 10**9
 

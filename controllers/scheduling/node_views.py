@@ -6,9 +6,9 @@ Pure. Must hold: adding a pod and removing it again leaves the sums as they were
 from collections import Counter
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.scheduling.pod_views import Nanos, PodView, Port
 from aio_apiserver.registry.base import amounts
-from aio_apiserver.storage.stored_object import Object
 
 
 class NodeView:

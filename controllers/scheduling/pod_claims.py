@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 _MOST_RESERVED = 256

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.scheduling.terms import PodTerms, terms_of
 from aio_apiserver.registry.groups.core.parts.pod_resources import aggregate
-from aio_apiserver.storage.stored_object import Object
 
 Nanos = Mapping[str, int]
 _LEAST_SCORED = {"cpu": 100_000_000, "memory": 200 * 1024 * 1024 * 10**9}

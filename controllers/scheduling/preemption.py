@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.controllers.scheduling.node_views import NodeView
 from aio_apiserver.controllers.scheduling.pod_rules import rules_of
@@ -16,7 +17,6 @@ from aio_apiserver.controllers.scheduling.pod_views import PodView
 from aio_apiserver.controllers.scheduling.rejections import Rejection, final
 from aio_apiserver.controllers.scheduling.search import Wanted
 from aio_apiserver.registry.base.validation import label_selectors
-from aio_apiserver.storage.stored_object import Object
 
 MOST_CANDIDATES = 100
 """The search ends with so many candidates, or with a tenth of the nodes if that is more."""

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.scheduling import node_filters, scores
 from aio_apiserver.controllers.scheduling.cluster_view import ClusterView
 from aio_apiserver.controllers.scheduling.node_views import NodeView
 from aio_apiserver.controllers.scheduling.pod_rules import PodRules, rules_of
 from aio_apiserver.controllers.scheduling.pod_views import PodView
 from aio_apiserver.controllers.scheduling.rejections import Diagnosis, Rejection, final
-from aio_apiserver.storage.stored_object import Object
 
 _FEW_NODES = 100
 """Up to this number, every node is compared."""

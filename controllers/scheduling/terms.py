@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.label_selectors import selects
-from aio_apiserver.storage.stored_object import Object
 
 Labels = Mapping[str, str]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.courses import FoundFiles
 from aio_apiserver.controllers.containers.steps import FOREVER, Pause, Written
@@ -18,9 +21,6 @@ from aio_apiserver.controllers.decisions.container_contents import with_fields
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.yielding import in_turns
 
 _MOST_STEPS = 100_000
 _NOTHING = (

@@ -7,6 +7,8 @@ pods have files of their own.
 
 from collections.abc import Callable, Mapping, Sequence
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import courses
 from aio_apiserver.controllers.containers.answers import not_simulated
 from aio_apiserver.controllers.containers.commands import COMMANDS
@@ -24,8 +26,6 @@ from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import CONFIG_MAPS, PODS, SECRETS
 from aio_apiserver.controllers.simulation.volume_trees import VolumeTrees
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _NOT_FOUND = 127
 _MOST_EARLIER = 3

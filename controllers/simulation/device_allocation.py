@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import ControllerClient, key_of
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
@@ -22,7 +23,6 @@ from aio_apiserver.controllers.scheduling.pod_claims import (
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
-from aio_apiserver.storage.stored_object import Object
 
 _NOT_HERE = "resourceclaim not available on the node"
 _NO_DEVICES = "cannot allocate all claims"

@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import answers, courses
 from aio_apiserver.controllers.containers.answers import NotSimulated, ProgramAnswer
 from aio_apiserver.controllers.decisions import container_runs, exec_probes, pod_events, pod_stops
@@ -20,8 +22,6 @@ from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.controllers.decisions.pods import seconds
 from aio_apiserver.controllers.decisions.process_runs import ProcessRun
 from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _USUAL_GRACE = 30
 _PASSED = ProgramAnswer(0, "")

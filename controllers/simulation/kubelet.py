@@ -6,6 +6,7 @@ Must hold: while Stages drive pods, it leaves all pods to them.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, node_phases, nodes, pod_ends, pod_events, pod_stops
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.pod_events import PodEvent
@@ -21,7 +22,6 @@ from aio_apiserver.controllers.simulation.nodes import Simulation
 from aio_apiserver.controllers.simulation.pod_processes import PodProcesses
 from aio_apiserver.controllers.stages.stage import POD
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
-from aio_apiserver.storage.stored_object import Object
 
 
 class SimulatedKubelet(Controller):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, node_phases, nodes
 from aio_apiserver.controllers.processes.local_containers import LocalContainers
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
@@ -17,7 +18,6 @@ from aio_apiserver.controllers.simulation.container_worlds import ContainerWorld
 from aio_apiserver.controllers.stages.stage import NODE
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base import errors
-from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = "kube-node-lease"
 _LEASE_SECONDS = 40

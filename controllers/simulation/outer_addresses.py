@@ -3,12 +3,12 @@
 The queue keys begin with the kind. Must hold: an address that is given stays. Two services have different ones.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, outer_addresses
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.places import INGRESSES, SERVICES
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 _SERVICE, _INGRESS = "service ", "ingress "
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import process_runs
 from aio_apiserver.controllers.decisions.pod_courses import StartedContainer
 from aio_apiserver.controllers.decisions.pod_phases import Life
@@ -14,8 +16,6 @@ from aio_apiserver.controllers.decisions.process_runs import NOT_CREATED_CODE, P
 from aio_apiserver.controllers.processes.local_containers import LocalContainers, OnEnd
 from aio_apiserver.controllers.processes.runtime_words import NotCreated
 from aio_apiserver.controllers.runtime.client import key_of
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _USUAL_GRACE = 30
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.controllers.scheduling import preemption
 from aio_apiserver.controllers.scheduling.preemption import MOST_CANDIDATES, PreemptionCandidate
 from aio_apiserver.controllers.scheduling.rejections import Diagnosis, Rejection, not_preempted
 from aio_apiserver.controllers.scheduling.search import Wanted
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.yielding import in_turns
 
 _A_TENTH = 10
 

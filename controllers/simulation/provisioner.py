@@ -4,6 +4,7 @@ It takes the part of all provisioners that StorageClasses name. Annotations of a
 Must hold: while Stages drive claims or volumes, it leaves these to them.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, provisioning
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
@@ -12,7 +13,6 @@ from aio_apiserver.controllers.stages.stage import CLAIM, VOLUME
 from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base.errors import AlreadyExists
 from aio_apiserver.registry.groups.core.volume_classes import class_of
-from aio_apiserver.storage.stored_object import Object
 
 _DEFAULT_CLASS = "default class"
 """The queue key of the StorageClass that a simulated cluster begins with. It has a blank, as no name has."""

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods as podrules
 from aio_apiserver.controllers.decisions.volume_scheduling import PodClaims
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
@@ -28,7 +29,6 @@ from aio_apiserver.controllers.simulation.scheduling_writes import SCHEDULER, Sc
 from aio_apiserver.controllers.simulation.volume_binding import VolumeBinding
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import PODS
 from aio_apiserver.controllers.runtime.recorder import Recorder
 from aio_apiserver.controllers.scheduling.preemption import REASON
 from aio_apiserver.registry.groups.core import pod_conditions
-from aio_apiserver.storage.stored_object import Object
 
 SCHEDULER = "default-scheduler"
 

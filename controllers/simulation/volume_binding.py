@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pod_volumes, volume_scheduling, volumes
 from aio_apiserver.controllers.decisions.volume_index import VolumeIndex
 from aio_apiserver.controllers.decisions.volume_scheduling import PodClaims
@@ -9,7 +10,6 @@ from aio_apiserver.controllers.runtime.client import ControllerClient, key_of
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 
 Follow = Callable[[ResourcePath], Informer]
 

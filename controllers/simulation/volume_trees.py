@@ -11,13 +11,13 @@ claims and host paths, those that were used last are kept.
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers import files
 from aio_apiserver.controllers.containers.courses import FoundFiles
 from aio_apiserver.controllers.containers.files import FileTree, SharedTree
 from aio_apiserver.controllers.decisions import shared_volumes
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.places import PERSISTENT_VOLUME_CLAIMS
-from aio_apiserver.storage.stored_object import Object
 
 _MOST_KEPT = 256
 _MOST_FOUND = 64 * 1024

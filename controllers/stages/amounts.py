@@ -10,12 +10,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.stages import paths
 from aio_apiserver.controllers.stages.cel import Expression, Random, StageExpressions
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.machinery.schema import times
-from aio_apiserver.storage.stored_object import Object
 
 Seconds = Callable[[Object, float], float | None]
 """The seconds for an object at a time; None without a value."""

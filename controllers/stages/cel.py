@@ -6,9 +6,9 @@ CEL itself is imported at the first expression.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.controllers.stages import expressions

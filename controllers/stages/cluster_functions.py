@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import nodes
 from aio_apiserver.controllers.runtime.controller import Desk
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.stages.pod_addresses import PodAddresses
 from aio_apiserver.controllers.stages.template_functions import Function
-from aio_apiserver.storage.stored_object import Object
 
 _ADDRESS = "127.0.0.1"
 """The address of the simulated kubelets, for nodes that have none yet."""

@@ -5,6 +5,8 @@ Pure. Must hold: an expression that fails for an object has no value.
 
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.stages import stage_functions
 from aio_apiserver.controllers.stages.cel import Expression, Random
 from aio_apiserver.controllers.stages.unsupported import Unsupported
@@ -13,8 +15,6 @@ from aio_apiserver.registry.machinery.cel.environment import CelEnvironment
 from aio_apiserver.registry.machinery.cel.libraries import PURE
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, Duration, EvaluationError
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _SELF = "self"
 

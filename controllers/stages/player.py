@@ -11,6 +11,8 @@ from collections.abc import Iterable
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import events, nodes
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
@@ -28,8 +30,6 @@ from aio_apiserver.controllers.stages.template_values import TemplateFailure
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ Must hold: a pod keeps its address; two living pods have different ones.
 
 from collections import Counter
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import nodes
-from aio_apiserver.storage.stored_object import Object
 
 
 class PodAddresses:

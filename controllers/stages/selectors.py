@@ -7,10 +7,10 @@ empty selector for all.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.stages import paths
 from aio_apiserver.controllers.stages.cel import StageExpressions
 from aio_apiserver.controllers.stages.unsupported import Unsupported
-from aio_apiserver.storage.stored_object import Object
 
 Matches = Callable[[Object], bool]
 

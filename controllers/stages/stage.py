@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.stages import amounts, selectors, steps
 from aio_apiserver.controllers.stages.amounts import Delay, Weight
 from aio_apiserver.controllers.stages.cel import Random, StageExpressions
 from aio_apiserver.controllers.stages.selectors import Matches
 from aio_apiserver.controllers.stages.steps import Step
 from aio_apiserver.controllers.stages.unsupported import Unsupported
-from aio_apiserver.storage.stored_object import Object
 
 POD, NODE = ("v1", "Pod"), ("v1", "Node")
 VOLUME, CLAIM = ("v1", "PersistentVolume"), ("v1", "PersistentVolumeClaim")

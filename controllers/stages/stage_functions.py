@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.controllers.stages.cel import Random
 from aio_apiserver.registry.machinery.cel import times
 from aio_apiserver.registry.machinery.cel.declarations import functions
@@ -14,7 +15,6 @@ from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.libraries import quantities
 from aio_apiserver.registry.machinery.cel.libraries.quantities import QUANTITY, Amount
 from aio_apiserver.registry.machinery.cel.values import EvaluationError, Timestamp
-from aio_apiserver.storage.clock import Clock
 
 _NANOSECONDS = 10**9
 _OBJECT = "map(string, dyn)"

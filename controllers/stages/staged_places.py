@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.controller import Desk
 from aio_apiserver.controllers.runtime.informers import Informer
 from aio_apiserver.controllers.stages.stage import Staged
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 Changed = Callable[[ResourcePath, str, Object | None], None]
 """Called with the place, the key and the new state of an object; None when it is gone."""

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.stages import templates
 from aio_apiserver.controllers.stages.template_functions import Function
 from aio_apiserver.controllers.stages.template_values import TemplateFailure
@@ -16,7 +17,6 @@ from aio_apiserver.controllers.stages.templates import Template
 from aio_apiserver.controllers.stages.unsupported import Unsupported
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage.stored_object import Object
 
 _JSON = "json"
 _TYPES = {

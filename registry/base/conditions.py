@@ -6,7 +6,7 @@ Must hold: lastTransitionTime changes with the status of a condition, not with i
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 Condition = dict[str, Any]
 

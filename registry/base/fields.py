@@ -6,8 +6,8 @@ Pure. A field selector compares text, so every value is text. A missing field is
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
-from aio_apiserver.storage.stored_object import Object
 
 FieldOf = Callable[[Object], str]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 T = TypeVar("T")
 

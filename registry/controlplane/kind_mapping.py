@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupKind
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 
 class _Custom(NamedTuple):

@@ -7,13 +7,13 @@ theirs. Must hold: a definition leaves the paths of built-in kinds as they are.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.rest import RESTStorage
 from aio_apiserver.registry.generic.served import Served, served_of
 from aio_apiserver.registry.groups.apiextensions import versions
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.storage.clock import Clock
 
 Path = tuple[str, str, str]
 """A group, a version and a path (`pods`, `pods/status`)."""

@@ -5,12 +5,12 @@ Must hold: the generic Store, reviews and token requests hand the same facts of 
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.storage.stored_object import Object
 
 
 def attributes_of(

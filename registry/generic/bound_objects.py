@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
-from aio_apiserver.storage.stored_object import Object
 
 
 class BoundObject(Struct, frozen=True):

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.text_caches import remember_short
 from aio_apiserver.registry.generic import rest
@@ -25,8 +27,6 @@ from aio_apiserver.registry.machinery.patch.apply.type_converters import (
 )
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.registry.machinery.view import View
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import RevisionExpired, StorageError
 from aio_apiserver.storage.interface import Watch, WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
 from aio_apiserver.storage.stored_object import StoredObject

@@ -10,13 +10,13 @@ from functools import cached_property, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.registry.machinery.view import View, typed
-from aio_apiserver.storage.stored_object import Object
 
 
 class BuiltinForm(Struct, frozen=True, dict=True):

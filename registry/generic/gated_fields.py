@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 _LAST = re.compile(r"(\w+)(?:!=(\w+)|\[(\w+)\])?")
 

@@ -9,10 +9,11 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 T = TypeVar("T")
 

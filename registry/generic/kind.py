@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import timeline
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
@@ -23,7 +24,6 @@ from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.view import Conversion
-from aio_apiserver.storage.stored_object import Object
 
 _STRATEGIES = ("strategy", "status_strategy")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")

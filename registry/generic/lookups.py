@@ -8,12 +8,13 @@ present state. Reads of many or large objects (`all_newest`, `scan`) keep nothin
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
 from aio_apiserver.storage.interface import ListOptions, Reader
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 T = TypeVar("T")
 Labels = Mapping[str, str]

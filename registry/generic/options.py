@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind
@@ -16,7 +17,6 @@ from aio_apiserver.registry.base.validation.errors import invalid_of
 from aio_apiserver.registry.base.validation.field import FieldError, GoText
 from aio_apiserver.registry.base.validation.object_meta import validate_field_manager
 from aio_apiserver.storage.interface import Preconditions
-from aio_apiserver.storage.stored_object import Object
 
 META_GROUP = "meta.k8s.io"
 DRY_RUN_ALL = "All"

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.empties import Empties, put_back
 from aio_apiserver.registry.base.names import GroupResource
@@ -27,7 +28,6 @@ from aio_apiserver.registry.generic.options import DeleteOptions, check_delete
 from aio_apiserver.registry.generic.rest import Request, timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.storage.interface import Preconditions
-from aio_apiserver.storage.stored_object import Object
 
 _LONGEST_GRACE = (2**63 - 1) // 10**9
 """Seconds: the longest duration in Go, whose nanoseconds have 64 bits, some 292 years."""

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import fields
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.machinery.schema import Catalog, unknown_fields
 from aio_apiserver.storage.interface import Resource
-from aio_apiserver.storage.stored_object import Object
 
 
 class KindResource(Resource, frozen=True, kw_only=True):

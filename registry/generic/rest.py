@@ -13,6 +13,8 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -39,7 +41,6 @@ from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OpenWebhoo
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.schema import Catalog
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import (
     ListOptions,
     ListResult,
@@ -51,7 +52,7 @@ from aio_apiserver.storage.interface import (
     WatchOptions,
     WatchSink,
 )
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 _MAX_RESOURCE_VERSION = 2**64 - 1
 

@@ -5,6 +5,7 @@ Must hold: a review passes admission like every write, and is not stored.
 
 from collections.abc import Awaitable, Callable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic import preparation, url_names
 from aio_apiserver.registry.generic.admission.interface import Operation
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.machinery.view import typed
-from aio_apiserver.storage.stored_object import Object
 
 Check = Callable[[Request, Object], None]
 """Refuses a malformed review with a StatusError."""

@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic import verbs
 from aio_apiserver.registry.generic.kind import Kind
@@ -19,8 +21,6 @@ from aio_apiserver.registry.machinery.printing.columns import Columns
 from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.view import View
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _WITH_TABLES = frozenset({"", "status", "scale"})
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, is_still_empty
 from aio_apiserver.registry.base.timeline import DEFAULT, Version
@@ -25,7 +26,6 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import NameCheck
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
 from aio_apiserver.registry.generic.options import DeleteOptions
-from aio_apiserver.storage.stored_object import Object
 
 
 class GarbageCollection(Enum):

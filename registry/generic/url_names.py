@@ -3,10 +3,10 @@
 Pure. Every write needs it: a create for the namespace, an update or a patch for both.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.storage.stored_object import Object
 
 
 def namespace_needed() -> BadRequest:

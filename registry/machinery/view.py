@@ -11,8 +11,9 @@ from functools import cached_property
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.storage.stored_object import Object, StoredObject, json_of_all
+from aio_apiserver.storage.stored_object import StoredObject, json_of_all
 
 
 class Conversion(Struct, frozen=True):

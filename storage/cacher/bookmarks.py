@@ -10,13 +10,13 @@ events and all events up to there have been delivered. Without watchers that all
 import logging
 from collections.abc import Mapping
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.fanout import Fanout
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Origin
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

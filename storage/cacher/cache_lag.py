@@ -12,8 +12,8 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.cacher.watermark import Watermark
-from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -22,7 +22,10 @@ from typing import Any, Unpack
 
 from msgspec.structs import replace
 
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.cache_lag import Lag
@@ -39,7 +42,6 @@ from aio_apiserver.storage.cacher.reflector import Reflector
 from aio_apiserver.storage.cacher.revision_check import RevisionCheck
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.cacher.watches import Watches
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import Closed, KeyNotFound, StorageError
 from aio_apiserver.storage.interface import (
     DeleteCall,
@@ -55,8 +57,7 @@ from aio_apiserver.storage.interface import (
     WatchSink,
 )
 from aio_apiserver.storage.store import listing
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.stored_object import StoredObject
 
 READY_SECONDS = 10.0
 """How long a request waits for the cache to be filled for the first time."""

@@ -12,17 +12,17 @@ the window.
 import asyncio
 from collections.abc import Mapping
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.yielding import Share
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.recent_frames import RecentFrames
 from aio_apiserver.storage.cacher.slow_watch_budget import TimeBudget
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired, StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
-from aio_apiserver.storage.tasks import Tasks
-from aio_apiserver.storage.yielding import Share
 
 GRACE_SECONDS = 5.0
 """How long any sink may stay above its limit; the shared time budget adds to it."""

@@ -16,13 +16,13 @@ know that, or does not get there in time. The cache cannot know it without relia
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.cacher.cache_lag import Lag
 from aio_apiserver.storage.cacher.pacing import within
 from aio_apiserver.storage.cacher.progress import Progress
 from aio_apiserver.storage.cacher.reflector import Reflector
 from aio_apiserver.storage.cacher.revision_check import RevisionCheck
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import FutureRevision
 from aio_apiserver.storage.interface import ListOptions, ListResult, Origin
 from aio_apiserver.storage.selection import SelectionPredicate

@@ -9,10 +9,10 @@ Must hold: `keys` are sorted, and complete at the time of the call.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.yielding import Share
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.yielding import Share
 
 _KEYS_A_STEP = 64
 """How many objects are read between two checks of the clock."""

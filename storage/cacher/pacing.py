@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 
 async def within(seconds: float, expected: asyncio.Future[bool], clock: Clock) -> bool:

@@ -8,13 +8,13 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.yielding import Share
 from aio_apiserver.storage.interface import ListOptions, ListResult
 from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.store import continue_token
 from aio_apiserver.storage.store.hydration import hydrate
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.yielding import Share
 
 STRIDE = 512
 """How many objects are matched together when a selector leaves some out."""

@@ -12,11 +12,11 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.cacher.pacing import settle, within
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Origin
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 Must hold: a request waits no longer than its limit. Its error then names the reason why the cache is not filled.
 """
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.cacher.pacing import within
 from aio_apiserver.storage.cacher.watermark import Watermark
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt, Initializing, StorageError
 
 _FILLED = 1

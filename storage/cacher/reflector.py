@@ -18,10 +18,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
 from aio_apiserver.storage.cacher.readiness import Gate
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import (
     Closed,
     Compacted,

@@ -22,12 +22,12 @@ from functools import partial
 
 from msgspec import Struct
 
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.tracing import TraceLayer
 from aio_apiserver.storage.errors import Closed, StorageError
 from aio_apiserver.storage.interface import NewestRevisions, Origin
 from aio_apiserver.storage.kv.interface import MOST_COMPARED
-from aio_apiserver.storage.tasks import Tasks
-from aio_apiserver.storage.tracing import TraceLayer
 
 _MOST = 2
 """The requests that are under way at the same time."""

@@ -4,7 +4,7 @@ One slow watcher in quiet times may take it all. When many are slow at once, mos
 the watchers.
 """
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 REFILL_PER_SECOND = 0.1
 MAXIMUM = 1.0

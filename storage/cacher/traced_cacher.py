@@ -3,7 +3,7 @@
 A server without traces has plain Cachers.
 """
 
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.interface import ListOptions, ListResult, Watch, WatchOptions, WatchSink
 from aio_apiserver.storage.stored_object import StoredObject

@@ -10,6 +10,8 @@ revision, whether the cache or the origin has read the state.
 
 from collections.abc import Mapping, Sequence
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.catching_up import Feeder
@@ -17,11 +19,9 @@ from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.freshness import Freshness
 from aio_apiserver.storage.cacher.older_history import OlderHistory
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import FutureRevision, StorageError
 from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch, WatchOptions, WatchSink
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.tasks import Tasks
 
 FUTURE_CHECK_SECONDS = 0.25
 

@@ -12,12 +12,12 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.encryption import config, rules
 from aio_apiserver.storage.encryption.config import EncryptionConfiguration, InvalidEncryptionConfig, ResourcePattern
 from aio_apiserver.storage.encryption.provider_set import ProviderSet
 from aio_apiserver.storage.kv.interface import Health
-from aio_apiserver.storage.tasks import Tasks
 from aio_apiserver.storage.transformers.transformer import Counts, Plain, Transformer
 
 logger = logging.getLogger(__name__)

@@ -10,6 +10,7 @@ exception: it accepts a resourceVersion on create, because clients try copies of
 from collections.abc import Awaitable
 from typing import Unpack
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound
 from aio_apiserver.storage.interface import (
@@ -23,7 +24,7 @@ from aio_apiserver.storage.interface import (
     accept,
 )
 from aio_apiserver.storage.store import preconditions
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 _READER = ObjectReader(codec.decode, lambda _obj: {})
 

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.change import Change
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides, unfinished_copy

@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar, Unpack
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base import measures
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.measures import Counter, Histogram
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import (
     DeleteCall,
@@ -24,8 +26,7 @@ from aio_apiserver.storage.interface import (
     WatchOptions,
     WatchSink,
 )
-from aio_apiserver.storage.measures import Counter, Histogram
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 _BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 _LABELS = ("group", "operation", "resource")

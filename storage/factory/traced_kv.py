@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar
 
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import TraceLayer
 from aio_apiserver.storage.kv.interface import KV, ComparesKeys
-from aio_apiserver.storage.tracing import TraceLayer
 
 P = ParamSpec("P")
 T = TypeVar("T")

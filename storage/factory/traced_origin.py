@@ -5,11 +5,12 @@ It lies below the cache, on a server with traces. Must hold: the results are tho
 
 from typing import Unpack
 
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import Attributes
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.factory.measured_origin import MeasuredOrigin
 from aio_apiserver.storage.interface import ListOptions, ListResult, TryUpdate, UpdateCall
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tracing import Attributes
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class TracedOrigin(MeasuredOrigin):

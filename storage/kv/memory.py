@@ -13,7 +13,8 @@ from itertools import count
 
 from msgspec import Struct, field
 
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, LeaseNotFound, TooLarge
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.history import History
@@ -30,7 +31,6 @@ from aio_apiserver.storage.kv.interface import (
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.snapshot import Difference, Snapshot, difference
 from aio_apiserver.storage.kv.watcher import LocalWatcher
-from aio_apiserver.storage.tasks import Tasks
 
 _REVISIONS_PER_TURN = 1_000
 """The revisions that are released or replayed before other tasks get the event loop: some 0.5 ms."""

@@ -15,8 +15,8 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
 from aio_apiserver.storage.errors import TooManyConflicts
 from aio_apiserver.storage.kv.interface import Record, WriteResult
 from aio_apiserver.storage.store.key_queues import KeyQueues

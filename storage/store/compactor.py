@@ -15,10 +15,10 @@ does not end the loop; the next interval is the next attempt.
 
 import logging
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Compacted, StorageError
 from aio_apiserver.storage.kv.interface import KV
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ item. The error names at most 100 objects, as in kube-apiserver.
 
 from collections.abc import Iterable
 
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tracing import TraceLayer
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.storage.errors import Corrupt, CorruptObjects
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.tracing import TraceLayer
-from aio_apiserver.storage.yielding import in_turns
 
 _MOST = 100
 

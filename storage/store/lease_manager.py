@@ -11,7 +11,7 @@ import asyncio
 
 from msgspec import Struct
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import KV
 

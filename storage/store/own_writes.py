@@ -9,8 +9,9 @@ Must hold: an event gets an object from here when key and value equal those of t
 events, as for resources that have no cache, the oldest objects are dropped.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import versioner
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 _MOST = 256
 _MOST_BYTES = 1 << 20

@@ -11,16 +11,18 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import LONG, STORE
 from aio_apiserver.storage import codec as codecs
-from aio_apiserver.storage import versioner, worker_thread
+from aio_apiserver.storage import versioner
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
 from aio_apiserver.storage.kv.interface import Record, prefix_end
 from aio_apiserver.storage.store.own_writes import OwnWrite, OwnWrites
-from aio_apiserver.storage.stored_object import Encodings, Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, ObjectReader, StoredObject
 from aio_apiserver.storage.transformers.transformer import ENCRYPTED_PREFIX, Plain, Transformer
-from aio_apiserver.storage.worker_thread import LONG, STORE
 
 
 class Records:

@@ -12,7 +12,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import FutureRevision, KeyNotFound
 from aio_apiserver.storage.interface import (
@@ -39,7 +40,7 @@ from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.translated_writes import TranslatedDeleting, TranslatedUpdating
 from aio_apiserver.storage.store.watches import SLOW_BUDGET, StoreWatches, WatchSource
 from aio_apiserver.storage.store.writes import Deleting, ObjectWriter, Updating
-from aio_apiserver.storage.stored_object import Encodings, Object, StoredObject
+from aio_apiserver.storage.stored_object import Encodings, StoredObject
 from aio_apiserver.storage.transformers.transformer import Transformer
 
 

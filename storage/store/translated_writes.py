@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import Record, WriteResult
@@ -18,7 +19,7 @@ from aio_apiserver.storage.store import preconditions
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.writes import ObjectWriter, existing, fetch, revision_of
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.transformers.transformer import Plain
 
 

@@ -8,7 +8,9 @@ stored form is stale. An exception of the update function reaches the caller unc
 
 from msgspec import Struct
 
-from aio_apiserver.storage import codec, tracing, versioner
+from aio_apiserver.base import tracing
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
 from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
@@ -17,7 +19,7 @@ from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.own_writes import OwnWrite
 from aio_apiserver.storage.store.records import Records
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from aio_apiserver.storage.transformers.transformer import Plain
 
 

@@ -6,7 +6,7 @@ Must hold: a store in memory, and one that is spread over several etcds, are ref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.factory import factory
 from aio_apiserver.storage.factory.factory import StorageConfig

@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 LOOPBACK = "127.0.0.1"

@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.apiserver.tls.certificates import Pki
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 from tests.apiserver.webhook_servers import no_service
 

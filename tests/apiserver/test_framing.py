@@ -13,7 +13,7 @@ from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire import request_parser, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.listeners import Listener
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.storage.kv.write_turns import WriteTurns
 from tests.apiserver.handlers.test_connect import proxying, read_head
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, running, trusting

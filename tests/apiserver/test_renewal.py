@@ -11,7 +11,7 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.apiserver.tls.certificates import Pki
-from aio_apiserver.storage.clock import ManualClock, SystemClock
+from aio_apiserver.base.clock import ManualClock, SystemClock
 from tests.apiserver.serving import LOOPBACK
 
 DAY = 24 * 3600

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.server import Server
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.controller import Desk
 from aio_apiserver.controllers.runtime.flow_control import FlowControl
@@ -15,7 +16,6 @@ from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo, authenticated
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 
 Condition = Callable[[dict[str, Object]], object]

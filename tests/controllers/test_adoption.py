@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.replica_sets import ReplicaSetController
 from aio_apiserver.controllers.runtime import places
 from aio_apiserver.controllers.runtime.controller import NotYet
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 _SPEC: Object = {"containers": [{"name": "main", "image": "busybox"}]}

@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from aio_apiserver.apiserver.tls import issuing
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import places
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 _CONTROLLERS = (

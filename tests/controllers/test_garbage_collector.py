@@ -7,12 +7,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.garbage_collector import GarbageCollector
 from aio_apiserver.controllers.runtime.places import DEFINITIONS
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 _CONFIG_MAPS = ResourcePath("", "v1", "configmaps")

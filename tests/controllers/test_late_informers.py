@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import volumes
 from aio_apiserver.controllers.disruptions import DisruptionController
 from aio_apiserver.controllers.persistent_volumes import PersistentVolumeBinder
@@ -14,7 +15,6 @@ from aio_apiserver.controllers.runtime import places
 from aio_apiserver.controllers.runtime.controller import Controller, NotYet
 from aio_apiserver.controllers.volume_protection import VolumeProtection
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 _T = TypeVar("_T", bound=Controller)

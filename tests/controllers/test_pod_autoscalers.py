@@ -8,6 +8,8 @@ import orjson
 import pytest
 from msgspec import Struct
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers import autoscaling_metrics
 from aio_apiserver.controllers.autoscaling_metrics import ScaledPods
 from aio_apiserver.controllers.autoscaling_sources import MetricSources
@@ -20,8 +22,6 @@ from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.aggregated import DiscoveredVersion, RemoteAnswer
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 _PODS = {

@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import places
 from aio_apiserver.registry.base.errors import Forbidden
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import places
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers import clusters
 
 

@@ -11,7 +11,7 @@ import yaml
 from msgspec import Struct, field
 
 from aio_apiserver.apiserver.metrics import process
-from aio_apiserver.storage.measures import MetricKind
+from aio_apiserver.base.measures import MetricKind
 from tests.apiserver.serving import running
 from tests.paths import ROOT
 

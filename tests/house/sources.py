@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tests.paths import ROOT
 
-FOLDERS = ("apiserver", "controllers", "registry", "storage")
+FOLDERS = ("apiserver", "base", "controllers", "registry", "storage")
 
 
 class Source(NamedTuple):

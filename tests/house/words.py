@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.paths import ROOT
 
-FOLDERS = ("apiserver", "controllers", "registry", "storage")
+FOLDERS = ("apiserver", "base", "controllers", "registry", "storage")
 LEDGERS = ROOT / "tests" / "house"
 MOST_WORDS = 25
 NAMELESS = re.compile(

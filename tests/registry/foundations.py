@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.minors import Minor
@@ -20,7 +21,6 @@ from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
-from aio_apiserver.storage.stored_object import Object
 from tests.registry import any_objects
 
 KINDS = [

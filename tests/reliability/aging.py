@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.base.clock import Clock, ManualClock, SystemClock
 from aio_apiserver.storage.errors import KeyExists, NoSpace
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions, Resource

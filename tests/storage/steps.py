@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import (
     ListOptions,
@@ -18,7 +19,7 @@ from aio_apiserver.storage.interface import (
     WatchSink,
 )
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 PATIENCE = 60.0
 """Seconds until a missing result is a failure. Passing tests do not wait so long."""

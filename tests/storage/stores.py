@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock, ManualClock
+from aio_apiserver.base.clock import Clock, ManualClock
 from aio_apiserver.storage.codec import MSGPACK, Codec
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock, SystemClock
+from aio_apiserver.base.clock import ManualClock, SystemClock
 from aio_apiserver.storage.errors import DeadlineExceeded, KeyExists, KeyNotFound, LeaseNotFound, TooManyConflicts
 from aio_apiserver.storage.interface import Update
 from aio_apiserver.storage.kv.memory import MemoryKV

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.codec import JSON, MSGPACK
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import Corrupt, CorruptObjects, KeyNotFound

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.encryption.service import POLL_SECONDS
 from aio_apiserver.storage.errors import (
     DeadlineExceeded,

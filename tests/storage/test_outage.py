@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV

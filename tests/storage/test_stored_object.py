@@ -6,10 +6,11 @@ from typing import Any
 import orjson
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.codec import JSON, MSGPACK, Codec
 from aio_apiserver.storage.errors import Corrupt
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 
 class CountingReader:

@@ -11,7 +11,7 @@ from typing import Any
 from aio_apiserver.apiserver.metrics import plots
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
 from aio_apiserver.apiserver.metrics.plots import PLOTS, Reading
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 SECONDS = 10.0
 READINGS = 360

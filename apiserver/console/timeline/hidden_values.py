@@ -9,7 +9,7 @@ Must hold: a given object is not changed.
 import re
 from typing import Any
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 HIDDEN = "(hidden)"
 _NAMES = re.compile(

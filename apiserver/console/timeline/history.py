@@ -8,13 +8,14 @@ from msgspec import Struct, to_builtins
 from aio_apiserver.apiserver.console.timeline.kubernetes_events import KubernetesEvent, KubernetesEvents
 from aio_apiserver.apiserver.console.timeline.object_changes import ObjectChange, object_change, object_then
 from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.storage.cacher.change import Change
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.store.readable_pages import readable_pages
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 MOST_CHANGES = 3000
 _MOST_OF_RESOURCE = 1000

@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.tasks import Tasks
 
 MOST = 1000
 _LONGEST = 600

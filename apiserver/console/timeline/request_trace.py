@@ -18,12 +18,12 @@ from aio_apiserver.apiserver.console.timeline.traced_request import TracedReques
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Recording
 from aio_apiserver.registry.generic.audit.trail import Event, Trail
-from aio_apiserver.storage.clock import Clock
 
 MOST = 5000
 _OWN_PATHS = "/ui/"

@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -20,8 +22,6 @@ from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABL
 from aio_apiserver.registry.groups.apiregistration.service_resolver import SERVICE_NAME
 from aio_apiserver.registry.groups.core.services import SERVICES as SERVICE_KIND
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES as ENDPOINTSLICE_KIND
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 SERVICES = ResourcePath(SERVICE_KIND.group, "v1", SERVICE_KIND.plural)
 ENDPOINTSLICES = ResourcePath(ENDPOINTSLICE_KIND.group, "v1", ENDPOINTSLICE_KIND.plural)

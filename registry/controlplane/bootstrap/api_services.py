@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.controlplane.providers import PROVIDERS, providers_of
@@ -17,7 +18,7 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS as DEFINITION_KIND
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES as APISERVICE_KIND
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 APISERVICES = ResourcePath(APISERVICE_KIND.group, "v1", APISERVICE_KIND.plural)
 DEFINITIONS = ResourcePath(DEFINITION_KIND.group, "v1", DEFINITION_KIND.plural)

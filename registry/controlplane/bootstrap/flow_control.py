@@ -7,12 +7,12 @@ annotation says so, or without one, while its generation is 1.
 from collections.abc import Sequence
 from functools import partial
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS as FLOWSCHEMA_KIND
 from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from aio_apiserver.storage.stored_object import Object
 
 FLOWSCHEMAS = ResourcePath(FLOWSCHEMA_KIND.group, "v1", FLOWSCHEMA_KIND.plural)
 PRIORITY_LEVELS = ResourcePath(PRIORITYLEVELCONFIGURATIONS.group, "v1", PRIORITYLEVELCONFIGURATIONS.plural)

@@ -3,13 +3,13 @@
 from contextlib import suppress
 from functools import partial
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.flow_control import FLOWSCHEMAS, PRIORITY_LEVELS
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _STATUS = FLOWSCHEMAS._replace(path="flowschemas/status")
 _DANGLING = "Dangling"

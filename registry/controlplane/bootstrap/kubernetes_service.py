@@ -14,6 +14,8 @@ from ipaddress import ip_address
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
@@ -21,10 +23,9 @@ from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import ListOptions, Resource, Storage, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ written; two servers that start at once end with one object.
 from collections.abc import Callable
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.generic.access.users import APISERVER
@@ -16,7 +17,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation, Made
 from aio_apiserver.registry.machinery.view import typed
 from aio_apiserver.storage.interface import Preconditions, Reader
-from aio_apiserver.storage.stored_object import Object
 
 FIELD_MANAGER = "kube-apiserver"
 

@@ -17,6 +17,7 @@ import msgspec
 import orjson
 from msgspec import Raw
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects, timeline
 from aio_apiserver.registry.base.timeline import Lifetime, Version
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
@@ -27,7 +28,6 @@ from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.policy_rules import compiled
 from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.registry.groups.rbac.validation import GROUP, default_binding
-from aio_apiserver.storage.stored_object import Object
 
 _AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _LABELS = {"kubernetes.io/bootstrapping": "rbac-defaults"}

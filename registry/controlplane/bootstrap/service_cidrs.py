@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.conditions import find
 from aio_apiserver.registry.controlplane.bootstrap import status_conditions
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _PLACE = ResourcePath(SERVICECIDRS.group, "v1", SERVICECIDRS.plural)
 _STATUS = _PLACE._replace(path="servicecidrs/status")

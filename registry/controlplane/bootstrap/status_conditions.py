@@ -1,8 +1,8 @@
 """status_conditions: sets a condition in a status, for the loops that keep the server's own objects right."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.generic.rest import timestamp
-from aio_apiserver.storage.stored_object import Object
 
 
 def wanted_status(obj: Object, wanted: Object, *, now: float) -> Object | None:

@@ -10,6 +10,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.errors import StatusError
@@ -35,10 +38,7 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.core.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError, Unavailable
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.simulation import resource_metrics

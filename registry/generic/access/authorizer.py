@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
+from aio_apiserver.base.measures import Counter
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.machinery.selectors import fields, labels
-from aio_apiserver.storage.measures import Counter
 from aio_apiserver.storage.selection import Operator, Requirement
 
 

@@ -9,11 +9,11 @@ between two plugins serves both.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from aio_apiserver.base import measures
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.measures import Histogram
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin, Run
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Histogram
 
 _BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5)
 _SHORTEST = _BOUNDS[0]

@@ -5,8 +5,8 @@ A webhook or a policy names versions in its rules and sees objects in the one th
 
 from typing import Protocol
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
-from aio_apiserver.storage.stored_object import Object
 
 
 class AdmissionForm(Protocol):

@@ -13,14 +13,14 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.empties import Empties
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.request_steps import NoteStep, ignore_step
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.audit.annotations import Annotate, unnoted
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 
 class Operation(Enum):

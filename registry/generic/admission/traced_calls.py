@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep, ignore_step
 from aio_apiserver.registry.generic.admission.chain import Call
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.storage.clock import Clock
 
 _MOST_FIELDS = 12
 _OF_HOOKS = ("AdmissionPolicy", "AdmissionWebhook")

@@ -14,15 +14,15 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.impersonation import Impersonated
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.audit.levels import Level, Stage
 from aio_apiserver.registry.generic.audit.policy import Recording
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

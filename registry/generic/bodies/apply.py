@@ -9,6 +9,8 @@ from functools import partial
 
 from msgspec import Struct
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.timeline import Version
@@ -19,8 +21,7 @@ from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.body_errors import object_mismatch
 from aio_apiserver.registry.machinery.schema import DecodeError, depth, yaml_keys
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 _FROM_YAML = "error converting YAML to JSON: "
 _PATCHES_SINCE = (1, 37)

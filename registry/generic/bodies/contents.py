@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base import worker_thread
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters, json_errors
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -17,7 +18,6 @@ from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
-from aio_apiserver.storage import worker_thread
 
 NOT_AN_OBJECT = (
     "json: cannot unmarshal {found} into Go value of type struct "

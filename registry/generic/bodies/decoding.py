@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.worker_thread import LONG
 from aio_apiserver.registry.base import errors, schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -17,8 +19,6 @@ from aio_apiserver.registry.generic.bodies import contents
 from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Catalog, Decoded, DecodeError, UnknownKind, yaml_keys
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.worker_thread import LONG
 
 _SUMMARY_BYTES = 30
 _OF_ANY_KIND = ("duplicate field", 'unknown field "metadata.')

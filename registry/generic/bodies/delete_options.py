@@ -3,6 +3,7 @@
 Must hold: errors are reported without the prefix that errors of objects have.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.bodies import contents
 from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.options import META_GROUP
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError
-from aio_apiserver.storage.stored_object import Object
 
 _OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 _INTERNAL = "__internal"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.errors import BadRequest
@@ -24,7 +25,7 @@ from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, texts
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, depth, strict
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.machinery.patch import strategic

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import Invalid, StatusError
 from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -20,7 +21,6 @@ from aio_apiserver.registry.generic.bodies import contents, decoding
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery.schema import Decoded, DecodeError, UnknownKind, depth
 from aio_apiserver.registry.machinery.schema.scalars import json_type
-from aio_apiserver.storage.stored_object import Object
 
 _NO_TYPE = "couldn't get version/kind; json parse error: "
 _HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}

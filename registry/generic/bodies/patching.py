@@ -12,6 +12,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base import worker_thread
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang import json_characters
 from aio_apiserver.registry.generic import url_names
@@ -21,7 +22,6 @@ from aio_apiserver.registry.generic.bodies.patch_types import Apply, Patch, Patc
 from aio_apiserver.registry.generic.options import PatchOptions
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject, Updater
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.stored_object import StoredObject
 
 _Make = Callable[[StoredObject | None], Awaitable[Made]]

@@ -16,6 +16,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import LONG, TakesLong
 from aio_apiserver.registry.base import errors, owner_references
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field as fields
@@ -30,9 +33,6 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.machinery.patch.apply import after_admission, times
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.worker_thread import LONG, TakesLong
 
 
 class Attempt(Struct, frozen=True, kw_only=True):

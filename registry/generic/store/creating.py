@@ -3,6 +3,9 @@
 from collections.abc import Awaitable
 from functools import partial
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import LONG
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Operation
@@ -12,9 +15,7 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store import reading
 from aio_apiserver.registry.generic.store.attempts import CreateAttempt, name_of
 from aio_apiserver.registry.generic.store.road import Road
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.worker_thread import LONG
+from aio_apiserver.storage.stored_object import StoredObject
 
 _GENERATE_ATTEMPTS = 8
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Operation
@@ -21,8 +23,7 @@ from aio_apiserver.registry.generic.store import deletion, reading, unreadable
 from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Preconditions, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 _COLLECTION = "deletecollection"
 _PAGE = 10_000

@@ -11,6 +11,7 @@ from functools import cache, partial
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.field_managers import field_managers
 from aio_apiserver.registry.generic.forms import forms_of
@@ -24,7 +25,6 @@ from aio_apiserver.registry.generic.store.status import SubresourceREST
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
-from aio_apiserver.storage.stored_object import Object
 
 Extras = Callable[[Mapping[str, Store], Environment], Mapping[str, Mapping[str, RESTStorage]]]
 """Further resources of a group, by version and path, from the Stores of its Kinds (by their plural)."""

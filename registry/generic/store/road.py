@@ -9,6 +9,10 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import LONG
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
@@ -28,11 +32,7 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply import webhook_converted
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.clock import Clock, SystemClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.worker_thread import LONG
 
 T = TypeVar("T")
 

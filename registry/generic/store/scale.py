@@ -7,6 +7,7 @@ admission sees Scales on this path, not the parent. Of the parent, only the repl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.validation import field, names, object_meta
@@ -21,7 +22,7 @@ from aio_apiserver.registry.machinery.patch.apply import scale as owners
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.printing.columns import AGE, Column, table_of, value
 from aio_apiserver.registry.machinery.selectors import texts
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 COLUMNS = table_of(
     (Column(name="Name", field="meta.v1.ObjectMeta.name"), value("metadata.name")),

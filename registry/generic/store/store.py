@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Deleted, Request, Updated, UpdatedObject
 from aio_apiserver.registry.generic.store import creating, deleting, reading
@@ -19,7 +20,7 @@ from aio_apiserver.registry.generic.store.road import Road
 from aio_apiserver.registry.generic.store.updating import Modification
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.storage.interface import ListOptions, ListResult, Watch, WatchOptions, WatchSink
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Store(Road, frozen=True, kw_only=True):

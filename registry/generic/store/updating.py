@@ -8,6 +8,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import LONG
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.hooks import Taken
@@ -16,10 +19,8 @@ from aio_apiserver.registry.generic.rest import Made, Request, Updated, UpdatedO
 from aio_apiserver.registry.generic.store import deletion
 from aio_apiserver.registry.generic.store.attempts import Attempt, CreateByUpdateAttempt, UpdateAttempt
 from aio_apiserver.registry.generic.store.road import Road
-from aio_apiserver.storage import worker_thread
 from aio_apiserver.storage.interface import Preconditions, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.worker_thread import LONG
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class _EmptiedFinalizers(Exception):

@@ -1,10 +1,10 @@
 """Columns: the table columns of admission policies, policy bindings and webhook configurations."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, count, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import UNSET
 from aio_apiserver.registry.machinery.selectors import texts
-from aio_apiserver.storage.stored_object import Object
 
 WEBHOOK_CONFIGURATIONS = table_of(
     NAME,

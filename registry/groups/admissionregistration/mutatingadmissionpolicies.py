@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, values
@@ -13,7 +14,6 @@ from aio_apiserver.registry.groups.admissionregistration import columns, express
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyStrategy
 from aio_apiserver.registry.groups.admissionregistration.webhooks import REINVOCATION_POLICIES
 from aio_apiserver.registry.machinery.printing.columns import Column, count
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.generic.expressions import admission, admission_types

@@ -1,12 +1,12 @@
 """MutatingAdmissionPolicyBindings: the objects to which a mutating admission policy applies, and its parameters."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns, policies
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
-from aio_apiserver.storage.stored_object import Object
 
 
 class MutatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy, frozen=True, kw_only=True):

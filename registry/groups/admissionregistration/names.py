@@ -1,7 +1,7 @@
 """Names: the reserved names of webhook configurations and policies that come from files. Pure."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.storage.stored_object import Object
 
 _RESERVED = ".static.k8s.io"
 

@@ -1,10 +1,10 @@
 """Policy strategies: the strategies that policies and bindings of both kinds share."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.admissionregistration import policies
 from aio_apiserver.registry.groups.admissionregistration.names import warn_of_reserved_name
-from aio_apiserver.storage.stored_object import Object
 
 
 class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, internal, meta_conditions, names
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -13,7 +14,6 @@ from aio_apiserver.registry.groups.admissionregistration import columns, express
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyStrategy
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import Column, count
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.generic.expressions import admission

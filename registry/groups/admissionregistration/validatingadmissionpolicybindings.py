@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.error_history import since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.admissionregistration import columns
 from aio_apiserver.registry.groups.admissionregistration.policy_strategies import PolicyBindingStrategy
-from aio_apiserver.storage.stored_object import Object
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _PATH = "spec.validationActions"

@@ -8,13 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import domains, field, label_selectors, urls
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1035_LABEL
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.admissionregistration import expressions, rules
 from aio_apiserver.registry.groups.admissionregistration.names import warn_of_reserved_name
-from aio_apiserver.storage.stored_object import Object
 
 FAILURE_POLICIES = ("Fail", "Ignore")
 MATCH_POLICIES = ("Equivalent", "Exact")

@@ -2,11 +2,11 @@
 Pure.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import urls
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
-from aio_apiserver.storage.stored_object import Object
 
 ANNOTATION = "api-approved.kubernetes.io"
 

@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.generic.access.users import APISERVER
@@ -20,11 +23,9 @@ from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.registry.groups.apiextensions.definition import CLEANUP, Definition
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import text
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.groups.apiextensions import json_paths
@@ -15,7 +16,6 @@ from aio_apiserver.registry.groups.apiextensions.definition import Version
 from aio_apiserver.registry.machinery.printing import ages
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, Columns, table_of
 from aio_apiserver.registry.machinery.schema.times import time
-from aio_apiserver.storage.stored_object import Object
 
 _AGE: Mapping[str, Any] = {
     "name": "Age",

@@ -11,6 +11,8 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection
 
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
@@ -27,8 +29,7 @@ from aio_apiserver.registry.groups.apiextensions.resources import CustomResource
 from aio_apiserver.registry.groups.apiextensions.status_decisions import Decide
 from aio_apiserver.storage.errors import KeyNotFound, StorageError
 from aio_apiserver.storage.interface import Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base import tracing
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import object_meta
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook, OutOfTime, WebhookFailed
 from aio_apiserver.registry.groups.apiextensions import conversion_rules
 from aio_apiserver.registry.groups.apiextensions.definition import Definition
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
-from aio_apiserver.storage import tracing
 from aio_apiserver.storage.errors import Untranslatable
-from aio_apiserver.storage.stored_object import Object
 
 Types = Mapping[str, CustomType]
 """The types of a definition by version."""

@@ -1,8 +1,8 @@
 """CRD conditions: finds, sets and compares the conditions of a CustomResourceDefinition. Pure."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.conditions import Condition
-from aio_apiserver.storage.stored_object import Object
 
 NAMES_ACCEPTED = "NamesAccepted"
 ESTABLISHED = "Established"

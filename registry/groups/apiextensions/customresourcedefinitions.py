@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.apiextensions import crd_conditions, error_rows, stored_definitions
 from aio_apiserver.registry.machinery.printing import columns
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME, CREATED_AT, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.apiextensions import definition_rules

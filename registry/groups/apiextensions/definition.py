@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.apiextensions import crd_conditions, naming, versions
 from aio_apiserver.registry.machinery.schema.model import Schema
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that keeps a definition until its custom resources are deleted."""

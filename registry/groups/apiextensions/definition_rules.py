@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, put_back
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -38,7 +39,6 @@ from aio_apiserver.registry.machinery.schema.structural import defaulting
 from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
 from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
 from aio_apiserver.registry.machinery.schema.validation import formats
-from aio_apiserver.storage.stored_object import Object
 
 _UNSUPPORTED_SET = (
     "x-kubernetes-list-type: set for items of type {} is not supported by server-side apply or CEL validation rules"

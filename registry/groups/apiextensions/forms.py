@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.groups.apiextensions import versioned_storage
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
-from aio_apiserver.storage.stored_object import Object
 
 
 class CustomForm(Struct, frozen=True):

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
-from aio_apiserver.storage.stored_object import Object
 
 _INSTALLING = crd_conditions.condition(
     crd_conditions.ESTABLISHED,

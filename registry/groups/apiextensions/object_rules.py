@@ -11,6 +11,8 @@ from msgspec import Struct
 from msgspec import field as member
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field, names
@@ -22,8 +24,6 @@ from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema.structural import embedded, lists
 from aio_apiserver.registry.machinery.schema.validation import values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.worker_thread import TakesLong
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.apiextensions import rules

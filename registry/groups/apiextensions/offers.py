@@ -12,6 +12,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.admission.interface import Admission, Attributes, Operation
@@ -36,7 +37,6 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
 from aio_apiserver.storage.errors import Untranslatable
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.interface import Storage
-from aio_apiserver.storage.stored_object import Object
 
 _TERMINATING = "create not allowed while custom resource definition is terminating"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook
@@ -19,7 +20,6 @@ from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Resource, Storage
-from aio_apiserver.storage.tasks import Tasks
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.apiextensions import offers

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
@@ -25,7 +26,6 @@ from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural.rules import has_rules
 from aio_apiserver.registry.machinery.schema.validation import values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
-from aio_apiserver.storage.worker_thread import TakesLong
 
 BUDGET = 10_000_000
 """The cost limit of all rules for one object."""

@@ -6,8 +6,8 @@ so that the event loop and the thread lose no count.
 
 from msgspec import Struct, field
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base import measures
+from aio_apiserver.base.clock import Clock, SystemClock
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 

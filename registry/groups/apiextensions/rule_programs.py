@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.jitter import chance
 from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import estimates, types
 from aio_apiserver.registry.machinery.cel.environment import CelEnvironment, Program
@@ -15,7 +16,6 @@ from aio_apiserver.registry.machinery.cel.estimates import Path
 from aio_apiserver.registry.machinery.cel.schema_types import Declared
 from aio_apiserver.registry.machinery.cel.sizes import EstimateRange
 from aio_apiserver.registry.machinery.cel.syntax import Ident, Issue, walk
-from aio_apiserver.storage.chance import chance
 
 RULES = "x-kubernetes-validations"
 SELF, OLD_SELF = "self", "oldSelf"

@@ -3,13 +3,14 @@
 Must hold: a Scale of an object without replicas cannot be read, and a write of it has to set them.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.scale import ScaleREST
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.apiextensions import columns
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 _UNSET = -(2**31)
 """Stands for missing replicas in the Scale to which a patch is applied."""

@@ -5,11 +5,11 @@ Pure.
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.machinery.schema.scalars import json_type
-from aio_apiserver.storage.stored_object import Object
 
 _MOST = 2**31 - 1
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import text
 from aio_apiserver.registry.groups.apiextensions.definition import Version
-from aio_apiserver.storage.stored_object import Object
 
 
 def of(version: Version) -> Mapping[str, Callable[[Object], str]]:

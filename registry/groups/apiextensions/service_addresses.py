@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.lookups import Lookup
@@ -10,7 +11,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.storage.stored_object import Object
 
 
 def address_finder(storage_for: ReaderFor) -> Callable[[str, str, int], Awaitable[str]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.machinery.schema.model import Schema
-from aio_apiserver.storage.stored_object import Object
 
 _SHARED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
 

@@ -5,12 +5,12 @@ Pure. A decision changes the definition in place and returns whether it did.
 
 from collections.abc import Callable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.apiextensions import approval as approvals
 from aio_apiserver.registry.groups.apiextensions import crd_conditions, webhook_clients
 from aio_apiserver.registry.groups.apiextensions import naming as names
 from aio_apiserver.registry.groups.apiextensions import structure as structural_schemas
 from aio_apiserver.registry.groups.apiextensions.naming import TakenNames
-from aio_apiserver.storage.stored_object import Object
 
 Decide = Callable[[Object, str], bool]
 """Decides on a definition. The second argument is the time for conditions."""

@@ -6,7 +6,7 @@ Pure. Must hold: the result is the v1 form that kube-apiserver serves of the val
 
 from typing import Any
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 _MOVED = {"validation": "schema", "subresources": "subresources", "selectableFields": "selectableFields"}
 """From a field of the v1beta1 spec to the field of each version in v1."""

@@ -5,6 +5,7 @@ Must hold: a strategy is for one version, and its rules see objects in that vers
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.errors import invalid_of
@@ -12,7 +13,6 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.apiextensions import object_rules
 from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
-from aio_apiserver.storage.stored_object import Object
 
 
 class CustomStrategy(Strategy, frozen=True, kw_only=True):

@@ -6,13 +6,13 @@ Pure. Must hold: a definition that is accepted today does not have the condition
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.conditions import Condition
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.groups.apiextensions import crd_conditions
 from aio_apiserver.registry.machinery.schema.model import Schema
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.apiextensions import structural_rules

@@ -8,12 +8,12 @@ Must hold: values are stored in the storage version. Values in another version a
 
 from collections.abc import Callable, Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.webhook_calls import CallWebhook
 from aio_apiserver.registry.groups.apiextensions import conversion, selectable_fields
 from aio_apiserver.registry.groups.apiextensions.conversion import Types, WebhookTranslation
 from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
 from aio_apiserver.storage.interface import Resource
-from aio_apiserver.storage.stored_object import Object
 
 
 def resources_of(definition: Definition, types: Types, call: CallWebhook) -> Mapping[str, Resource]:

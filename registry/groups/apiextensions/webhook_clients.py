@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.storage.stored_object import Object
 
 _FORM = "; desired format: https://host[/path]"
 _UNREADABLE = "unable to load root certificates: unable to parse bytes as PEM block"

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import domains, field, names, ports
@@ -15,7 +16,6 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, St
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _PORT = 443
 _STATUSES = ("True", "False", "Unknown")

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.generic.following import Following, Watched
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 AVAILABLE = "Available"
 _PORT = 443

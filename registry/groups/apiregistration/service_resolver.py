@@ -6,6 +6,8 @@ Endpoints are used with --enable-aggregator-routing.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -14,8 +16,6 @@ from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.stored_object import Object
 
 SERVICE_NAME = "kubernetes.io/service-name"
 _ROUTED = frozenset({"ClusterIP", "LoadBalancer", "NodePort"})

@@ -2,13 +2,13 @@
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 
 class ControllerRevisionStrategy(Strategy, frozen=True, kw_only=True):

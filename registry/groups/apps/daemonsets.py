@@ -3,6 +3,7 @@
 An annotation counts the changes of the template; clients cannot set it back.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import numbers
 from aio_apiserver.registry.base.validation import (
     field,
@@ -19,7 +20,6 @@ from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnin
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _STRATEGIES = (_ROLLING_UPDATE, "OnDelete")

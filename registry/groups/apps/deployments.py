@@ -1,5 +1,6 @@
 """Deployments: replace pods step by step through ReplicaSets."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import numbers
 from aio_apiserver.registry.base.validation import field, int_or_percent, internal, status_counts, values
@@ -12,7 +13,6 @@ from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.machinery.selectors.texts import selector_text
-from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _RECREATE = "Recreate"

@@ -1,5 +1,6 @@
 """ReplicaSets: keep a number of pods from one template."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
@@ -8,7 +9,6 @@ from aio_apiserver.registry.groups.core import pod_history, pod_spec, workload_r
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 
 class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):

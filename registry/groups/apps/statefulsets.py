@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.timeline import Version, before
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta, resource_names, status_counts
@@ -14,7 +15,6 @@ from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENT
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _ROLLING_UPDATE = "RollingUpdate"
 _STEPS = "spec.updateStrategy.rollingUpdate"

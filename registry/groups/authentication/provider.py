@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from functools import partial
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import BadToken, Tokens
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
@@ -11,8 +13,6 @@ from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorag
 from aio_apiserver.registry.generic.reviews import ReviewREST, review
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authentication.k8s.io"
 

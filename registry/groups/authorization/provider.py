@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
@@ -18,7 +19,6 @@ from aio_apiserver.registry.generic.reviews import Answer, ReviewREST, review
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.authorization import review_attributes, validation
-from aio_apiserver.storage.stored_object import Object
 
 GROUP = "authorization.k8s.io"
 

@@ -7,6 +7,7 @@ requested.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.validation.names import check_label_value, check_qualified_name
 from aio_apiserver.registry.generic.access.authorizer import (
@@ -20,7 +21,6 @@ from aio_apiserver.registry.generic.access.authorizer import (
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.machinery.selectors import fields, labels
 from aio_apiserver.storage.selection import Operator, Requirement
-from aio_apiserver.storage.stored_object import Object
 
 _OPERATORS = {
     "In": Operator.IN,

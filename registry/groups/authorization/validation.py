@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field, label_selectors
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.internal import form
 from aio_apiserver.registry.base.validation.names import check_qualified_name
 from aio_apiserver.registry.generic.error_history import ErrorRow, since
-from aio_apiserver.storage.stored_object import Object
 
 _BOTH = "cannot be specified in combination with resourceAttributes"
 _NEITHER = "exactly one of nonResourceAttributes or resourceAttributes must be specified"

@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import internal
 from aio_apiserver.registry.groups.autoscaling import metrics
 from aio_apiserver.registry.machinery.schema import DecodeError, builtin
 from aio_apiserver.registry.machinery.view import Conversion
-from aio_apiserver.storage.stored_object import Object
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
 _METRICS = _PREFIX + "metrics"

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.error_history import instead, since, until, 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.autoscaling import conversion, horizontalpodautoscalers_columns
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.autoscaling import hpa_validation

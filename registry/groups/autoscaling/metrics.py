@@ -5,8 +5,8 @@ The members are in the order of v1.
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import quantity
-from aio_apiserver.storage.stored_object import Object
 
 _SOURCES = ("object", "pods", "resource", "containerResource", "external")
 _REFERENCE = ("kind", "name", "apiVersion")

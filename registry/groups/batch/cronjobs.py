@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, internal, values
@@ -16,7 +17,6 @@ from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import ages, formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, text, value
 from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.batch import job_validation, schedules

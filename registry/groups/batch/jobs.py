@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.fields import count
@@ -16,7 +17,6 @@ from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStr
 from aio_apiserver.registry.groups.batch import jobs_columns
 from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.batch import job_status, job_updates, job_validation

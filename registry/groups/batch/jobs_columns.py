@@ -1,9 +1,9 @@
 """jobs_columns: the columns of a Job: its state, its completions and its duration."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import ages, formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _SELECTOR = Column(name="Selector", field="batch.v1.JobSpec.selector", priority=1)
 

@@ -1,5 +1,6 @@
 """CertificateSigningRequests: a client requests a certificate, an approver approves it, and a signer issues it."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.validation import field, object_meta
@@ -13,7 +14,6 @@ from aio_apiserver.registry.groups.certificates.request_validation import APPROV
 from aio_apiserver.registry.machinery.printing import ages, columns
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 
 class RequestStrategy(Strategy, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.fields import text
@@ -15,7 +16,6 @@ from aio_apiserver.registry.groups.certificates import signers
 from aio_apiserver.registry.machinery.printing import columns
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.certificates import trust_anchors

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.fields import text
@@ -12,7 +13,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import NAME, Cell, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.certificates import pod_request_validation

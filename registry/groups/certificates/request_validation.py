@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import pem
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -11,7 +12,6 @@ from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.certificates import signers
-from aio_apiserver.storage.stored_object import Object
 
 APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"
 CONDITIONS = "status.conditions"

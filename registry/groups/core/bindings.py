@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -16,7 +17,7 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import pod_conditions
 from aio_apiserver.storage.interface import Preconditions, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 BINDING = GroupVersionKind("", "v1", "Binding")
 BINDINGS = Kind(group="", plural="bindings", kind="Binding", verbs=("create",))

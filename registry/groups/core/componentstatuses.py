@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.component_probes import CONTROLLER_MANAGER_PORT, SCHEDULER_PORT, Probe, Unhealthy
@@ -18,7 +19,7 @@ from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.machinery.printing.columns import NAME, Cell, Column, table_of
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import ListOptions, ListResult, Reader
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 
 def _health(member: str) -> Cell:

@@ -1,12 +1,12 @@
 """ConfigMaps: a ConfigMap keeps text (data) and bytes (binaryData) by key."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.parts import data
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of
-from aio_apiserver.storage.stored_object import Object
 
 
 class ConfigMapStrategy(Strategy, frozen=True, kw_only=True):

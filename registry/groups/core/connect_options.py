@@ -7,6 +7,7 @@ Go's conversion. A boolean is true unless its value is "false" or "0".
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -14,7 +15,6 @@ from aio_apiserver.registry.base.locations import Query
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.machinery.schema import times
-from aio_apiserver.storage.stored_object import Object
 
 _INT64 = range(-(2**63), 2**63)
 _PORTS = range(2**16)

@@ -5,6 +5,7 @@ Must hold: admission of CONNECT sees the options before the server reads the obj
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.access import authorizer as access
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.storage.stored_object import Object
 
 UPGRADEABLE = frozenset({"create", "get"})
 ALL = frozenset({"create", "delete", "get", "patch", "update", ""})

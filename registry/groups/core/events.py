@@ -7,13 +7,13 @@ with `eventTime` has the newer shape in both groups.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.fields import first, text
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import GarbageCollection, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import events_columns
-from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Normal", "Warning")
 _OTHER_NAMESPACE = "does not match event.namespace"

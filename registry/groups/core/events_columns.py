@@ -1,5 +1,6 @@
 """events_columns: the columns of an Event: when and how often a component reported it, and about which object."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import ages
 from aio_apiserver.registry.machinery.printing.columns import (
@@ -8,7 +9,6 @@ from aio_apiserver.registry.machinery.printing.columns import (
     text,
     value,
 )
-from aio_apiserver.storage.stored_object import Object
 
 
 def _first_seen(event: Object, now: float) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment
 from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.storage.stored_object import Object
 
 
 class KubeletAddress(Struct, frozen=True):

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.amounts import parsed
 from aio_apiserver.registry.base.golang import quantity
@@ -17,7 +18,6 @@ from aio_apiserver.registry.base.validation.field import FieldError, TypedText
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME
-from aio_apiserver.storage.stored_object import Object
 
 _POD, _CONTAINER, _CLAIM = "Pod", "Container", "PersistentVolumeClaim"
 _TYPES = frozenset({_POD, _CONTAINER, _CLAIM})

@@ -3,6 +3,7 @@
 This finalizer is not in the metadata, and /finalize changes it. namespaces_deletion.py has the deletion.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.validation import field, names, object_meta
@@ -10,7 +11,6 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import ALL_VERBS, Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINALIZER = "kubernetes"

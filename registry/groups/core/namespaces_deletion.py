@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation.object_meta import FOREGROUND_DELETION, ORPHAN_DEPENDENTS
@@ -23,7 +24,7 @@ from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.namespaces import FINALIZE_STRATEGY, NAMESPACES, TERMINATING
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.storage.interface import Preconditions, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class NamespaceStore(Store, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.fields import flag
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -17,7 +18,6 @@ from aio_apiserver.registry.generic.error_history import instead, since
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import nodes_columns
-from aio_apiserver.storage.stored_object import Object
 
 _TAINTS_ANNOTATION = "scheduler.alpha.kubernetes.io/taints"
 _AVOID_PODS_ANNOTATION = "scheduler.alpha.kubernetes.io/preferAvoidPods"

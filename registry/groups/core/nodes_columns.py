@@ -1,10 +1,10 @@
 """nodes_columns: the columns of a Node: readiness, roles, addresses and software."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, table_of, text, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 _ROLE_PREFIX = "node-role.kubernetes.io/"
 _ROLE_LABEL = "kubernetes.io/role"

@@ -5,6 +5,7 @@ class.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang import quantity
@@ -15,7 +16,6 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, St
 from aio_apiserver.registry.groups.core import volume_columns
 from aio_apiserver.registry.groups.core.pods_validation import claims
 from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.core import volume_specs

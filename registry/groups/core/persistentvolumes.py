@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import differences, field, internal, node_labels, object_meta
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import volume_columns
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.core import volume_specs

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.storage.stored_object import Object
 
 
 def put(status: Object, condition: Mapping[str, Any], *, now: str) -> None:

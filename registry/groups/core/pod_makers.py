@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import pod_spec
-from aio_apiserver.storage.stored_object import Object
 
 
 class PodMakerStrategy(Strategy, frozen=True, kw_only=True):

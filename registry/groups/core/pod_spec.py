@@ -7,8 +7,8 @@ exists. pods.py has the rules for pods alone.
 from collections.abc import Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.core import images
-from aio_apiserver.storage.stored_object import Object
 
 _OF_INIT_CONTAINERS = frozenset(
     f"pod.{stage}.kubernetes.io/init-container{what}" for stage in ("alpha", "beta") for what in ("s", "-statuses")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import first_of, flag, nothing, text
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -12,7 +13,6 @@ from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnin
 from aio_apiserver.registry.groups.core.parts import app_armor, pod_resources
 from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.core.pods_validation import allowances, options, pod, updates
-from aio_apiserver.storage.stored_object import Object
 
 _TERMINAL_PHASES = frozenset({"Failed", "Succeeded"})
 _GATED = {

@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import ages, formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, Columns
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 _GATED = "SchedulingGated"
 _NODE_LOST = "NodeLost"

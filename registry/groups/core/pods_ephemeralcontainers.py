@@ -1,10 +1,10 @@
 """Pods ephemeralContainers: pods/ephemeralcontainers, which adds debug containers to a running pod."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext, keep_metadata
 from aio_apiserver.registry.groups.core.pods import PodStrategy
 from aio_apiserver.registry.groups.core.pods_validation import ephemeral_containers
-from aio_apiserver.storage.stored_object import Object
 
 _MEMBER = "ephemeralContainers"
 

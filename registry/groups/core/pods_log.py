@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.base.validation.errors import invalid_of
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
 from aio_apiserver.registry.groups.core.connections import ConnectSubresource
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
-from aio_apiserver.storage.stored_object import Object
 
 _OPTIONS = "PodLogOptions"
 _FLAGS = ("follow", "previous", "timestamps")

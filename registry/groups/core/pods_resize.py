@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext, keep_metadata
 from aio_apiserver.registry.groups.core.pods import PodStrategy
 from aio_apiserver.registry.groups.core.pods_validation import resizing
-from aio_apiserver.storage.stored_object import Object
 
 _CONTAINERS = ("containers", "initContainers")
 _MEMBERS = ("resources", "resizePolicy")

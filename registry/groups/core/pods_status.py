@@ -3,11 +3,11 @@
 from collections import defaultdict
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import allowances, status
-from aio_apiserver.storage.stored_object import Object
 
 _OF_OTHERS = ("ownerReferences", "deletionTimestamp")
 """Metadata that an update of the status cannot change."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from operator import itemgetter
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.locations import ConnectRequest, Location, Passage
 from aio_apiserver.registry.generic.rest import Environment, Request
@@ -10,7 +11,6 @@ from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core import connect_options, connections
 from aio_apiserver.registry.groups.core.connections import UPGRADEABLE, ConnectSubresource
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
-from aio_apiserver.storage.stored_object import Object
 
 _FLAGS = (("stdin", "input"), ("stdout", "output"), ("stderr", "error"), ("tty", "tty"))
 """The option, and the name of the kubelet's parameter for it."""

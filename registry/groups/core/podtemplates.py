@@ -1,5 +1,6 @@
 """PodTemplates: a PodTemplate stores one pod template as an object of its own."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StrategyContext
@@ -8,7 +9,6 @@ from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.groups.core.pods_validation import templates
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 
 class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):

@@ -9,6 +9,8 @@ nodes leaves this check to the connection (`is_guarded`).
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import ServiceUnavailable
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -23,8 +25,6 @@ from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.core.kubelets import Kubelets
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.unicast import is_global
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.stored_object import Object
 
 _SCHEMES = ("", "http", "https")
 _NOT_ALLOWED = "address not allowed"

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import count
 from aio_apiserver.registry.base.validation import field, names, object_meta, values
@@ -12,7 +13,6 @@ from aio_apiserver.registry.groups.core import pod_history, pod_spec, workload_r
 from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 _LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
 

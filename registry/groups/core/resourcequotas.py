@@ -5,6 +5,7 @@ them.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, internal, object_meta, resource_names
@@ -12,7 +13,6 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 TERMINATING, NOT_TERMINATING = "Terminating", "NotTerminating"
 BEST_EFFORT, NOT_BEST_EFFORT = "BestEffort", "NotBestEffort"

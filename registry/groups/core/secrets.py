@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.golang import json_errors
@@ -16,7 +17,6 @@ from aio_apiserver.registry.groups.core import key_pairs
 from aio_apiserver.registry.groups.core.parts import data
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, value
 from aio_apiserver.registry.machinery.schema.scalars import json_type
-from aio_apiserver.storage.stored_object import Object
 
 OPAQUE = "Opaque"
 SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token"  # noqa: S105 - the name of a type

@@ -6,9 +6,9 @@ stays unchanged, at the cost of a few lookups.
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.core.parts import service_changes, service_types
 from aio_apiserver.registry.groups.core.parts.service_types import IPV4, IPV6, NONE, REQUIRE_DUAL_STACK, SINGLE_STACK
-from aio_apiserver.storage.stored_object import Object
 
 _PRIMARY, _OTHER = IPV4, IPV6
 """The families of headless services, which have no addresses to derive them from."""

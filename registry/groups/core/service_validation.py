@@ -5,12 +5,12 @@ Pure.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import addresses, field, internal, names, object_meta, ports, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.core.parts import service_addresses, service_types
 from aio_apiserver.registry.groups.core.parts.service_types import CLUSTER_IP, EXTERNAL_NAME, LOAD_BALANCER, Spec
-from aio_apiserver.storage.stored_object import Object
 
 TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
 TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"

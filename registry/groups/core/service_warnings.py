@@ -2,13 +2,13 @@
 Pure.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.groups.core.parts import service_types
 from aio_apiserver.registry.groups.core.parts.service_types import CLUSTER_IP, EXTERNAL_NAME, Spec
 from aio_apiserver.registry.groups.core.service_validation import PREFER_CLOSE, TOPOLOGY_HINTS, TOPOLOGY_MODE
-from aio_apiserver.storage.stored_object import Object
 
 
 def of_spec(service: Object) -> list[str]:

@@ -1,12 +1,12 @@
 """ServiceAccounts: identities for pods. serviceaccounts_token.py issues their tokens."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing import columns
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
 _DEPRECATED = (

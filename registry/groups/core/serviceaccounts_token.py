@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
@@ -25,7 +26,6 @@ from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.machinery.view import typed
-from aio_apiserver.storage.stored_object import Object
 
 _ISSUED = "authentication.kubernetes.io/issued-credential-id"
 TOKENREQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")

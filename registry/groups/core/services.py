@@ -3,6 +3,7 @@
 Pure. The allocation package allocates addresses and node ports.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
 from aio_apiserver.registry.base.timeline import before
@@ -19,7 +20,6 @@ from aio_apiserver.registry.groups.core import (
 )
 from aio_apiserver.registry.groups.core.parts import service_changes, service_types
 from aio_apiserver.registry.groups.core.parts.service_types import CLUSTER_IP, LOAD_BALANCER
-from aio_apiserver.storage.stored_object import Object
 
 _AFFINITY_SECONDS = 10800
 

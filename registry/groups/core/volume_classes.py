@@ -3,8 +3,8 @@
 Pure. Must hold: the annotation of old objects wins over the field.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
-from aio_apiserver.storage.stored_object import Object
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 """The annotation that named the storage class before there was a field."""

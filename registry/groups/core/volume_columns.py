@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.groups.core import volume_classes
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import UNSET
-from aio_apiserver.storage.stored_object import Object
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 

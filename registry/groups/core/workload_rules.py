@@ -6,13 +6,13 @@ The selector is immutable and matches the labels of the template.
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, internal, label_selectors, object_meta, status_counts, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.core import pod_warnings
 from aio_apiserver.registry.groups.core.pods_validation import templates
-from aio_apiserver.storage.stored_object import Object
 
 _MISMATCH = "`selector` does not match template `labels`"
 _ALWAYS = ("Always",)

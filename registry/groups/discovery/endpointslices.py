@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import addresses, endpoint_ports, field, names, object_meta
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.generic.error_history import showing, since, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.discovery import endpointslices_columns
-from aio_apiserver.storage.stored_object import Object
 
 _IPV4, _IPV6, _FQDN = "IPv4", "IPv6", "FQDN"
 _ADDRESS_TYPES = (_FQDN, _IPV4, _IPV6)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import UNSET
-from aio_apiserver.storage.stored_object import Object
 
 _SHOWN = 3
 

@@ -5,8 +5,8 @@ Pure. The newer shape renames shared fields, and has the fields of the older sha
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.machinery.view import Conversion
-from aio_apiserver.storage.stored_object import Object
 
 _TO_CORE: Mapping[str, str] = {
     "note": "message",

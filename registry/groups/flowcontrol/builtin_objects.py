@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 MANDATORY = frozenset({"exempt", "catch-all"})
 """The mandatory objects. The server restores their specs after any change."""

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.access.authorizer import Attributes
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.flowcontrol import mandatory
-from aio_apiserver.storage.stored_object import Object
 
 _EVERY = "*"
 _CATCH_ALL = "catch-all"

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import empties, objects
 from aio_apiserver.registry.base.validation import domains, field, internal
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -17,7 +18,6 @@ from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 _PRECEDENCE = 1000
 _HIGHEST_PRECEDENCE = 10_000

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
-from aio_apiserver.storage.stored_object import Object
 
 Spec = Mapping[str, Any]
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, internal, values
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
@@ -15,7 +16,6 @@ from aio_apiserver.registry.groups.flowcontrol.statuses import FlowControlStatus
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]
 

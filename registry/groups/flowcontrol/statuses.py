@@ -1,10 +1,10 @@
 """Statuses: the status of FlowSchemas and priority levels, which consists of conditions."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
-from aio_apiserver.storage.stored_object import Object
 
 
 class FlowControlStatusStrategy(StatusStrategy, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import domains, field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -13,7 +14,6 @@ from aio_apiserver.registry.groups.networking import backends
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.timeline import before
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core import service_validation, service_warnings
 from aio_apiserver.registry.groups.networking import backends, ingresses_columns
-from aio_apiserver.storage.stored_object import Object
 
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 

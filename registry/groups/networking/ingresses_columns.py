@@ -1,10 +1,10 @@
 """ingresses_columns: the columns of an Ingress: its class, its hosts and its addresses."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE
-from aio_apiserver.storage.stored_object import Object
 
 _SHOWN_HOSTS = 3
 

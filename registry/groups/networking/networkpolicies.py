@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import addresses, field, label_selectors, ports
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.error_history import since
@@ -12,7 +13,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _TYPES = ("Ingress", "Egress")
 _DIRECTIONS = (("ingress", "from"), ("egress", "to"))

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import domains, field, internal, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import options, resources, scheduling
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 _REQUIRED = ErrorType.REQUIRED
 _TOLERATION_KEYS = ("key", "operator", "value", "effect")

@@ -3,10 +3,10 @@
 A disrupted pod stays in the status, with its time, until the controller has processed it.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.errors import Cause, Forbidden, TooManyRequests
 from aio_apiserver.registry.base.names import GroupResource
-from aio_apiserver.storage.stored_object import Object
 
 _RESOURCE = GroupResource("policy", "poddisruptionbudget")
 _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."

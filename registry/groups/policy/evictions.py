@@ -10,6 +10,7 @@ state of a pod deletes that state alone.
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupKind, GroupResource, GroupVersionKind
@@ -27,7 +28,7 @@ from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.policy import disruptions
 from aio_apiserver.registry.groups.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 EVICTION = GroupVersionKind("policy", "v1", "Eviction")
 _OLD = GroupVersionKind("policy", "v1beta1", "Eviction")

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.rbac import bindings_columns, validation
-from aio_apiserver.storage.stored_object import Object
 
 
 class RoleBindingStrategy(Strategy, frozen=True, kw_only=True):

@@ -1,8 +1,8 @@
 """bindings_columns: the columns of a RoleBinding and of a ClusterRoleBinding: the role and its subjects."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, Columns, table_of
-from aio_apiserver.storage.stored_object import Object
 
 # Some columns have the descriptions of fields in versions that are no longer served.
 _UNRESOLVED = "If the RoleRef cannot be resolved, the Authorizer must return an error."

@@ -3,6 +3,7 @@
 A controller aggregates the rules. This module validates the aggregationRule.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.validation import field, label_selectors, names
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -10,7 +11,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.rbac import validation
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME
-from aio_apiserver.storage.stored_object import Object
 
 _NO_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
@@ -27,7 +28,6 @@ from aio_apiserver.registry.groups.rbac.bindings import CLUSTERROLEBINDINGS, ROL
 from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.policy import CLUSTER_ROLE, ROLE, RBACPolicy, RoleKey, binding_of, role_of
 from aio_apiserver.registry.groups.rbac.roles import ROLES
-from aio_apiserver.storage.stored_object import Object
 
 _FULL_AUTHORITY = (
     {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.access.authorizer import Decision, Verdict
 from aio_apiserver.registry.generic.access.users import UserInfo, service_account_name
 from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule, compiled
-from aio_apiserver.storage.stored_object import Object
 
 GROUP = "rbac.authorization.k8s.io"
 USER, GROUP_KIND, SERVICE_ACCOUNT = "User", "Group", "ServiceAccount"

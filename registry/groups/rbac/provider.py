@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Environment, Request, RESTStorage
@@ -14,7 +15,7 @@ from aio_apiserver.registry.groups.rbac.clusterroles import CLUSTERROLES
 from aio_apiserver.registry.groups.rbac.escalation import Guard, Guarded
 from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.registry.groups.rbac.validation import GROUP
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 KINDS = (CLUSTERROLEBINDINGS, CLUSTERROLES, ROLEBINDINGS, ROLES)
 

@@ -1,12 +1,12 @@
 """Roles: RBAC rules for one namespace."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.rbac import validation
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME
-from aio_apiserver.storage.stored_object import Object
 
 
 class RoleStrategy(Strategy, frozen=True, kw_only=True):

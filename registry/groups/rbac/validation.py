@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.internal import form
 from aio_apiserver.registry.generic.error_history import ErrorRow, since, unchanged, worded
-from aio_apiserver.storage.stored_object import Object
 
 GROUP = "rbac.authorization.k8s.io"
 

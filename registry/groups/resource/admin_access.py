@@ -4,6 +4,7 @@ resource.kubernetes.io/admin-access.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.resource import status_rights
-from aio_apiserver.storage.stored_object import Object
 
 _LABEL = "resource.kubernetes.io/admin-access"
 _RESULTS = "status.allocation.devices.results"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, meta_conditions
@@ -12,7 +13,6 @@ from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.resource import device_names, device_taints
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
-from aio_apiserver.storage.stored_object import Object
 
 _MOST_CONDITIONS = 8
 _TAINT, _SELECTOR, _CONDITIONS = "spec.taint", "spec.deviceSelector", "status.conditions"

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.timeline import before
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, St
 from aio_apiserver.registry.groups.resource import gates
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.resource import claim_status, device_requests

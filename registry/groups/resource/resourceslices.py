@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import empties
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.fields import text
@@ -21,7 +22,6 @@ from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods_validation import affinity
 from aio_apiserver.registry.groups.resource import device_names, lists
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.resource import devices

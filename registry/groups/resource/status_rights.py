@@ -8,13 +8,13 @@ node alone.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.access import refusals
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Authorizer
 from aio_apiserver.registry.generic.access.users import UserInfo, split_service_account
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.storage.stored_object import Object
 
 _NODE_NAME = "authentication.kubernetes.io/node-name"
 _ASSOCIATED, _ARBITRARY = "associated-node:", "arbitrary-node:"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import field, object_meta
@@ -9,7 +10,6 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 SYSTEM_CLASSES: Mapping[str, int] = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """The classes that Kubernetes itself needs."""

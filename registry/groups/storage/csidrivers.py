@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, object_meta
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Cell, Column, table_of, value
 from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
-from aio_apiserver.storage.stored_object import Object
 
 _DEFAULTS: Mapping[str, Any] = {
     "attachRequired": True,

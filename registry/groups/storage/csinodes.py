@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, St
 from aio_apiserver.registry.groups.core.pods_validation import volume_sources
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _PATH = "spec.drivers"
 _MAX_NODE_ID = 256

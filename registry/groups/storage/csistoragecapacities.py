@@ -1,12 +1,12 @@
 """CSIStorageCapacities: the free capacity of a driver for a storage class in a part of the cluster."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import field, internal, label_selectors, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import BY_TIME
-from aio_apiserver.storage.stored_object import Object
 
 
 class CSIStorageCapacityStrategy(Strategy, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field, names, node_labels, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.error_history import showing, since, until
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"

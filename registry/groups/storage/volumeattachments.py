@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, St
 from aio_apiserver.registry.groups.core.pods_validation import volume_sources
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.core import volume_specs

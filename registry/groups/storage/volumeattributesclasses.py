@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -10,7 +11,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.storage import parameters
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
-from aio_apiserver.storage.stored_object import Object
 
 _FROZEN: tuple[tuple[str, Any], ...] = (("driverName", ""), ("parameters", {}))
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.conditions import is_true
 from aio_apiserver.registry.base.validation import field, meta_conditions, names, object_meta
@@ -11,7 +12,6 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of
-from aio_apiserver.storage.stored_object import Object
 
 _RESOURCE, _GROUP = "spec.resource.resource", "spec.resource.group"
 _VERSION, _CONDITIONS = "status.resourceVersion", "status.conditions"

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing import ages
-from aio_apiserver.storage.stored_object import Object
 
 Cell = Callable[[Object, float], Any]
 """Makes a cell from an object and the time."""

@@ -6,10 +6,10 @@ Pure. Must hold: a missing value has the word that kubectl's users expect, such 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.printing.columns import Cell, Column
 from aio_apiserver.registry.machinery.selectors.texts import selector_text
-from aio_apiserver.storage.stored_object import Object
 
 NONE = "<none>"
 UNSET = "<unset>"

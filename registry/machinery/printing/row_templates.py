@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.machinery.printing import ages
-from aio_apiserver.storage.stored_object import Object
 
 
 class RowTemplate:

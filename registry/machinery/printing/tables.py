@@ -6,8 +6,8 @@ Pure. Only the forms: columns come from columns.py, and the client chooses the f
 from collections.abc import Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.machinery.printing.columns import Columns
-from aio_apiserver.storage.stored_object import Object
 
 PARTIAL = "PartialObjectMetadata"
 

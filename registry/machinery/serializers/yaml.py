@@ -16,11 +16,11 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
+from aio_apiserver.base import worker_thread
 from aio_apiserver.registry.base.golang import text as gotext
 from aio_apiserver.registry.machinery.schema import yaml_keys
 from aio_apiserver.registry.machinery.schema.ordering import as_printed
 from aio_apiserver.registry.machinery.serializers import yaml_json, yaml_limits, yaml_scalars
-from aio_apiserver.storage import worker_thread
 
 _DUMPER = yaml.CSafeDumper
 _LOADER: Any = yaml.CSafeLoader

@@ -4,12 +4,12 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = NAMESPACES.resource
 

@@ -4,12 +4,12 @@ the image.
 
 from collections.abc import Iterator
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, containers_with_paths, is_pod
-from aio_apiserver.storage.stored_object import Object
 
 _ALWAYS = "Always"
 

@@ -4,10 +4,10 @@ names.
 A status update that changes neither the certificate nor a condition needs no such right.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.plugins.admission import signer_rights
-from aio_apiserver.storage.stored_object import Object
 
 
 class CertificateSigning(Plugin):

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
+from aio_apiserver.base import measures
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.admission.interface import Operation
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.clock import Clock
 
 _LABELS = ("name", "kind", "type", "operation")
 _SECONDS = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)

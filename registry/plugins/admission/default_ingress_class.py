@@ -1,11 +1,11 @@
 """DefaultIngressClass: gives an ingress without a class the default IngressClass, if there is one."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.networking.ingressclasses import DEFAULT_ANNOTATION, INGRESSCLASSES
 from aio_apiserver.registry.groups.networking.ingresses import CLASS_ANNOTATION, INGRESSES
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _INGRESSES = INGRESSES.resource
 _CLASSES = INGRESSCLASSES.resource

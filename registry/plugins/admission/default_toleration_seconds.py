@@ -1,9 +1,9 @@
 """DefaultTolerationSeconds: lets pods tolerate the taints not-ready and unreachable for a time, by default 300 s."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
-from aio_apiserver.storage.stored_object import Object
 
 _NOT_READY = "node.kubernetes.io/not-ready"
 _UNREACHABLE = "node.kubernetes.io/unreachable"

@@ -1,9 +1,9 @@
 """DenyServiceExternalIPs: refuses new addresses in the externalIPs of services."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.storage.stored_object import Object
 
 _SERVICES = SERVICES.resource
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.events import EVENTS
-from aio_apiserver.storage.clock import Clock
 
 _EVENTS = EVENTS.resource
 _DEFAULT_CACHE_SIZE = 4096

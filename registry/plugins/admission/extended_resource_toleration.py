@@ -2,10 +2,10 @@
 the resource.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
-from aio_apiserver.storage.stored_object import Object
 
 
 class ExtendedResourceToleration(Plugin):

@@ -19,14 +19,14 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _API_VERSION, _KIND = "imagepolicy.k8s.io/v1alpha1", "ImageReview"
 _EPHEMERAL = "ephemeralcontainers"

@@ -8,6 +8,7 @@ not checked.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
@@ -19,7 +20,6 @@ from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _LIMIT_RANGES = LIMITRANGES.resource
 _CLAIMS = PERSISTENTVOLUMECLAIMS.resource

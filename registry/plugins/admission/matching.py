@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
@@ -22,7 +23,6 @@ from aio_apiserver.registry.groups.authorization import provider as authorizatio
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _ANY = "*"
 _NAMESPACES = NAMESPACES.resource

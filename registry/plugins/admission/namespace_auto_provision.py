@@ -3,6 +3,7 @@
 Must hold: a dry run creates no namespace.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
@@ -12,7 +13,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.storage.stored_object import Object
 
 
 class NamespaceAutoProvision(Plugin):

@@ -4,6 +4,7 @@ namespaces.
 Must hold: a cached namespace that is active admits the write without a read. A refusal is decided on the newest state.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.authorization.provider import LOCAL as LOCAL_REVIEWS
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
 

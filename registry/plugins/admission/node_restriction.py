@@ -8,6 +8,7 @@ system:nodes whose name fits no node is refused.
 import base64
 from collections.abc import Callable, Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import pem
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -28,7 +29,6 @@ from aio_apiserver.registry.groups.storage.csinodes import CSINODES
 from aio_apiserver.registry.plugins.admission import node_tokens
 from aio_apiserver.registry.plugins.admission.node_tokens import NodeObjects
 from aio_apiserver.registry.plugins.admission.pod_references import first_reference
-from aio_apiserver.storage.stored_object import Object
 
 _PREFIX = "system:node:"
 _MIRROR = "kubernetes.io/config.mirror"

@@ -3,6 +3,7 @@
 A pod uses the audiences of its projected tokens, and those of the CSI drivers behind its volumes.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupResource
@@ -19,7 +20,6 @@ from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENT
 from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.storage.csidrivers import CSIDRIVERS
-from aio_apiserver.storage.stored_object import Object
 
 _VERB = "request-serviceaccounts-token-audience"
 _SUCCESSORS = {

@@ -1,5 +1,6 @@
 """Nodes of pods: reads the node of a pod, for plugins that check an update against it."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes
@@ -7,7 +8,6 @@ from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _NODES = NODES.resource
 

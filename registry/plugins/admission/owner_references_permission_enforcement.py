@@ -7,6 +7,7 @@ of the owner.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
@@ -16,7 +17,6 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.generic.kind_lookup import KindLookup, ServedKind
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
-from aio_apiserver.storage.stored_object import Object
 
 _NO_DELETION = "cannot set an ownerRef on a resource you can't delete"
 _NO_FINALIZERS = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"

@@ -1,5 +1,6 @@
 """PersistentVolumeClaimResize: a claim may grow when it is bound and its StorageClass allows volume expansion."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.generic.admission import refusals
@@ -9,7 +10,6 @@ from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENT
 from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS = PERSISTENTVOLUMECLAIMS.resource
 _CLASSES = STORAGECLASSES.resource

@@ -8,6 +8,7 @@ podNodeSelectorPluginConfig:
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import names
@@ -18,7 +19,6 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = NAMESPACES.resource
 _ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"

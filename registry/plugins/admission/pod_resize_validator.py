@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause
 from aio_apiserver.registry.base.golang import quantity
@@ -12,7 +13,6 @@ from aio_apiserver.registry.generic.admission.interface import Attributes, Opera
 from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods, changes_pod_on_node
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
-from aio_apiserver.storage.stored_object import Object
 
 _OS_LABEL = "kubernetes.io/os"
 _UNITS = {"cpu": 10**6, "memory": 10**9}

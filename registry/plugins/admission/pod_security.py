@@ -8,6 +8,9 @@ changes no relevant part of a pod is not checked again.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -34,10 +37,7 @@ from aio_apiserver.registry.plugins.admission.pod_security_configuration import 
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics, Requested
 from aio_apiserver.registry.plugins.podsecurity.policies import PREFIX, PRIVILEGED, NamespacePolicy, Standard, policy_of
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.yielding import in_turns
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.podsecurity import checks

@@ -8,6 +8,7 @@ not BestEffort also tolerate the taint for memory pressure.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
@@ -19,7 +20,6 @@ from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.registry.plugins.admission.tolerations import Toleration
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACES = NAMESPACES.resource
 _DEFAULTS = "scheduler.alpha.kubernetes.io/defaultTolerations"

@@ -5,12 +5,12 @@ The labels are added by the binding, or with a pod that is created on a node.
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.nodes import NODES
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _NODES = NODES.resource
 _LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")

@@ -5,13 +5,13 @@ Must hold: every stored pod has a priority. It stays the same when the class cha
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = PRIORITYCLASSES.resource
 _KEPT = ("priority", "preemptionPolicy")

@@ -7,6 +7,8 @@ back. A charge stays when the write fails later, as in kube-apiserver; the quota
 
 from collections.abc import Mapping, Sequence
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts, errors, objects
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.names import GroupResource
@@ -38,9 +40,8 @@ from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCou
 from aio_apiserver.registry.plugins.quota.limited_resources import Limited
 from aio_apiserver.registry.plugins.quota.pods import Pods
 from aio_apiserver.registry.plugins.quota.services import Services
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Storage, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 _OWN_NAME = "kube-apiserver"
 _IGNORED = frozenset(

@@ -3,6 +3,7 @@
 Must hold: the overhead of a stored pod is that of its class.
 """
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -14,7 +15,6 @@ from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from aio_apiserver.registry.plugins.admission import tolerations
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS, is_pod
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _CLASSES = RUNTIMECLASSES.resource
 _NO_OVERHEAD = Empty(("spec", "overhead"), is_map=True)

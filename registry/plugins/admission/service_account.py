@@ -7,6 +7,9 @@ and may refer to no service accounts and no secrets.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.admission import refusals
@@ -15,10 +18,7 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.admission.pod_writes import PODS
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 _ACCOUNTS = SERVICEACCOUNTS.resource
 _DEFAULT = "default"

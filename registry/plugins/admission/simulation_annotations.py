@@ -6,10 +6,10 @@ It runs in servers with `--simulate`, and is no plugin of kube-apiserver. Must h
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.plugins.simulation import annotations as simulation
-from aio_apiserver.storage.stored_object import Object
 
 _OWN = {GroupResource(group, resource): known for (group, resource), known in simulation.ANNOTATIONS.items()}
 _PODS = simulation.ANNOTATIONS["", "pods"]

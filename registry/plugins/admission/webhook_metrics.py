@@ -1,6 +1,6 @@
 """Webhook metrics: calls, durations, rejections and ignored failures of admission webhooks."""
 
-from aio_apiserver.storage import measures
+from aio_apiserver.base import measures
 
 _BOUNDS = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25)
 _LARGEST_CODE = 600

@@ -13,14 +13,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

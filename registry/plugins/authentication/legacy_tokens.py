@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
@@ -29,10 +31,9 @@ from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import jwts
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import SignedTokens
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

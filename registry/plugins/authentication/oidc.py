@@ -11,13 +11,13 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.service_account_claims import CREDENTIAL_ID
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.storage.clock import Clock
 
 Fetch = Callable[[str], Awaitable[bytes]]
 """Returns the document at a URL. Raises OSError."""

@@ -7,6 +7,7 @@ use.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
@@ -28,7 +29,6 @@ from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.secrets import SECRETS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.storage.clock import Clock
 
 _MOST_REMEMBERED = 4096
 _LEGACY = "authentication.k8s.io/legacy-token"

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from aio_apiserver.base import measures
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
-from aio_apiserver.storage import measures
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 

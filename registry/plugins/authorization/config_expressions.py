@@ -11,6 +11,7 @@ not count as true.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.access.authentication import BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.expressions.libraries import BASE
@@ -20,7 +21,6 @@ from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.types import Type
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 from aio_apiserver.registry.plugins.authentication.oidc import Claims
-from aio_apiserver.storage.stored_object import Object
 
 _STRINGS = types.list_of(types.STRING)
 _EXTRA = types.map_of(types.STRING, _STRINGS)

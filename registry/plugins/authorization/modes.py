@@ -5,6 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.measures import Counter
 from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny, PrivilegedGroup
 from aio_apiserver.registry.generic.access.authorizer import Authorizer, Link
@@ -13,8 +15,6 @@ from aio_apiserver.registry.plugins.authorization.authorization_metrics import A
 from aio_apiserver.registry.plugins.authorization.node import NodeAuthorizer
 from aio_apiserver.registry.plugins.authorization.rbac import RBAC
 from aio_apiserver.registry.plugins.authorization.rbac_feed import RBACFeed
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.measures import Counter
 
 Run = Callable[[Clock], Coroutine[Any, Any, None]]
 """Background work that runs until it is cancelled."""

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import NODES, UserInfo
@@ -30,7 +31,6 @@ from aio_apiserver.registry.plugins.authorization.node_graph import (
     reach_of_volume,
 )
 from aio_apiserver.registry.plugins.authorization.node_rules import BY_RESOURCE, RULES, no
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 
 _PREFIX = "system:node:"

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -18,7 +19,6 @@ from aio_apiserver.registry.groups.rbac.policy import RBACBinding, RBACPolicy, R
 from aio_apiserver.registry.groups.rbac.policy_rules import PolicyRule
 from aio_apiserver.registry.groups.rbac.roles import ROLES
 from aio_apiserver.registry.plugins.authorization.first_lists import FirstLists
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject
 

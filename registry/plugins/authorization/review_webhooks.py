@@ -12,14 +12,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.webhook_calls import Ask, WebhookFailed
 from aio_apiserver.registry.plugins.authentication import jwts
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.selection import Operator, Requirement
-from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ import itertools
 from asyncio import Task
 from collections.abc import Callable
 
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 
 Call = Callable[[], None]
 

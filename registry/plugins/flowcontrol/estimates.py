@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work, work_of
-from aio_apiserver.storage.clock import Clock
 
 _MOST_OF_LISTS, _MOST_OF_WRITES = 100, 10
 _BYTES_PER_SEAT = 100_000

@@ -8,6 +8,7 @@ import asyncio
 from asyncio import CancelledError
 from collections.abc import Collection
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
@@ -24,7 +25,6 @@ from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfi
 from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PERIOD_SECONDS, PriorityLevels
 from aio_apiserver.registry.plugins.flowcontrol.retry_after import RetryAfter
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.stored_object import StoredObject
 
 

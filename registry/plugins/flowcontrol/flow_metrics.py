@@ -3,8 +3,8 @@
 Must hold: series that every request uses are looked up once. Rare series do not exist before their first event.
 """
 
-from aio_apiserver.storage import measures
-from aio_apiserver.storage.measures import Counter, Gauge, Histogram
+from aio_apiserver.base import measures
+from aio_apiserver.base.measures import Counter, Gauge, Histogram
 
 _BOTH = ("priority_level", "flow_schema")
 _SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)

@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.plugins.flowcontrol import shuffle_sharding, time_spent
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet, Queuing
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 from aio_apiserver.registry.plugins.flowcontrol.time_spent import Statistics
 from aio_apiserver.registry.plugins.flowcontrol.utilization import Utilization
-from aio_apiserver.storage.stored_object import Object
 
 EXEMPT = "exempt"
 _SMOOTHING = 0.977

@@ -6,13 +6,13 @@ hold: the mandatory levels exist also without their objects. A level whose objec
 
 from collections.abc import Iterable, Mapping
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.groups.flowcontrol import mandatory
 from aio_apiserver.registry.plugins.flowcontrol import priority_level
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.allocation import Wish, allocate
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig, PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet
-from aio_apiserver.storage.clock import Clock
 
 PERIOD_SECONDS = 10.0
 CATCH_ALL = "catch-all"

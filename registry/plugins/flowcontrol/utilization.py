@@ -4,8 +4,8 @@ Its histograms count nanoseconds: one second in a state adds a thousand million 
 a part refers to was valid for all of the time that is added.
 """
 
+from aio_apiserver.base.measures import Histogram
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSetState, Queuing
-from aio_apiserver.storage.measures import Histogram
 
 _REQUESTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1)
 _SEATS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)

@@ -7,7 +7,7 @@ Must hold: a user who has begun few watches lately is not remembered.
 
 from math import ceil
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 
 BURST = 2000
 """A garbage collector of a cluster with a thousand custom resources begins a thousand watches at once."""

@@ -1,7 +1,7 @@
 """Metrics: evaluations, exemptions and errors of pod security."""
 
+from aio_apiserver.base import measures
 from aio_apiserver.registry.plugins.podsecurity.policies import PRIVILEGED, Standard
-from aio_apiserver.storage import measures
 
 _NEWEST_MINOR = 36
 _OF_REQUESTS = ("request_operation", "resource", "subresource")

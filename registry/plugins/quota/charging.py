@@ -5,12 +5,12 @@ Pure. Must hold: a quota whose `status.used` lacks a limited resource refuses th
 
 from collections.abc import Collection, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts, objects
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.generic.admission import refusals
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, Scope
-from aio_apiserver.storage.stored_object import Object
 
 
 def looks_at(quota: Object, evaluator: Evaluator, obj: Object) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts, objects
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang import quantity
@@ -13,7 +14,6 @@ from aio_apiserver.registry.groups.core.resourcequotas import VOLUME_ATTRIBUTES_
 from aio_apiserver.registry.groups.core.volume_classes import class_of
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, Unscoped, count_name, is_selected
-from aio_apiserver.storage.stored_object import Object
 
 _CLAIMS, _STORAGE = PERSISTENTVOLUMECLAIMS.plural, "requests.storage"
 _OF_CLASS = ".storageclass.storage.k8s.io/"

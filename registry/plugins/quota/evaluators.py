@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.storage.stored_object import Object
 
 Scope = Mapping[str, Any]
 """A scope selector requirement of a quota: scopeName, operator, values."""

@@ -13,12 +13,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts, objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.plugins.quota import charging
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, Scope
-from aio_apiserver.storage.stored_object import Object
 
 
 class Limited(Struct, frozen=True):

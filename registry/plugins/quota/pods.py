@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts, objects
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang.quantity import Quantity
@@ -13,7 +14,6 @@ from aio_apiserver.registry.groups.core import resourcequotas
 from aio_apiserver.registry.groups.core.parts import pod_resources
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, count_name, is_selected
-from aio_apiserver.storage.stored_object import Object
 
 _COUNT, _PLURAL = count_name(PODS.resource), PODS.plural
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")

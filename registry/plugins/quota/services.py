@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.plugins.quota.evaluators import Unscoped, count_name
-from aio_apiserver.storage.stored_object import Object
 
 _NODE_PORTS, _LOAD_BALANCERS = "services.nodeports", "services.loadbalancers"
 _COUNT, _PLURAL = count_name(SERVICES.resource), SERVICES.plural

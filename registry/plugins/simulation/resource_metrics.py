@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import conditions, errors, objects
 from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.kind import Kind
@@ -22,9 +24,8 @@ from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of, value
 from aio_apiserver.registry.plugins.simulation import usage
 from aio_apiserver.registry.plugins.simulation.usage import Usage
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions, ListResult
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 
 GROUP, VERSION = "metrics.k8s.io", "v1beta1"
 _WINDOW = "15s"

@@ -7,10 +7,10 @@ half of its requests. Must hold: CPU is in nanocores and memory in whole bytes, 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import NANO, Quantity, QuantityFormat
 from aio_apiserver.registry.plugins.simulation import annotations
-from aio_apiserver.storage.stored_object import Object
 
 CPU, MEMORY = "cpu", "memory"
 RESOURCES = (CPU, MEMORY)

@@ -6,9 +6,9 @@ end the loop.
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.tasks import Tasks
 
 
 class DatabaseSize:

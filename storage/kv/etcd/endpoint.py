@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 from google.protobuf.message import Message
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import SpanKind
 from aio_apiserver.storage.kv.etcd import versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
 from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
@@ -19,7 +20,6 @@ from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
 from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
-from aio_apiserver.storage.tracing import SpanKind
 
 RANGE = operator.attrgetter("range")
 TXN = operator.attrgetter("txn")

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, Unauthenticated, Unavailable
 from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials
@@ -23,7 +24,6 @@ from aio_apiserver.storage.kv.etcd.failures import Effect
 from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

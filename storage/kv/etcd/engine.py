@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import (
     Closed,
     Compacted,

@@ -9,12 +9,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.kv.etcd import grpc_messages
 from aio_apiserver.storage.kv.etcd.grpc_status import Code, Metadata, RpcFailed
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW, Http2Connection
 from aio_apiserver.storage.kv.etcd.http2_headers import Headers
 from aio_apiserver.storage.kv.etcd.prompt_future import PromptFuture
-from aio_apiserver.storage.tasks import Tasks
 
 
 class ConnectionDialer(Protocol):

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import NoSpace
 from aio_apiserver.storage.kv.etcd import failures, messages
 from aio_apiserver.storage.kv.etcd.endpoint import RANGE, READING_TXN

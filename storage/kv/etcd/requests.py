@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import Closed, DeadlineExceeded, StorageError, Unavailable
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.endpoint import Calls, Endpoint, UnaryCall

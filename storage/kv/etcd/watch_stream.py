@@ -12,7 +12,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, StorageError, Unauthenticated, Unavailable
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
@@ -24,7 +25,6 @@ from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
 from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -7,12 +7,12 @@ it tries again later.
 import asyncio
 import logging
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.sqlite import upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Sweep
 from aio_apiserver.storage.kv.sqlite.writer import Writer
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

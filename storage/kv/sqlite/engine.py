@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Self, cast
 
-from aio_apiserver.storage.clock import Clock, SystemClock
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
@@ -29,7 +30,6 @@ from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, StoreRevis
 from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from aio_apiserver.storage.kv.sqlite.writer import Writer
 from aio_apiserver.storage.kv.watcher import LocalWatcher
-from aio_apiserver.storage.tasks import Tasks
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
 """A group is prepared in memory within the first wait. After that, the thread only has to return."""

@@ -9,9 +9,9 @@ import heapq
 import logging
 from collections.abc import Awaitable, Callable
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import LeaseNotFound, StorageError
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import Event
 from aio_apiserver.storage.kv.sqlite import upkeep
@@ -23,7 +24,6 @@ from aio_apiserver.storage.kv.sqlite.committer import CommandFailure, Committed,
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 from aio_apiserver.storage.kv.sqlite.workers import Job, Workers, settling
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, DeadlineExceeded, Unavailable
 from aio_apiserver.storage.kv.unix import messages, refusals
 from aio_apiserver.storage.kv.unix.framing import MessageStream
 from aio_apiserver.storage.kv.unix.messages import Answer, Call, CallRefused, Published, Welcome
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from msgspec import Raw
 
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import InvalidOptions, StorageError
 from aio_apiserver.storage.kv.interface import Event, EventBatch
 from aio_apiserver.storage.kv.replay import EmbeddedKV, Replay
@@ -24,7 +25,6 @@ from aio_apiserver.storage.kv.unix import messages, refusals, revision_page
 from aio_apiserver.storage.kv.unix.framing import MessageStream
 from aio_apiserver.storage.kv.unix.messages import Answer, Call, Published, Welcome
 from aio_apiserver.storage.kv.unix.revision_page import RevisionPage
-from aio_apiserver.storage.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ Reads need the plugin for unknown data keys (read_key.py). Writes need a data ke
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Unavailable
-from aio_apiserver.storage.tasks import Tasks
 from aio_apiserver.storage.transformers import transformer
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed

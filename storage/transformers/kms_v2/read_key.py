@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import KmsClient, PluginFailed
 from aio_apiserver.storage.transformers.transformer import Cipher

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import Unavailable
 from aio_apiserver.storage.transformers import extended_nonce
 from aio_apiserver.storage.transformers.kms_v2 import envelope

@@ -29,11 +29,11 @@ from aio_apiserver.apiserver.wire import request_info, urls
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext, compose
 from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.groups.rbac.policy import RBACPolicy
 from aio_apiserver.registry.plugins.authorization.rbac import decide
-from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import as_admin, ask, running
 from tests.registry.plugins.authorization.test_rbac import NAMESPACES, USERS, World
 

@@ -17,9 +17,9 @@ from aio_apiserver.apiserver.access import authentication_config, authorization_
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.generic.access import signing_keys
 from aio_apiserver.registry.generic.access.signing_keys import VerifyingKey
-from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"

@@ -9,8 +9,8 @@ import pytest
 from aio_apiserver.apiserver.auditing.backends import FailureReports, Lenient, Truncating, Union
 from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.audit.trail import Event
-from aio_apiserver.storage.clock import ManualClock
 
 
 class Kept:

@@ -10,7 +10,7 @@ from aiohttp import web
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, as_admin, ask
 from tests.apiserver.webhook_servers import trusted, webhook
 from tests.storage.kv.certificates import Authority

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.apiserver.auditing.log_files import LogFile, Rotation, SharedLogFile, tidy
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 
 LINE = b"x" * 9 + b"\n"
 

@@ -14,7 +14,7 @@ from aio_apiserver.apiserver import command
 from aio_apiserver.apiserver.commands import machine_diagnoses, store_diagnoses
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import certificates
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig
 from tests.apiserver.commands.conftest import EmbeddedServer
 from tests.apiserver.commands.stores import fill

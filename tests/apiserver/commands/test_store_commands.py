@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from aio_apiserver.apiserver import command
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.codec import JSON, MSGPACK
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.kv.sqlite import SqliteKV

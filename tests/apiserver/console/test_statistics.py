@@ -4,7 +4,7 @@ import pytest
 
 from aio_apiserver.apiserver.console.statistics.metrics_history import READINGS, MetricsHistory
 from aio_apiserver.apiserver.metrics import metric_families, plots
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 
 
 def test_counters_become_rates_by_label_and_histograms_percentiles() -> None:

@@ -10,8 +10,8 @@ from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.metrics.health import HealthMetrics
 from aio_apiserver.apiserver.routing import Routes
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.timeline import DEFAULT
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.kv.interface import Health
 from tests.apiserver.serving import Answer, ask, listening
 

@@ -9,11 +9,11 @@ from aio_apiserver.apiserver.endpoints.openapi_documents import OpenAPIDocuments
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersions
 from aio_apiserver.apiserver.filters import request_info
 from aio_apiserver.apiserver.routing import Routes
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.machinery.openapi import roots
 from aio_apiserver.registry.machinery.openapi.routes import DocumentSource
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import read_fields
-from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import Answer, ask, listening
 from tests.registry.machinery.openapi.resources import PODS, core
 from tests.registry.machinery.openapi.test_custom import gizmos

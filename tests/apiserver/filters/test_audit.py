@@ -15,10 +15,10 @@ from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, RequestContext
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Policy, Recording
 from aio_apiserver.registry.generic.audit.trail import Event
-from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, listening
 
 

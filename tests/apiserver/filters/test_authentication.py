@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls import certificates
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, running, trusting
 
 TOKENS = 'admintoken,admin,admin-uid,"system:masters"\nusertoken,alice,alice-uid,"devs,ops"\n'

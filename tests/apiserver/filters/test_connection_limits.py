@@ -15,8 +15,8 @@ from aio_apiserver.apiserver.filters.connection_limits import with_connection_li
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.plugins.flowcontrol.watch_starts import WatchStarts
-from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, listening, read_answer, running, trusting
 
 TARGET = "/version"

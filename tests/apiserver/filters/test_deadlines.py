@@ -12,7 +12,7 @@ from aio_apiserver.apiserver.filters.sending import with_sending
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, Answer, ask, listening
 
 

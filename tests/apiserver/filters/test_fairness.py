@@ -20,6 +20,7 @@ from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.wire.long_bodies import CompressedBody, JoinedList
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base.clock import ManualClock, SystemClock
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
@@ -27,7 +28,6 @@ from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket, work_of
-from aio_apiserver.storage.clock import ManualClock, SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.apiserver.serving import LOOPBACK, Answer, ask, listening
 from tests.apiserver.wire.test_paced_writing import until_stalled

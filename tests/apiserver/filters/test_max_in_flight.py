@@ -10,9 +10,9 @@ from aio_apiserver.apiserver.filters.max_in_flight import with_max_in_flight
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
-from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.serving import ask, listening
 
 READ = "/api/v1/pods"

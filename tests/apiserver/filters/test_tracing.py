@@ -26,20 +26,21 @@ from aio_apiserver.apiserver.tracing.tracers import Tracer
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base import tracing as storage_tracing
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.tracing import TraceLayer
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, Attributes, Decision, Rules
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Policy, Recording
 from aio_apiserver.registry.generic.audit.trail import Event
-from aio_apiserver.storage import tracing as storage_tracing
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.traced_kv import TracedKV
 from aio_apiserver.storage.kv.interface import WriteResult
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.hydration import hydrate
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
-from aio_apiserver.storage.tracing import TraceLayer
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.apiserver.serving import ask, listening
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

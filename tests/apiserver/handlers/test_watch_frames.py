@@ -5,11 +5,11 @@ import weakref
 
 from aio_apiserver.apiserver.handlers.watch_frames import frames_of
 from aio_apiserver.apiserver.wire.watch_framing import wire_of
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.rest import RESTStorage
 from aio_apiserver.registry.generic.served import Served, served_of
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.media_types import JSON
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.generic.widgets import widgets
 
 WIRE = wire_of(JSON, is_socket=False)

@@ -10,7 +10,7 @@ import orjson
 
 from aio_apiserver.apiserver.metrics import registry
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
-from aio_apiserver.storage.measures import Histogram, Tally
+from aio_apiserver.base.measures import Histogram, Tally
 from tests.apiserver.serving import running
 
 KUBERNETES: dict[str, dict[str, Any]] = orjson.loads(Path(__file__).with_name("kubernetes_metrics.json").read_bytes())

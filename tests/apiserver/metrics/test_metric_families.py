@@ -14,6 +14,8 @@ from aio_apiserver.apiserver.metrics import (
     storage,
 )
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Measures
+from aio_apiserver.base import measures
+from aio_apiserver.base.measures import Tally
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
@@ -21,10 +23,8 @@ from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetr
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
-from aio_apiserver.storage import measures
 from aio_apiserver.storage.factory.measured_origin import Latencies
 from aio_apiserver.storage.interface import ListResult, Resource
-from aio_apiserver.storage.measures import Tally
 
 
 def test_families_are_made_when_a_client_reads_them() -> None:

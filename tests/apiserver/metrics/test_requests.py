@@ -2,9 +2,9 @@ from aio_apiserver.apiserver.metrics.requests import MONITORED, RequestMetrics
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_info import resolve
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
 
 

@@ -1,8 +1,8 @@
 from aio_apiserver.apiserver.metrics import work_queues
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.measures import Histogram
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.measures import Histogram
-from aio_apiserver.storage.tasks import Tasks
 
 
 async def test_a_queue_tells_what_waits_and_what_was_done() -> None:

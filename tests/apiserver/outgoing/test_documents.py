@@ -10,8 +10,8 @@ from aiohttp import web
 from aio_apiserver.apiserver.outgoing.client import HTTPSClient
 from aio_apiserver.apiserver.outgoing.documents import DocumentClient
 from aio_apiserver.apiserver.tls import bundles
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.generic.component_probes import ProbeAnswer, Unhealthy
-from aio_apiserver.storage.clock import SystemClock
 from tests.apiserver.webhook_servers import webhook
 from tests.storage.kv.certificates import Authority
 

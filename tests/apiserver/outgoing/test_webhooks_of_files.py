@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 
 from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
-from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.webhook_servers import no_service, webhook
 from tests.storage.kv.certificates import Authority
 

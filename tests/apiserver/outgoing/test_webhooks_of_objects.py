@@ -15,9 +15,9 @@ from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.apiserver.outgoing.webhook_credentials import Credential, WebhookCredentials
 from aio_apiserver.apiserver.outgoing.webhook_targets import ServiceAddress
 from aio_apiserver.apiserver.outgoing.webhooks import WebhookClient
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.measures import Counter, Histogram
 from aio_apiserver.registry.generic.webhook_calls import OutOfTime, Unusable, WebhookFailed
-from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.measures import Counter, Histogram
 from tests.apiserver.webhook_servers import no_service, trusted, webhook
 from tests.storage.kv.certificates import Authority
 from tests.stream_servers import talking

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 import pytest
 
 from aio_apiserver.apiserver.process import heap
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from tests.own_process import run_alone
 
 MEGABYTE = 1024 * 1024

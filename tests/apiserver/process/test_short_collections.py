@@ -5,7 +5,7 @@ from weakref import ref
 import pytest
 
 from aio_apiserver.apiserver.process.short_collections import ShortCollections
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 
 
 class Node:

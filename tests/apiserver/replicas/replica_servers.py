@@ -11,7 +11,7 @@ import orjson
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.base.clock import Clock, ManualClock, SystemClock
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, bearer, trusting
 from tests.storage.kv.etcd_server import Member
 

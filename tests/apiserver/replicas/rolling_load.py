@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.tasks import Tasks
 from tests.apiserver.replicas.replica_programs import MAPS, ReplicaProgram, replica_programs, session
 from tests.reliability.outcomes import Outcome
 from tests.storage.kv.etcd_server import HOST, Member

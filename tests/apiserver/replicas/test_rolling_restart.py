@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.tasks import Tasks
 from tests.apiserver.replicas.replica_servers import replica, started_replica, with_token
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, read_answer
 from tests.storage.kv.etcd_server import Member

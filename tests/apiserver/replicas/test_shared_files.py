@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.replicas.key_ring import LOOK_SECONDS, KeyRing
 from aio_apiserver.apiserver.replicas.shared_files import SharedFiles
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey
 from aio_apiserver.apiserver.tls import certificates
-from aio_apiserver.storage.clock import ManualClock, SystemClock
+from aio_apiserver.base.clock import ManualClock, SystemClock
 from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.transformers.transformer import IDENTITY

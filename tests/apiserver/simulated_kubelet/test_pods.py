@@ -10,11 +10,11 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecCall, ExecResult
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.files import FileTree
 from aio_apiserver.controllers.decisions import nodes
 from aio_apiserver.controllers.runtime import places
 from aio_apiserver.controllers.simulation.volume_trees import VolumeTrees
-from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 from tests.controllers import clusters
 

@@ -9,8 +9,8 @@ import aiohttp
 import orjson
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import places
-from aio_apiserver.storage.stored_object import Object
 from tests.apiserver import serving
 from tests.controllers import clusters
 from tests.controllers.processes.ends import wait_until_ended

@@ -7,9 +7,9 @@ import pytest
 from aio_apiserver.apiserver.bench import clock_steps
 from aio_apiserver.apiserver.bench.clock import MovableClock
 from aio_apiserver.apiserver.bench.clock_steps import ClockSteps, NotSettled
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.tasks import Tasks
 
 NOON = 1_900_000_800.0
 

@@ -9,7 +9,7 @@ from cryptography.x509.oid import NameOID
 
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.apiserver.tls.certificates import KeyPair, Pki
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 
 HOSTS = ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc"]
 DAY = 24 * 3600

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import certificates, contexts
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from tests.apiserver.serving import LOOPBACK, ask, running, trusting
 
 

@@ -22,8 +22,8 @@ from aio_apiserver.apiserver.outgoing.backends import Backends
 from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.tls.reloading import PAUSE, Contents, Reloaded, Reloading
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.locations import Location, Passage
-from aio_apiserver.storage.clock import ManualClock
 from tests.apiserver.serving import LOOPBACK, ask, bearer, read_answer, running, trusting
 from tests.apiserver.webhook_servers import webhook
 from tests.storage.kv.certificates import Authority, CertificateFiles

@@ -7,9 +7,9 @@ import pytest
 
 from aio_apiserver.apiserver.tracing.slow_traces import SlowTraces
 from aio_apiserver.apiserver.tracing.tracers import Tracer
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.tracing import TraceSpan
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.tracing import TraceSpan
 
 
 class Trial:

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from aio_apiserver.apiserver.wire.paced_writing import LARGE, LONG, SHORT, STALLED_BYTES, PacedWriter, PacedWriters
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 
 SMALL = 8192
 """Buffers of the sockets, so that a client stalls soon."""

@@ -2,7 +2,7 @@ import asyncio
 from functools import partial
 
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 
 
 def test_subscribers_are_called_once() -> None:

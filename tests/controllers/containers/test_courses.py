@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.containers.courses import ENDLESS, Course, course_of
 from aio_apiserver.controllers.containers.files import SharedPath
 from aio_apiserver.controllers.decisions.container_runs import run_at, success_at
-from aio_apiserver.storage.stored_object import Object
 
 
 def _course(*command: str, image: str = "example", args: tuple[str, ...] = (), **more: Any) -> Course | None:

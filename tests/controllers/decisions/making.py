@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 
 NOW = "2026-01-01T00:01:00Z"
 BEFORE = "2026-01-01T00:00:00Z"

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import claim_retention, stateful_sets
 from aio_apiserver.controllers.decisions.claim_retention import ClaimRetention
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import CLOCK, obj, owned, pod, workload
 
 _SET = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}

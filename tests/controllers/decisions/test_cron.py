@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import cron, cron_jobs
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import obj
 
 _START = datetime(2026, 1, 1, 0, 0, 30, tzinfo=UTC)

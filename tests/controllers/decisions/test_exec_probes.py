@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import exec_probes
 from aio_apiserver.controllers.decisions.exec_probes import ProbedRun
 from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.controllers.decisions.process_runs import ProcessRun
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import NOW, obj
 
 

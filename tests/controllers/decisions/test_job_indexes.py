@@ -1,7 +1,7 @@
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import indexes, job_indexes, job_reports, jobs
 from aio_apiserver.controllers.decisions.job_indexes import INDEX
 from aio_apiserver.controllers.decisions.jobs import TRACKING
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import CLOCK, NOW, obj, pod, template
 
 FAILURES = "batch.kubernetes.io/job-index-failure-count"

@@ -1,7 +1,7 @@
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import finished_jobs, indexes, job_reports, jobs
 from aio_apiserver.controllers.decisions.job_indexes import INDEX
 from aio_apiserver.controllers.decisions.jobs import TRACKING, Count
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import CLOCK, NOW, obj, pod, template
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pod_garbage
-from aio_apiserver.storage.stored_object import Object
 
 
 def pod(name: str, *, phase: str = "Failed", reason: str = "", created: str = "2026-01-01T00:00:00Z") -> Object:

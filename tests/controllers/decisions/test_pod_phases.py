@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions.annotations import PREFIX
 from aio_apiserver.controllers.decisions.pod_phases import Life
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import BEFORE, NOW, obj
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pod_ends, pod_events, process_runs
 from aio_apiserver.controllers.decisions.pod_phases import Life
 from aio_apiserver.controllers.decisions.process_runs import ProcessRun, Runs
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import NOW, obj
 
 

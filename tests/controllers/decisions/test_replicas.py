@@ -1,7 +1,7 @@
 """Which replicas are deleted first."""
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import pods, replicas
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import BEFORE, NOW, pod
 
 _COST = "controller.kubernetes.io/pod-deletion-cost"

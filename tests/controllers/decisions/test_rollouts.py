@@ -1,6 +1,6 @@
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import rollouts
 from aio_apiserver.controllers.decisions.rollout_status import RolloutProgress
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import CLOCK, NOW, workload
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import scheduling
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import obj, pod
 
 

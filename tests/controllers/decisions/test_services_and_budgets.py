@@ -1,8 +1,8 @@
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import disruptions, endpoints, role_rules
 from aio_apiserver.controllers.decisions.namespace_conditions import Remains
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import BEFORE, CLOCK, NOW, obj, pod
 
 

@@ -1,7 +1,7 @@
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.decisions import daemon_sets, revisions, stateful_sets
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import CLOCK, obj, pod, workload
 
 

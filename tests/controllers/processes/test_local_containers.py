@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import Clock, SystemClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.processes.local_containers import LocalContainers
 from aio_apiserver.controllers.processes.process_log import ProcessLog
 from aio_apiserver.controllers.processes.runtime_words import NotCreated
-from aio_apiserver.storage.clock import Clock, SystemClock
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import obj
 from tests.controllers.processes.ends import wait_until_ended
 
@@ -22,7 +22,7 @@ _POD: Object = {**obj("p"), "spec": {}}
 _SERVER = """
 import asyncio, sys
 from aio_apiserver.controllers.processes.local_containers import LocalContainers
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 class Sources:
     async def variables(self, pod, container): return {}
     async def mounted(self, pod, container): return {}

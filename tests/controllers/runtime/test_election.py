@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.controllers.runtime import places
 from aio_apiserver.controllers.runtime.election import NAMESPACE, Election
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
-from aio_apiserver.storage.clock import ManualClock
 from tests.controllers import clusters
 
 _NAME = "work"

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
-from aio_apiserver.storage.clock import ManualClock
 
 
 async def _settled() -> None:

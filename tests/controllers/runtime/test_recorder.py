@@ -2,10 +2,10 @@
 
 import asyncio
 
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.recorder import Recorder
-from aio_apiserver.storage.clock import SystemClock
-from aio_apiserver.storage.tasks import Tasks
 
 _POD = {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "web", "uid": "u"}
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.tasks import Tasks
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.scheduling.node_admission import refusal
-from aio_apiserver.storage.stored_object import Object
 
 _NODE: Object = {
     "metadata": {"name": "n", "labels": {"zone": "a"}},

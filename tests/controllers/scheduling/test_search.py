@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.scheduling import preemption
 from aio_apiserver.controllers.scheduling.cluster_view import ClusterView
 from aio_apiserver.controllers.scheduling.pod_views import PodView, view_of
 from aio_apiserver.controllers.scheduling.preemption import PreemptionCandidate
 from aio_apiserver.controllers.scheduling.rejections import Rejection, not_preempted
 from aio_apiserver.controllers.scheduling.search import Found, Search, Wanted
-from aio_apiserver.storage.stored_object import Object
 from tests.controllers.decisions.making import obj, pod
 
 _HOST = "kubernetes.io/hostname"

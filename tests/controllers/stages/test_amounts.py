@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.controllers.stages import amounts
 from aio_apiserver.controllers.stages.cel import StageExpressions
-from aio_apiserver.storage.clock import ManualClock
 
 NOW = 1_700_000_000.0
 CEL = StageExpressions(ManualClock(NOW), lambda: 0.25)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.controllers.stages import paths, selectors
 from aio_apiserver.controllers.stages.cel import StageExpressions
 from aio_apiserver.controllers.stages.unsupported import Unsupported
-from aio_apiserver.storage.clock import ManualClock
 
 CEL = StageExpressions(ManualClock(), lambda: 0.25)
 OBJ: dict[str, Any] = {

@@ -2,9 +2,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.controlplane import admission_plugins
 from aio_apiserver.registry.generic.config import Config
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.foundations import foundation_on
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Decision, Rules, Verdict
 from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo
@@ -17,9 +19,8 @@ from aio_apiserver.registry.generic.store.provider import open_store
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.machinery import schema
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n", manager="client")
 

@@ -3,12 +3,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.following import Following
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.tasks import Tasks
 
 WIDGETS = Resource(group="example.com", resource="widgets", namespaced=False)
 

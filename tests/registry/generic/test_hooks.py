@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import AlreadyExists, Invalid, Timeout
 from aio_apiserver.registry.base.validation import field as fields
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -15,7 +16,7 @@ from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.generic.widgets import REQUEST, change, create, widgets
 
 

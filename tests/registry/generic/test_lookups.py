@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import SystemClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Resource, Storage
-from aio_apiserver.storage.stored_object import Object
 
 WIDGETS = GroupResource("example.com", "widgets")
 

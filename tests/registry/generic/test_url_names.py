@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.generic import url_names
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.storage.stored_object import Object
 from tests.registry.generic.widgets import REQUEST, WIDGETS
 
 PLANETS = Kind(group="example.com", plural="planets", kind="Planet", is_namespaced=False)

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Plugin
 from aio_apiserver.registry.generic.kind import Kind
@@ -13,10 +15,9 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.generic.strategy import Strategy
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 WIDGETS = Kind(group="example.com", plural="widgets", kind="Widget")
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n")

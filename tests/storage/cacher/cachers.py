@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Origin
 from tests.storage.steps import WIDGETS
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
 from tests.storage.cacher.cachers import cacher_on

@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.catching_up import Feeder
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchOptions
-from aio_apiserver.storage.tasks import Tasks
 from tests.storage.cacher.objects import put, stored
 from tests.storage.steps import WIDGETS, Watcher
 

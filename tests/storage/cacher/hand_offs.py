@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, RevisionExpired
 from aio_apiserver.storage.interface import (
     ListOptions,
@@ -23,7 +24,7 @@ from aio_apiserver.storage.interface import (
     WatchEventType,
 )
 from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.steps import Watcher, labelled, setting, widget, with_field
 
 NAMES = tuple("abcdefgh")

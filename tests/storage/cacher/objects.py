@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.store.records import reader_of
-from aio_apiserver.storage.stored_object import Object, ObjectReader, StoredObject
+from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.storage.steps import WIDGETS, widget
 
 

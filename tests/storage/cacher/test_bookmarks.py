@@ -2,9 +2,9 @@
 
 import asyncio
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.bookmarks import LAST_SECONDS, PERIOD_SECONDS
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.cacher.troubled import Troubled

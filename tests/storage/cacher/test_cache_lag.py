@@ -2,10 +2,10 @@
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cache_lag import LASTING_SECONDS, Lag
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.watermark import Watermark
-from aio_apiserver.storage.clock import ManualClock
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import widget
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.kv.sqlite import SqliteKV

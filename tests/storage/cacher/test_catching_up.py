@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from aio_apiserver.base.yielding import MAX_STEPS
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.catching_up import GRACE_SECONDS, LONGEST_PAUSE, PORTION_BYTES
 from aio_apiserver.storage.cacher.slow_watch_budget import MAXIMUM
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, SMALLEST
 from aio_apiserver.storage.errors import Corrupt, RevisionExpired
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType, WatchOptions
-from aio_apiserver.storage.yielding import MAX_STEPS
 from tests.storage.cacher.cachers import some_turns
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import broken, put, stored

@@ -5,9 +5,9 @@ import weakref
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.freshness import PATIENCE_SECONDS
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Closed, FutureRevision, KeyNotFound, Unavailable
 from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch, Update
 from aio_apiserver.storage.kv.memory import MemoryKV

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from aio_apiserver.base.yielding import MAX_STEPS
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType
-from aio_apiserver.storage.yielding import MAX_STEPS
 from tests.storage.cacher.fanning import Parts, Sink
 from tests.storage.cacher.objects import Decodings, broken, gone, put, stored
 from tests.storage.steps import labelled, shapes, with_field

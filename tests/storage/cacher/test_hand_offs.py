@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import hand_over

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, KeyExists, KeyNotFound, RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions, Storage, TryUpdate, Update
 from aio_apiserver.storage.kv.memory import MemoryKV

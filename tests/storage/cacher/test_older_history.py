@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV

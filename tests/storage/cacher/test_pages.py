@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.yielding import MAX_STEPS
 from aio_apiserver.storage.cacher.pages import STRIDE, page_of
 from aio_apiserver.storage.cacher.state import State
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch
 from aio_apiserver.storage.store import continue_token
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.yielding import MAX_STEPS
 from tests.storage.cacher.objects import Decodings, broken, stored
 from tests.storage.steps import labelled
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import READY_SECONDS, Cacher
 from aio_apiserver.storage.cacher.reflector import LONGEST_PAUSE, PAGE
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Closed, Corrupt, Initializing, RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.memory import MemoryKV

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from aio_apiserver.storage import tracing
+from aio_apiserver.base import tracing
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.tasks import Tasks
+from aio_apiserver.base.tracing import TraceFacts, TraceLayer, TraceSpan
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.revision_check import RevisionCheck
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Closed, Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.interface import MOST_COMPARED
 from aio_apiserver.storage.stored_object import StoredObject
-from aio_apiserver.storage.tasks import Tasks
-from aio_apiserver.storage.tracing import TraceFacts, TraceLayer, TraceSpan
 from tests.storage.cacher.cachers import reads, some_turns
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import WIDGETS, create, in_time, set_spec

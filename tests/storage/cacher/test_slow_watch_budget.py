@@ -2,8 +2,8 @@
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.slow_watch_budget import MAXIMUM, REFILL_PER_SECOND, TimeBudget
-from aio_apiserver.storage.clock import ManualClock
 
 
 def test_there_is_nothing_at_first() -> None:

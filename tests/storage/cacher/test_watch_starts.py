@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.yielding import MAX_STEPS
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import RevisionExpired, Unavailable
 from aio_apiserver.storage.interface import ListOptions, WatchEventType
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.yielding import MAX_STEPS
 from tests.storage.cacher.cachers import some_turns
 from tests.storage.cacher.troubled import Troubled
 from tests.storage.steps import Elapse, Watcher, create, in_time, labelled, set_spec, shapes, with_field

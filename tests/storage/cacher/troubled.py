@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.errors import Compacted, KeyNotFound, StorageError, Unavailable
 from aio_apiserver.storage.interface import (
     ListOptions,
@@ -27,7 +28,7 @@ from aio_apiserver.storage.interface import (
 )
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Door:

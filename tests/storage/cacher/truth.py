@@ -10,11 +10,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.kv.interface import KV, EventBatch, EventType, prefix_end
 from aio_apiserver.storage.selection import EVERYTHING, SelectionPredicate
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 from tests.storage.steps import labelled, with_field
 from tests.storage.stores import PREFIX
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.encryption.config import InvalidEncryptionConfig
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import Corrupt, Unavailable
@@ -407,7 +407,7 @@ async def test_neither_grpc_nor_nacl_is_imported_without_their_providers(path: P
     put(path, configuration(rule(["secrets"], keyed("aescbc", "a"), keyed("aesgcm", "a"))))
     program = (
         "import asyncio, pathlib, sys\n"
-        "from aio_apiserver.storage.clock import SystemClock\n"
+        "from aio_apiserver.base.clock import SystemClock\n"
         "from aio_apiserver.storage.encryption.service import Encryption\n"
         "asyncio.run(Encryption.start(pathlib.Path(sys.argv[1]), clock=SystemClock()))\n"
         "print(sorted({'grpc', 'nacl', 'google.protobuf'} & set(sys.modules)))\n"

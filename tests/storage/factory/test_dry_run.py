@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, NotStorable, PreconditionFailed
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage

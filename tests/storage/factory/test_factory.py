@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.encryption.config import InvalidEncryptionConfig
 from aio_apiserver.storage.errors import Closed, DataDirLocked, InvalidOptions, NotStorable
@@ -17,7 +18,6 @@ from aio_apiserver.storage.factory.measured_origin import MeasuredOrigin
 from aio_apiserver.storage.interface import ListOptions, Resource
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.store.compactor import KEY
-from aio_apiserver.storage.stored_object import Object
 from tests.storage.encryption import encryption_files as files
 from tests.storage.kv import steps as kv_steps
 from tests.storage.kv.etcd_server import Member

@@ -1,11 +1,11 @@
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.measures import Counter, Tally
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.factory.measured_origin import Latencies
 from aio_apiserver.storage.interface import ListOptions, Resource
-from aio_apiserver.storage.measures import Counter, Tally
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 
 PODS = Resource(group="", resource="pods", namespaced=True)

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, FutureRevision, LeaseNotFound
 from aio_apiserver.storage.kv.interface import KV, EventBatch, Record, WriteResult, prefix_end
 from tests.storage.kv.checked_watch import CheckedWatch

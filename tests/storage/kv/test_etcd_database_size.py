@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.etcd.database_size import DatabaseSize
 from tests.storage.kv.etcd_server import Member

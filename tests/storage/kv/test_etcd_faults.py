@@ -10,7 +10,7 @@ import grpc.aio
 import pytest
 from aetcd import rpc
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls, endpoints
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen

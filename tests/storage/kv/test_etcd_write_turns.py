@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.storage.clock import SystemClock
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.write_turns import WriteTurns
 from tests.storage.kv.etcd_server import Member

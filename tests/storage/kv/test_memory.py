@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.memory import MemoryKV

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.memory import MemoryKV

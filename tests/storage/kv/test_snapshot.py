@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.interface import EventType
 from aio_apiserver.storage.kv.memory import MemoryKV

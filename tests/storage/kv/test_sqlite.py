@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from tests.storage.kv.contract import Elapse, EmptyStoreContract, ExactCompactionContract, KVContract

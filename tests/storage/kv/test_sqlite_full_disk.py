@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import NoSpace, StorageError, Unavailable
 from aio_apiserver.storage.kv.interface import WriteResult
 from aio_apiserver.storage.kv.sqlite import SqliteKV

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, LeaseNotFound
 from aio_apiserver.storage.kv.interface import KV, Event, EventType
 from aio_apiserver.storage.kv.sqlite import SqliteKV

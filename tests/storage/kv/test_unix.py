@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage import errors
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, DeadlineExceeded, StorageError, Unavailable
 from aio_apiserver.storage.kv.interface import KV, WriteResult, prefix_end
 from aio_apiserver.storage.kv.memory import MemoryKV

@@ -6,8 +6,9 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec as codecs
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.codec import JSON, MSGPACK
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.interface import ListOptions, Resource, WatchOptions
@@ -15,7 +16,6 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.transformers.transformer import IDENTITY
 from tests.storage.kv import steps as kv_steps
 from tests.storage.steps import WIDGETS, Watcher, create, setting, unchanged, widget

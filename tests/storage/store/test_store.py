@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.codec import JSON, MSGPACK, Codec
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.interface import KV

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.errors import KeyExists, PreconditionFailed
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
@@ -14,7 +15,6 @@ from aio_apiserver.storage.interface import Preconditions
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.stored_object import Object
 from aio_apiserver.storage.transformers.transformer import IDENTITY
 from tests.storage.steps import WIDGETS, setting, widget
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Closed, RevisionExpired
 from aio_apiserver.storage.interface import WatchEventType, WatchOptions
 from aio_apiserver.storage.kv.memory import MemoryKV

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.kv.interface import KV, Record
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader

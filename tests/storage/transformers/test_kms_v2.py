@@ -12,7 +12,7 @@ import grpc
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Corrupt, Unavailable
 from aio_apiserver.storage.transformers.kms_v2 import envelope
 from aio_apiserver.storage.transformers.kms_v2.plugin import Encrypted, KmsClient, target

@@ -10,6 +10,7 @@ from functools import partial
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupKind
@@ -22,7 +23,7 @@ from aio_apiserver.registry.groups.core.allocation.node_ports import DryPorts, N
 from aio_apiserver.registry.groups.core.allocation.port_plans import NodePortPlan
 from aio_apiserver.registry.groups.core.parts import service_changes, service_types
 from aio_apiserver.registry.groups.core.parts.service_types import Spec
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ random position.
 
 from collections.abc import Iterator
 
-from aio_apiserver.storage.chance import chance
+from aio_apiserver.base.jitter import chance
 
 
 def band_size(size: int, *, least: int, most: int, step: int) -> int:

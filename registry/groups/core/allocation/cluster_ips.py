@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import conditions, errors, objects
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation.addresses import Address, Network
@@ -18,10 +21,8 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.store import Store
 from aio_apiserver.registry.groups.core.allocation import bands
 from aio_apiserver.registry.groups.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import ListOptions
-from aio_apiserver.storage.stored_object import Object, StoredObject
-from aio_apiserver.storage.yielding import in_turns
+from aio_apiserver.storage.stored_object import StoredObject
 
 logger = logging.getLogger(__name__)
 

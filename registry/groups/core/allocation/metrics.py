@@ -4,7 +4,7 @@ Must hold: each round of the repair sets the gauges from the store, with allocat
 server counts its own allocations.
 """
 
-from aio_apiserver.storage import measures
+from aio_apiserver.base import measures
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 WANTED, CHOSEN = "static", "dynamic"

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import InternalError, StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic import interpret
@@ -18,7 +19,7 @@ from aio_apiserver.registry.groups.core.allocation import bands
 from aio_apiserver.registry.groups.core.allocation.metrics import CHOSEN, WANTED, AllocationMetrics
 from aio_apiserver.storage.errors import KeyNotFound
 from aio_apiserver.storage.interface import Resource, Storage, Update
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 T = TypeVar("T")
 

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import addresses
@@ -19,9 +21,7 @@ from aio_apiserver.registry.groups.core.allocation import port_plans
 from aio_apiserver.registry.groups.core.allocation.cluster_ips import AddressError, ClusterIPs
 from aio_apiserver.registry.groups.core.allocation.node_ports import NodePorts, PortError, PortSet
 from aio_apiserver.registry.groups.core.parts import service_types
-from aio_apiserver.storage.clock import Clock
 from aio_apiserver.storage.interface import Reader
-from aio_apiserver.storage.stored_object import Object
 
 logger = logging.getLogger(__name__)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import CONFIG_KEY
-from aio_apiserver.storage.stored_object import Object
 
 LIMIT = 1024 * 1024
 """The largest sum of all values, in bytes."""

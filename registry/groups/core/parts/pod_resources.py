@@ -7,9 +7,9 @@ Pure. An ordinary init container runs before the others, so a pod needs the larg
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity, QuantityFormat
-from aio_apiserver.storage.stored_object import Object
 
 _NANO = -9
 _COMPUTE = ("cpu", "memory")

@@ -12,11 +12,11 @@ from typing import Any
 import orjson
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.machinery.patch.apply import checks, fields
 from aio_apiserver.registry.machinery.patch.apply.fields import NOTHING, Fields
 from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned
-from aio_apiserver.storage.stored_object import Object
 
 MANAGER = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"

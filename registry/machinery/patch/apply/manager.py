@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, Empty
 from aio_apiserver.registry.base.errors import BadRequest, StatusError
@@ -35,7 +36,6 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
 from aio_apiserver.registry.machinery.patch.apply.type_converters import TypeConverter, TypeConverters
 from aio_apiserver.registry.machinery.patch.apply.unowned import UNOWNED
 from aio_apiserver.registry.machinery.schema import DecodeError
-from aio_apiserver.storage.stored_object import Object
 
 _BEFORE_FIRST_APPLY = "before-first-apply"
 _NO_MANAGER = "failed to create manager for existing fields"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, Empty, show
 from aio_apiserver.registry.base.golang.decode_errors import Unconvertible
@@ -21,7 +22,6 @@ from aio_apiserver.registry.machinery.patch.apply.unowned import UNOWNED
 from aio_apiserver.registry.machinery.schema import DecodeError, ObjectType
 from aio_apiserver.registry.machinery.schema.model import SchemaNode
 from aio_apiserver.registry.machinery.view import View, typed
-from aio_apiserver.storage.stored_object import Object
 
 _SHAPES = Shapes()
 

@@ -14,12 +14,12 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import Run, at_once
 from aio_apiserver.registry.base.empties import Empties, Empty
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned
 from aio_apiserver.registry.machinery.patch.apply.shapes import ShapeError
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.worker_thread import Run, at_once
 
 T = TypeVar("T")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.expressions import admission_types
 from aio_apiserver.registry.generic.expressions.admission import Composition, Given, UnusableExpression
 from aio_apiserver.registry.machinery.cel import types
 from aio_apiserver.registry.machinery.cel.types import Type
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_resources
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Expression
-from aio_apiserver.storage.stored_object import Object
 
 Part = Mapping[str, Any]
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
@@ -14,8 +16,6 @@ from aio_apiserver.registry.plugins.admission.matching import Matcher
 from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy
 from aio_apiserver.registry.plugins.admission.policies.evaluation import Decisions, Inputs, inputs
 from aio_apiserver.registry.plugins.admission.policies.match_conditions import hold
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object
 
 _NAMESPACE = GroupKind("", "Namespace")
 _STEP = "validate"

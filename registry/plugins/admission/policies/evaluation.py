@@ -12,6 +12,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import Authorizer as Access
 from aio_apiserver.registry.generic.access.authorizer import Decision
@@ -20,9 +23,6 @@ from aio_apiserver.registry.generic.expressions import admission
 from aio_apiserver.registry.generic.expressions.authorization import AuthorizerValue, Question, ResourceCheck, Undecided
 from aio_apiserver.registry.machinery.cel.environment import CALL_LIMIT, Program
 from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.stored_object import Object
-from aio_apiserver.storage.worker_thread import TakesLong
 
 BUDGET = 10_000_000
 CONDITIONS_BUDGET = 2_500_000

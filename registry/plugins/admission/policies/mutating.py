@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import Cause, Forbidden, InternalError, StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
@@ -33,7 +34,6 @@ from aio_apiserver.registry.plugins.admission.policies.params import Misconfigur
 from aio_apiserver.registry.plugins.admission.policies.patches import Unpatchable
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.stored_object import Object
 
 
 class _Denial(Struct, frozen=True):

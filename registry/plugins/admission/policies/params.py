@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.base.validation import label_selectors
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.kind_lookup import ServedKind
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.storage.stored_object import Object
 
 _NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
 

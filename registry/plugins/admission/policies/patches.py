@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.cel import times
@@ -19,7 +20,6 @@ from aio_apiserver.registry.machinery.patch.apply.shapes import DEDUCED, Lists, 
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable, TestFailed
 from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
 from aio_apiserver.registry.plugins.admission.policies.compiled import JSON
-from aio_apiserver.storage.stored_object import Object
 
 
 class Unpatchable(Exception):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import Cause, Forbidden, StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
@@ -35,7 +36,6 @@ from aio_apiserver.registry.plugins.admission.policies.match_conditions import U
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.registry.plugins.admission.policies.sources import Source
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.stored_object import Object
 
 _LONGEST_MESSAGE = 5 * 1024
 _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}

@@ -7,6 +7,8 @@ reach the client also when the webhook denies the request.
 import uuid
 from contextlib import AbstractContextManager
 
+from aio_apiserver.base import tracing
+from aio_apiserver.base.tracing import TraceLayer, TraceSpan, Untraced
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
@@ -18,8 +20,6 @@ from aio_apiserver.registry.plugins.admission.webhooks.configurations import Adm
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.registry.plugins.admission.webhooks.responses import WebhookResponse
 from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
-from aio_apiserver.storage import tracing
-from aio_apiserver.storage.tracing import TraceLayer, TraceSpan, Untraced
 
 _LEAST_SECONDS = 0.001
 _HARMLESS = frozenset({"None", "NoneOnDryRun"})

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.matching import Criteria, criteria_of_webhook
-from aio_apiserver.storage.clock import Clock
-from aio_apiserver.storage.stored_object import Object, StoredObject
+from aio_apiserver.storage.stored_object import StoredObject
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import InternalError, StatusError
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.storage.stored_object import Object
 
 _LEAST_CODE = 400
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Plugin, Run
@@ -25,7 +26,6 @@ from aio_apiserver.registry.plugins.admission.webhooks.configurations import Adm
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import MUTATING, Outcomes
 from aio_apiserver.registry.plugins.admission.webhooks.selecting import Selector
 from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes, convert
-from aio_apiserver.storage.stored_object import Object
 
 
 class _Notes(Struct):

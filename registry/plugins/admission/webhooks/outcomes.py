@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
 
+from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
@@ -14,7 +15,6 @@ from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetr
 from aio_apiserver.registry.plugins.admission.webhooks import audit_annotations
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
-from aio_apiserver.storage.clock import Clock
 
 logger = logging.getLogger(__name__)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLarge, Unprocessable
 from aio_apiserver.registry.base.golang import json_errors
@@ -17,7 +18,6 @@ from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed
 from aio_apiserver.registry.plugins.admission.webhooks.responses import JSON_PATCH, WebhookResponse
-from aio_apiserver.storage.stored_object import Object
 
 _NO_KIND = 'no kind {kind} is registered for version {version} in scheme "{scheme}"'
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 from aio_apiserver.registry.plugins.admission.webhooks import reviews
-from aio_apiserver.storage.stored_object import Object
 
 JSON_PATCH = "JSONPatch"
 

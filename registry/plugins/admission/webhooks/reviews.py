@@ -5,11 +5,11 @@ Must hold: missing objects and options are null.
 
 from collections.abc import Sequence
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.plugins.admission import admission_requests
 from aio_apiserver.registry.plugins.admission.webhooks.versioned_attributes import VersionedAttributes
-from aio_apiserver.storage.stored_object import Object
 
 GROUP, KIND = "admission.k8s.io", "AdmissionReview"
 VERSIONS = ("v1", "v1beta1")

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import InternalError
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.stored_object import Object
 
 T = TypeVar("T")
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.controlplane.bootstrap import authentication_trust
 from aio_apiserver.registry.controlplane.bootstrap.authentication_trust import Trust
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.controlplane.bootstrap.test_upkeep import Begun, begun, factory
 from tests.storage.kv.certificates import Authority
 

@@ -11,6 +11,8 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap import flow_schema_status
 from aio_apiserver.registry.controlplane.bootstrap.kubernetes_service import Advertised
@@ -20,11 +22,9 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
-from aio_apiserver.storage.clock import Clock, ManualClock, SystemClock
 from aio_apiserver.storage.errors import DeadlineExceeded
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Resource
-from aio_apiserver.storage.stored_object import Object
 from tests import golden
 from tests.registry.foundations import foundation_on
 

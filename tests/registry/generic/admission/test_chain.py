@@ -2,6 +2,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.measures import Histogram
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.base.request_steps import RequestStep
@@ -9,8 +11,6 @@ from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.admission.traced_calls import traced
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.measures import Histogram
 
 
 class Labeller(Plugin):

@@ -5,13 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.access.impersonation import Impersonated
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.audit import lines
 from aio_apiserver.registry.generic.audit.levels import Level, Stage
 from aio_apiserver.registry.generic.audit.policy import Recording
 from aio_apiserver.registry.generic.audit.trail import Event, Trail
-from aio_apiserver.storage.clock import ManualClock
 
 OBJECT = {"kind": "Secret", "metadata": {"name": "s", "managedFields": [{}]}, "data": {"k": "hidden"}}
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.admission.interface import Attributes, Chain, Operation, Plugin
 from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.storage.stored_object import Object
 from tests.registry.generic.widgets import create, put, widgets
 
 ORDER = ["mutate", "begin", "check", "prepare", "validate by rules", "validate"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.always import AlwaysAllow, AlwaysDeny
@@ -18,7 +19,6 @@ from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpoli
 from aio_apiserver.registry.groups.admissionregistration.validatingadmissionpolicybindings import (
     VALIDATINGADMISSIONPOLICYBINDINGS,
 )
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation_on

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import Clock, ManualClock
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.controlplane.assembly import environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -19,7 +20,6 @@ from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions impor
 from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
 from aio_apiserver.registry.groups.apiextensions.offer import Offer
 from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
-from aio_apiserver.storage.clock import Clock, ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions, Update
 from aio_apiserver.storage.stored_object import StoredObject

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
 from aio_apiserver.registry.groups.core.services import SERVICES
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 CLUSTER = {"type": "ClusterIP", "clusterIP": "10.0.0.7", "ports": [{"port": 443}]}

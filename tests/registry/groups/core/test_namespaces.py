@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions, UpdateOptions
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
 from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.core.namespaces_deletion import FinalizeREST, NamespaceStore
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.dry_run import DryRunnableStorage
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Preconditions

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.core.pods_columns import COLUMNS
-from aio_apiserver.storage.stored_object import Object
 from tests.registry.machinery.printing.rows import CREATED, cells_of
 
 RUNNING: Object = {"ready": True, "state": {"running": {}}}

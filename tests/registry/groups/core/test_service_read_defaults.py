@@ -6,13 +6,13 @@ from typing import Any
 import orjson
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core import service_read_defaults
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions, WatchBatch, WatchOptions
-from aio_apiserver.storage.stored_object import Object
 
 OLD: Object = {"metadata": {"name": "s", "namespace": "n"}, "spec": {"type": "ClusterIP", "clusterIP": "10.0.0.1"}}
 SEEN = {

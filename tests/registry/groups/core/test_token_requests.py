@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import BadRequest
 from aio_apiserver.registry.controlplane.assembly import environment_of
 from aio_apiserver.registry.generic.access.service_account_claims import Bound
@@ -17,8 +19,6 @@ from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.groups.core.pods import PODS
 from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.groups.core.serviceaccounts_token import TokenREST
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 
 _PLUGINS = ("NamespaceLifecycle", "ResourceQuota")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Made, Request, UpdatedObject
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.stored_object import StoredObject
 from tests.registry.foundations import foundation
 

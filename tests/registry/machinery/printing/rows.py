@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.controlplane.providers import PROVIDERS
 from aio_apiserver.registry.generic.store import scale
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.groups.core.componentstatuses import COMPONENTSTATUSES
 from aio_apiserver.registry.machinery.printing.columns import Columns
-from aio_apiserver.storage.stored_object import Object
 
 NOW = 1_700_000_100.0
 """100 seconds after CREATED."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.storage.stored_object import Object
+from aio_apiserver.base.unstructured import Object
 from tests.registry.machinery.printing.rows import CREATED, cells_of
 
 

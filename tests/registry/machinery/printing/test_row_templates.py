@@ -3,13 +3,13 @@
 import orjson
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupKind
 from aio_apiserver.registry.groups.apiextensions import columns as custom_columns
 from aio_apiserver.registry.groups.apiextensions.definition import Version
 from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
 from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate
-from aio_apiserver.storage.stored_object import Object
 from tests.golden.recorded import recorded
 from tests.registry.machinery.printing.rows import COLUMNS
 

@@ -4,12 +4,12 @@ import base64
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage import codec
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.codec import JSON
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.store.lease_manager import LeaseManager

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.storage.stores import store_on

@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.plugins.admission import image_policy_webhook
 from aio_apiserver.registry.plugins.admission.image_policy_webhook import ImagePolicyWebhook
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.admission.writes import write
 
 

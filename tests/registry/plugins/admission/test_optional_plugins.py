@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.minors import Minor
@@ -34,7 +35,6 @@ from aio_apiserver.registry.plugins.admission.pod_resize_validator import PodRes
 from aio_apiserver.registry.plugins.admission.pod_toleration_restriction import PodTolerationRestriction
 from aio_apiserver.registry.plugins.admission.pod_topology_labels import PodTopologyLabels
 from aio_apiserver.registry.plugins.admission.runtime_class import RuntimeClass
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from tests.registry.plugins.admission.writes import write
 

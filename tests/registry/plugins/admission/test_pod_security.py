@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.errors import Forbidden, Invalid
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes
 from aio_apiserver.registry.plugins.admission import pod_security_configuration
 from aio_apiserver.registry.plugins.admission.pod_security import PodSecurity
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from tests.registry.plugins.admission.writes import write
 

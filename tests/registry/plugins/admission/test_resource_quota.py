@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.admission.interface import Attributes
@@ -14,7 +15,6 @@ from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
 from aio_apiserver.registry.plugins.admission import resource_quota
 from aio_apiserver.registry.plugins.admission.resource_quota import ResourceQuota
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig
 from aio_apiserver.storage.interface import Storage
 from tests.registry.foundations import foundation

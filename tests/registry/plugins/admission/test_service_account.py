@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.plugins.admission.service_account import ServiceAccount
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.interface import Storage
 from tests.registry.plugins.admission.writes import write
 

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.access.authentication import BadToken
 from aio_apiserver.registry.generic.access.authorizer import Attributes, Selectors, Verdict
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.plugins.authorization.review_webhooks import RemoteAuthorizer, RemoteSettings, RemoteTokens
-from aio_apiserver.storage.clock import ManualClock
 
 ALICE = UserInfo(name="alice", groups=("devs",))
 QUESTION = Attributes(ALICE, "list", "", "v1", "pods", namespace="ns", selectors=Selectors("spec.nodeName=n1"))

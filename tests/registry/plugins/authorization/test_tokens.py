@@ -10,6 +10,7 @@ import orjson
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.access import signing_keys
 from aio_apiserver.registry.generic.access.authentication import BadToken, KnownTokens, TokenAuthenticator, Tokens
 from aio_apiserver.registry.generic.access.service_account_claims import Bound, Reference, claims_of
@@ -26,7 +27,6 @@ from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_I
 from aio_apiserver.registry.plugins.authentication.oidc import Issuer, IssuerKeys, OIDCTokens
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import ServiceAccountTokens, SignedTokens
 from aio_apiserver.registry.plugins.authorization import config_expressions
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import Storage
 

@@ -2,13 +2,13 @@
 
 import asyncio
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig, PriorityLevel
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet, Queuing, Refusal
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.storage.clock import ManualClock
 
 MILLISECOND = 0.001
 

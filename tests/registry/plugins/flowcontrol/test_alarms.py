@@ -1,5 +1,5 @@
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.flowcontrol.lines import some_turns
 
 

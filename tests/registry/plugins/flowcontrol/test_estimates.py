@@ -2,10 +2,10 @@ import sys
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, Sizes
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches, WatchScope
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Work, work_of
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.flowcontrol.lines import Line
 
 PODS = ("", "pods")

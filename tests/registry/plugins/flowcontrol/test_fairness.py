@@ -4,6 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.measures import Counter, Tally
+from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
@@ -12,10 +15,7 @@ from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations impor
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.measures import Counter, Tally
-from aio_apiserver.storage.tasks import Tasks
 from tests.registry.plugins.flowcontrol.lines import some_turns
 
 JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))

@@ -1,5 +1,6 @@
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.groups.flowcontrol import builtin_objects
 from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
@@ -8,7 +9,6 @@ from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfi
 from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PriorityLevels
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import Queuing
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.storage.clock import ManualClock
 
 
 def fresh(clock: ManualClock) -> PriorityLevels:

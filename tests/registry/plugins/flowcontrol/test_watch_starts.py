@@ -1,5 +1,5 @@
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.plugins.flowcontrol.watch_starts import WatchStarts
-from aio_apiserver.storage.clock import ManualClock
 
 
 def test_a_user_may_begin_a_burst_of_watches_and_then_some_each_second() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap import service_repair
 from aio_apiserver.registry.generic.access.users import MASTERS, UserInfo
@@ -14,7 +15,6 @@ from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, Nod
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.stored_object import StoredObject

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.base.errors import AlreadyExists, Invalid, StatusError
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.groups.core.allocation.cluster import Cluster
 

@@ -1,6 +1,6 @@
+from aio_apiserver.base.measures import Counter, Tally
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.measures import Counter, Tally
 from tests.registry.groups.core.allocation.cluster import Cluster
 
 CIDR = ("10.0.0.0/24",)

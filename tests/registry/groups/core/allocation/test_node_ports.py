@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, DryPorts, NodePorts, PortError, PortSet
-from aio_apiserver.storage.clock import SystemClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 PORTS = range(30000, 30100)

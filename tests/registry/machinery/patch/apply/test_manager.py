@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.empties import Empty
 from aio_apiserver.registry.base.errors import ApplyConflict, BadRequest, StatusError
 from aio_apiserver.registry.generic.field_managers import field_managers
@@ -14,7 +15,6 @@ from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.patch.apply.last_applied import ANNOTATION
 from aio_apiserver.registry.machinery.patch.apply.manager import FieldManager
 from aio_apiserver.registry.machinery.patch.apply.resets import resets
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.machinery.patch.apply.things import (
     API_VERSION,
     NOW,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.expressions.libraries import BASE
 from aio_apiserver.registry.machinery.cel import types
@@ -16,7 +17,6 @@ from aio_apiserver.registry.plugins.admission.policies.evaluation import (
     Inputs,
     OutOfBudget,
 )
-from aio_apiserver.storage.worker_thread import TakesLong
 
 ENVIRONMENT = CelEnvironment(
     {"variables": types.map_of(types.STRING, types.DYN), "noting": types.list_of(types.INT)}, {}, BASE

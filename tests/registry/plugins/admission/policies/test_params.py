@@ -6,6 +6,7 @@ from copy import deepcopy
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.resource import resource_of
@@ -15,7 +16,6 @@ from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
 from aio_apiserver.registry.groups.core.services import SERVICES
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.storage.interface import Resource
-from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 from tests.registry.plugins.admission import writes
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.assembly import assemble, environment_of
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
@@ -13,7 +14,6 @@ from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Request
-from aio_apiserver.storage.stored_object import Object
 from tests.registry.foundations import foundation
 
 GROUP = "admissionregistration.k8s.io"

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.access.always import AlwaysAllow
 from aio_apiserver.registry.generic.access.authorizer import Authorizer
@@ -25,7 +26,6 @@ from aio_apiserver.registry.groups.admissionregistration.validatingwebhookconfig
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.validating import ValidatingAdmissionWebhook
-from aio_apiserver.storage.clock import ManualClock
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.plugins.admission.writes import write
 

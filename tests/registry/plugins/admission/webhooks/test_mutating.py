@@ -5,13 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.errors import BadRequest, InternalError, StatusError
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics, MeasuredChain
 from aio_apiserver.registry.generic.admission.interface import Operation
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.webhook_calls import WebhookFailed
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.admission.webhooks.calls import (
     Answer,
     Programs,

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Sequence
 import pytest
 from msgspec.structs import replace
 
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.errors import InternalError, StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
 from aio_apiserver.registry.plugins.admission.matching import criteria_of_webhook
@@ -13,7 +14,6 @@ from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetr
 from aio_apiserver.registry.plugins.admission.webhooks.configurations import AdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.failures import CallFailed, WebhookDenied
 from aio_apiserver.registry.plugins.admission.webhooks.outcomes import VALIDATING, Outcomes
-from aio_apiserver.storage.clock import ManualClock
 from tests.registry.plugins.admission.webhooks.calls import a_config_map
 
 

@@ -1,4 +1,4 @@
-"""chance: random numbers that hide nothing: pauses that spread load, choices among equals, numbers of spans.
+"""Jitter: random numbers that hide nothing: pauses that spread load, choices among equals, numbers of spans.
 
 A server may run in the process of a test, which may seed Python's own source. Must hold: the server neither uses nor
 changes that source.

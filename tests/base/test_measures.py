@@ -1,4 +1,4 @@
-from aio_apiserver.storage import measures
+from aio_apiserver.base import measures
 
 
 def test_a_histogram_counts_by_the_bound_that_a_value_does_not_exceed() -> None:

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterator
 
-from aio_apiserver.storage.clock import ManualClock
-from aio_apiserver.storage.yielding import MAX_SECONDS, MAX_STEPS, in_slices, in_turns
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.yielding import MAX_SECONDS, MAX_STEPS, in_slices, in_turns
 
 
 async def test_other_tasks_run_when_so_many_items_have_been_dealt_with() -> None:

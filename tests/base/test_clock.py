@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aio_apiserver.storage.clock import ManualClock, SystemClock
+from aio_apiserver.base.clock import ManualClock, SystemClock
 
 
 async def turns(count: int = 3) -> None:

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from aio_apiserver.storage import worker_thread
-from aio_apiserver.storage.clock import ManualClock
+from aio_apiserver.base import worker_thread
+from aio_apiserver.base.clock import ManualClock
 
 
 class _Gate:

@@ -17,8 +17,8 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
-from aio_apiserver.storage.chance import chance
-from aio_apiserver.storage.clock import Clock
+from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.jitter import chance
 
 Attribute = str | int | bool
 Attributes = Mapping[str, Attribute]

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from aio_apiserver.storage.tasks import Tasks
+from aio_apiserver.base.tasks import Tasks
 
 
 async def forever() -> None:
@@ -70,7 +70,7 @@ async def test_a_task_that_ended_well_is_forgotten() -> None:
 async def test_a_failure_is_logged_at_once_and_raised_by_close(caplog: pytest.LogCaptureFixture) -> None:
     tasks = Tasks()
 
-    with caplog.at_level(logging.ERROR, "aio_apiserver.storage.tasks"):
+    with caplog.at_level(logging.ERROR, "aio_apiserver.base.tasks"):
         await asyncio.wait([tasks.spawn(fail("broken"), name="work")])
         await asyncio.sleep(0)
 

@@ -1,0 +1,57 @@
+"""Kept items: a history that is bounded by bytes, and by age where it has a clock.
+
+Whatever the server keeps for clients, and could do without, stands in one of these: traces, records, changes, results.
+
+Must hold: the sizes of all items together are at most the limit. The oldest items go first. An item that is larger
+than the limit is not kept.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class KeptItems(Generic[T]):
+    """Items in the order of their arrival."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._items: deque[tuple[T, int, float]] = deque()
+        self._bytes = 0
+
+    def append(self, item: T, size: int, at: float = 0.0) -> None:
+        """Keep an item of so many bytes. `at`: the monotonic time of its arrival."""
+        if size > self._limit:
+            return
+        self._items.append((item, size, at))
+        self._bytes += size
+        while self._bytes > self._limit:
+            self._drop()
+
+    def drop_before(self, at: float) -> None:
+        """Drop the items that are older."""
+        while self._items and self._items[0][2] < at:
+            self._drop()
+
+    def clear(self) -> None:
+        self._items.clear()
+        self._bytes = 0
+
+    def __iter__(self) -> Iterator[T]:
+        return (item for item, _, _ in self._items)
+
+    def __reversed__(self) -> Iterator[T]:
+        return (item for item, _, _ in reversed(self._items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def statistics(self) -> dict[str, int]:
+        """How many items are kept, and their bytes."""
+        return {"items": len(self._items), "bytes": self._bytes}
+
+    def _drop(self) -> None:
+        _, size, _ = self._items.popleft()
+        self._bytes -= size

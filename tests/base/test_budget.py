@@ -1,0 +1,55 @@
+"""Budgets: charges before the work, and the road from the event loop to the worker thread."""
+
+import threading
+
+import pytest
+
+from aio_apiserver.base import budget
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
+
+LIMITS = BudgetLimits(steps=20_000, bytes_made=1024 * 1024)
+
+
+def test_a_budget_refuses_the_step_that_exceeds_it():
+    account = Budget(BudgetLimits(steps=2, bytes_made=0))
+    account.spend(2)
+
+    with pytest.raises(BudgetExceeded, match="more than 2 steps"):
+        account.spend()
+
+
+def test_a_budget_refuses_bytes_before_they_are_made():
+    account = Budget(BudgetLimits(steps=0, bytes_made=10))
+    account.make(10)
+
+    with pytest.raises(BudgetExceeded, match="more than 10 bytes"):
+        account.make(1)
+
+
+def test_a_budget_reports_the_steps_spent():
+    account = Budget(LIMITS)
+    account.spend(7)
+
+    assert account.steps_spent == 7
+
+
+async def test_short_work_runs_on_the_event_loop():
+    def work(account: Budget) -> int:
+        account.spend()
+        return threading.get_ident()
+
+    assert await budget.within(LIMITS, work, "user") == threading.get_ident()
+
+
+@pytest.mark.parametrize("charge", [lambda account: account.spend(10_000), lambda account: account.make(512 * 1024)])
+async def test_work_beyond_a_slice_runs_in_the_worker_thread(charge):
+    def work(account: Budget) -> int:
+        charge(account)
+        return threading.get_ident()
+
+    assert await budget.within(LIMITS, work, "user") != threading.get_ident()
+
+
+async def test_work_beyond_its_limits_fails():
+    with pytest.raises(BudgetExceeded, match="more than 20000 steps"):
+        await budget.within(LIMITS, lambda account: account.spend(20_001), "user")
