@@ -1,6 +1,7 @@
 """Budgets: charges before the work, and the road from the event loop to the worker thread."""
 
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +11,7 @@ from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 LIMITS = BudgetLimits(steps=20_000, bytes_made=1024 * 1024)
 
 
-def test_a_budget_refuses_the_step_that_exceeds_it():
+def test_a_budget_refuses_the_step_that_exceeds_it() -> None:
     account = Budget(BudgetLimits(steps=2, bytes_made=0))
     account.spend(2)
 
@@ -18,7 +19,7 @@ def test_a_budget_refuses_the_step_that_exceeds_it():
         account.spend()
 
 
-def test_a_budget_refuses_bytes_before_they_are_made():
+def test_a_budget_refuses_bytes_before_they_are_made() -> None:
     account = Budget(BudgetLimits(steps=0, bytes_made=10))
     account.make(10)
 
@@ -26,14 +27,14 @@ def test_a_budget_refuses_bytes_before_they_are_made():
         account.make(1)
 
 
-def test_a_budget_reports_the_steps_spent():
+def test_a_budget_reports_the_steps_spent() -> None:
     account = Budget(LIMITS)
     account.spend(7)
 
     assert account.steps_spent == 7
 
 
-async def test_short_work_runs_on_the_event_loop():
+async def test_short_work_runs_on_the_event_loop() -> None:
     def work(account: Budget) -> int:
         account.spend()
         return threading.get_ident()
@@ -42,7 +43,7 @@ async def test_short_work_runs_on_the_event_loop():
 
 
 @pytest.mark.parametrize("charge", [lambda account: account.spend(10_000), lambda account: account.make(512 * 1024)])
-async def test_work_beyond_a_slice_runs_in_the_worker_thread(charge):
+async def test_work_beyond_a_slice_runs_in_the_worker_thread(charge: Callable[[Budget], None]) -> None:
     def work(account: Budget) -> int:
         charge(account)
         return threading.get_ident()
@@ -50,6 +51,6 @@ async def test_work_beyond_a_slice_runs_in_the_worker_thread(charge):
     assert await budget.within(LIMITS, work, "user") != threading.get_ident()
 
 
-async def test_work_beyond_its_limits_fails():
+async def test_work_beyond_its_limits_fails() -> None:
     with pytest.raises(BudgetExceeded, match="more than 20000 steps"):
         await budget.within(LIMITS, lambda account: account.spend(20_001), "user")
