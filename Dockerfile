@@ -23,6 +23,7 @@ COPY base base
 COPY storage storage
 COPY registry registry
 COPY controllers controllers
+COPY simulation simulation
 COPY apiserver apiserver
 COPY src src
 RUN /opt/build/bin/hatchling build --target wheel --directory /wheel && \

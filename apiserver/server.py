@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from aio_apiserver.controllers import names
     from aio_apiserver.controllers.runtime import flow_control
     from aio_apiserver.controllers.runtime import limits as controller_limits
-    from aio_apiserver.controllers.simulation import nodes as simulated_nodes
+    from aio_apiserver.simulation import cluster as simulated_cluster
 else:
     bench_assembly = Deferred("aio_apiserver.apiserver.bench.assembly")
     console_assembly = Deferred("aio_apiserver.apiserver.console.assembly")
@@ -84,6 +84,7 @@ else:
     worker_siblings = Deferred("aio_apiserver.apiserver.workers.siblings")
     controller_manager = Deferred("aio_apiserver.controllers.manager")
     names = Deferred("aio_apiserver.controllers.names")
+    simulated_cluster = Deferred("aio_apiserver.simulation.cluster")
     kubelet_server = Deferred("aio_apiserver.apiserver.simulated_kubelet.opening")
     flow_control = Deferred("aio_apiserver.controllers.runtime.flow_control")
     controller_limits = Deferred("aio_apiserver.controllers.runtime.limits")
@@ -194,11 +195,10 @@ class Server(Struct, frozen=True):
             root_certificates=self.root_certificates,
             sign=partial(certificates.sign, settings.pki_dir, self.parts.clock.patience),
             aggregated=self.parts.gateway,
-            version=settings.minor.git_version,
         )
-        simulation = await self._open_kubelet(manager) if settings.simulate else None
+        cluster = await self._open_cluster(manager) if settings.simulate else None
         self._working.push_async_callback(manager.close)
-        manager.start(simulation)
+        manager.start(cluster)
         self.parts.monitoring.measures.ask(lambda: work_queues.families(manager.queues))
         if self.parts.bench is not None:
             await self.parts.bench.begin_with_controllers(lambda: manager.is_idle)
@@ -209,12 +209,13 @@ class Server(Struct, frozen=True):
         pair = certificates.of_client(self.settings.pki_dir, name, (), patience)
         self.parts.backends.show_to_simulated_kubelets(pair)
 
-    async def _open_kubelet(self, manager: "controller_manager.Manager") -> "simulated_nodes.Simulation":
-        """Start the kubelet of the simulated nodes."""
+    async def _open_cluster(self, manager: "controller_manager.Manager") -> "controller_manager.Make":
+        """Start the kubelet of the simulated nodes. Returns what makes the controllers of the cluster."""
         settings, clock = self.settings, self.parts.clock
-        return await kubelet_server.open_simulated_kubelet(
+        simulation = await kubelet_server.open_simulated_kubelet(
             settings, self.pki, manager.kubelet_client(), clock, self.parts.simulated, stack=self._working
         )
+        return lambda desk: simulated_cluster.controllers(desk, simulation, settings.minor.git_version)
 
 
 def _identity(settings: Settings) -> str:

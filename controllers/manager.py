@@ -18,24 +18,18 @@ from aio_apiserver.controllers.runtime.flow_control import FlowControl
 from aio_apiserver.controllers.runtime.informers import Informers
 from aio_apiserver.controllers.runtime.limits import NO_LIMIT, Limits
 from aio_apiserver.controllers.runtime.work_queue import WorkQueue
-from aio_apiserver.controllers.simulation.kubelet import SimulatedKubelet
-from aio_apiserver.controllers.simulation.nodes import Nodes, Simulation
-from aio_apiserver.controllers.simulation.outer_addresses import OuterAddresses
-from aio_apiserver.controllers.simulation.provisioner import Provisioner
-from aio_apiserver.controllers.simulation.scheduler import Scheduler
-from aio_apiserver.controllers.stages.player import StagePlayer
-from aio_apiserver.controllers.stages.staged_kinds import StagedKinds
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 from aio_apiserver.registry.generic.aggregated import AggregatedServers
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 
+Make = Callable[[Desk], Sequence[Controller]]
+"""Makes controllers, which run while this server holds their lease."""
 _SIMULATION = "aio-apiserver-simulation"
 """The lease of the simulated cluster, which may also run beside a kube-controller-manager."""
 _OF_A_CLUSTER = Limits(NO_LIMIT, 1, {})
 """The limits of the simulated kubelets and scheduler: no rate limit, one worker."""
-Make = Callable[[Desk], Sequence[Controller]]
 _KUBELET = UserInfo(name="system:node-simulator", groups=("system:nodes",))
 _USER = UserInfo(name="system:kube-controller-manager")
 
@@ -44,19 +38,8 @@ def _expect_nothing(_place: ResourcePath, _key: str, _revision: int, _may_be_gon
     """The writes of clients without informers."""
 
 
-def _cluster(desk: Desk, simulation: Simulation, version: str) -> Sequence[Controller]:
-    """The parts of the simulated cluster."""
-    staged = StagedKinds()
-    stages = StagePlayer(desk, staged, version, simulation.kubelet_port)
-    nodes, kubelet = Nodes(desk, simulation, version, staged), SimulatedKubelet(desk, staged, simulation)
-    return [stages, nodes, Scheduler(desk), kubelet, Provisioner(desk, staged), OuterAddresses(desk)]
-
-
 class Manager:
-    """The controllers of one server. Its identity is unique.
-
-    version: the release of Kubernetes, which simulated kubelets report.
-    """
+    """The controllers of one server. Its identity is unique."""
 
     def __init__(
         self,
@@ -70,10 +53,8 @@ class Manager:
         root_certificates: RootCertificates,
         sign: Sign,
         aggregated: AggregatedServers,
-        version: str,
     ) -> None:
         self._names = names.enabled(given)
-        self._version = version
         self._served = served
         self._flow = flow
         self._limits = limits
@@ -102,13 +83,13 @@ class Manager:
         user = authenticated(_KUBELET)
         return ControllerClient(self._served, self._flow.apart(), _expect_nothing, user, "kubelet")
 
-    def start(self, simulation: Simulation | None = None) -> None:
-        """Run the controllers as soon as this server gets the lease, and a simulated cluster if there is one."""
-        self._is_simulated = simulation is not None
+    def start(self, cluster: Make | None = None) -> None:
+        """Run the controllers as soon as this server has their lease, and those of a simulated cluster, if any."""
+        self._is_simulated = cluster is not None
         if self._names:
             self._run(MANAGER, lambda desk: [CONTROLLERS[name](desk) for name in self._names], self._limits)
-        if simulation is not None:
-            self._run(_SIMULATION, lambda desk: _cluster(desk, simulation, self._version), _OF_A_CLUSTER)
+        if cluster is not None:
+            self._run(_SIMULATION, cluster, _OF_A_CLUSTER)
 
     async def close(self) -> None:
         await self._tasks.close()

@@ -28,12 +28,12 @@ from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
 from tests.attacks import large_definitions, overload, rows
-from tests.controllers import large_cluster
 from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
 from tests.reliability import differential, kills, long_runs, long_watches
 from tests.reliability.outcomes import Outcome
+from tests.simulation import large_cluster
 from tests.storage.cacher.cachers import cacher_on
 from tests.storage.cacher.hand_offs import HandOffs, hand_over
 from tests.storage.cacher.troubled import Troubled, make_trouble

@@ -29,12 +29,12 @@ from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, 
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.containers import courses
-from aio_apiserver.controllers.decisions import container_contents
-from aio_apiserver.controllers.processes.local_containers import LocalContainers
-from aio_apiserver.controllers.processes.process_log import ProcessLog
-from aio_apiserver.controllers.simulation.container_logs import NoLog
-from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, restarts_of, status_of
+from aio_apiserver.simulation.containers import courses
+from aio_apiserver.simulation.kubelet.container_logs import NoLog
+from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds, restarts_of, status_of
+from aio_apiserver.simulation.model import container_contents
+from aio_apiserver.simulation.processes.local_containers import LocalContainers
+from aio_apiserver.simulation.processes.process_log import ProcessLog
 
 _CONTAINER_PARTS, _POD_PARTS = 3, 2
 IsAllowed = Callable[[web.BaseRequest], bool]

@@ -12,9 +12,9 @@ from io import FileIO
 from aio_apiserver.apiserver.simulated_kubelet import channels, pseudo_terminals
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.base.tasks import Tasks
-from aio_apiserver.controllers.processes import local_process
-from aio_apiserver.controllers.processes.descriptors import Descriptor
-from aio_apiserver.controllers.processes.local_process import (
+from aio_apiserver.simulation.processes import local_process
+from aio_apiserver.simulation.processes.descriptors import Descriptor
+from aio_apiserver.simulation.processes.local_process import (
     CannotStart,
     LocalCommand,
     LocalProcess,

@@ -13,13 +13,12 @@ from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.base.yielding import in_slices
-from aio_apiserver.controllers.decisions import pod_courses
-from aio_apiserver.controllers.decisions.pods import seconds
-from aio_apiserver.controllers.processes.local_containers import LocalContainers
-from aio_apiserver.controllers.processes.process_log import ProcessLog
-from aio_apiserver.controllers.simulation import container_logs
-from aio_apiserver.controllers.simulation.container_logs import LogLine
-from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds, status_of
+from aio_apiserver.controllers.runtime.pods import seconds
+from aio_apiserver.simulation.kubelet import container_logs, pod_courses
+from aio_apiserver.simulation.kubelet.container_logs import LogLine
+from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds, status_of
+from aio_apiserver.simulation.processes.local_containers import LocalContainers
+from aio_apiserver.simulation.processes.process_log import ProcessLog
 
 _PIECE = 64 * 1024
 _LOOK_SECONDS = 1.0

@@ -17,10 +17,10 @@ from aio_apiserver.apiserver.tls.client_certificates import Authorities, Untrust
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.controllers.processes.local_containers import LocalContainers
 from aio_apiserver.controllers.runtime.client import ControllerClient
-from aio_apiserver.controllers.simulation.container_worlds import ContainerWorlds
-from aio_apiserver.controllers.simulation.nodes import Simulation
+from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds
+from aio_apiserver.simulation.kubelet.simulation import Simulation
+from aio_apiserver.simulation.processes.local_containers import LocalContainers
 
 _LOOPBACK = "127.0.0.1"
 _GRACE_SECONDS = 0.25

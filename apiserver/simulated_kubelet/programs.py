@@ -7,8 +7,8 @@ from aio_apiserver.apiserver.simulated_kubelet import channels
 from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.apiserver.simulated_kubelet.terminals import Terminal
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.controllers.containers.shell import Shell
-from aio_apiserver.controllers.containers.steps import FOREVER, Input, Pause, Steps, Written
+from aio_apiserver.simulation.containers.shell import Shell
+from aio_apiserver.simulation.containers.steps import FOREVER, Input, Pause, Steps, Written
 
 Read = Callable[[], Awaitable[bytes]]
 _PROMPT = "/ # "

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import ControllerClient
-from aio_apiserver.controllers.runtime.places import LEASES
+from aio_apiserver.controllers.runtime.resources import LEASES
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.errors import StorageError
 

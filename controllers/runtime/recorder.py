@@ -12,10 +12,10 @@ from collections.abc import Callable
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.decisions import events
-from aio_apiserver.controllers.decisions.events import Correlator, EventReport
+from aio_apiserver.controllers.runtime import events
 from aio_apiserver.controllers.runtime.client import ControllerClient
-from aio_apiserver.controllers.runtime.places import EVENTS
+from aio_apiserver.controllers.runtime.events import Correlator, EventReport
+from aio_apiserver.controllers.runtime.resources import EVENTS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.storage.errors import StorageError
 

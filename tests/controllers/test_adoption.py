@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.replica_sets import ReplicaSetController
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.controllers.runtime.controller import NotYet
+from aio_apiserver.controllers.workloads.replica_sets import ReplicaSetController
 from tests.controllers import clusters
 
 _SPEC: Object = {"containers": [{"name": "main", "image": "busybox"}]}

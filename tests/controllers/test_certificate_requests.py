@@ -10,7 +10,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from aio_apiserver.apiserver.tls import issuing
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from tests.controllers import clusters
 
 _CONTROLLERS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.registry.base.errors import NotFound
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from tests.controllers import clusters

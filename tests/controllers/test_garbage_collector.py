@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.garbage_collector import GarbageCollector
-from aio_apiserver.controllers.runtime.places import DEFINITIONS
+from aio_apiserver.controllers.garbage_collection.garbage_collector import GarbageCollector
+from aio_apiserver.controllers.runtime.resources import DEFINITIONS
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from tests.controllers import clusters

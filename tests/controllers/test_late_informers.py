@@ -7,13 +7,13 @@ from typing import TypeVar
 import pytest
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.decisions import volumes
-from aio_apiserver.controllers.disruptions import DisruptionController
-from aio_apiserver.controllers.persistent_volumes import PersistentVolumeBinder
-from aio_apiserver.controllers.resource_claims import ResourceClaimController
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.controllers.runtime.controller import Controller, NotYet
-from aio_apiserver.controllers.volume_protection import VolumeProtection
+from aio_apiserver.controllers.volumes import volume_matching as volumes
+from aio_apiserver.controllers.volumes.persistent_volumes import PersistentVolumeBinder
+from aio_apiserver.controllers.volumes.resource_claims import ResourceClaimController
+from aio_apiserver.controllers.volumes.volume_protection import VolumeProtection
+from aio_apiserver.controllers.workloads.disruptions import DisruptionController
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from tests.controllers import clusters
 

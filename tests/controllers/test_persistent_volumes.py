@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from tests.controllers import clusters
 
 _ALL = ("*", "-resourcequota-controller", "-disruption-controller")

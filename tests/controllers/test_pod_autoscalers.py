@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers import autoscaling_metrics
-from aio_apiserver.controllers.autoscaling_metrics import ScaledPods
-from aio_apiserver.controllers.autoscaling_sources import MetricSources
-from aio_apiserver.controllers.decisions import autoscaler_status
-from aio_apiserver.controllers.decisions.pod_usage import Uncountable
-from aio_apiserver.controllers.pod_autoscalers import HorizontalPodAutoscalers
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.autoscaling import autoscaler_status
+from aio_apiserver.controllers.autoscaling import metrics as autoscaling_metrics
+from aio_apiserver.controllers.autoscaling.metrics import ScaledPods
+from aio_apiserver.controllers.autoscaling.pod_autoscalers import HorizontalPodAutoscalers
+from aio_apiserver.controllers.autoscaling.pod_usage import Uncountable
+from aio_apiserver.controllers.autoscaling.sources import MetricSources
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.controllers.runtime.controller import Desk
 from aio_apiserver.controllers.runtime.limits import Limits
 from aio_apiserver.registry.base.root_certificates import RootCertificates

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.registry.base.errors import Forbidden
 from tests.controllers import clusters
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from tests.apiserver.extension_servers import GROUP, ROOT, VERSION, extension
 from tests.apiserver.test_aggregation import API_SERVICES, NAME, condition, register, send
 from tests.controllers import clusters

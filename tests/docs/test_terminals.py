@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from tests.controllers.processes.ends import wait_until_ended
 from tests.docs import terminals
+from tests.simulation.processes.ends import wait_until_ended
 
 
 async def test_commands_share_a_shell_and_tell_their_status(tmp_path: Path) -> None:

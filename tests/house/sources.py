@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tests.paths import ROOT
 
-FOLDERS = ("apiserver", "base", "controllers", "registry", "storage")
+FOLDERS = ("apiserver", "base", "controllers", "registry", "simulation", "storage")
 
 
 class Source(NamedTuple):

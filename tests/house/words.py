@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from tests.house.sources import FOLDERS
 from tests.paths import ROOT
 
-FOLDERS = ("apiserver", "base", "controllers", "registry", "storage")
 LEDGERS = ROOT / "tests" / "house"
 MOST_WORDS = 25
 NAMELESS = re.compile(

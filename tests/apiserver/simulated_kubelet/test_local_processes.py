@@ -15,10 +15,10 @@ import orjson
 import pytest
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from tests.apiserver import serving
 from tests.controllers import clusters
-from tests.controllers.processes.ends import wait_until_ended
+from tests.simulation.processes.ends import wait_until_ended
 from tests.stream_servers import talking
 
 _PODS = "/api/v1/namespaces/default/pods"

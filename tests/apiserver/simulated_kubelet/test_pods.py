@@ -11,10 +11,10 @@ import pytest
 
 from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecCall, ExecResult
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.containers.files import FileTree
-from aio_apiserver.controllers.decisions import nodes
-from aio_apiserver.controllers.runtime import places
-from aio_apiserver.controllers.simulation.volume_trees import VolumeTrees
+from aio_apiserver.controllers.runtime import resources as places
+from aio_apiserver.simulation.containers.files import FileTree
+from aio_apiserver.simulation.kubelet.volume_trees import VolumeTrees
+from aio_apiserver.simulation.model import node_objects
 from tests.apiserver import serving
 from tests.controllers import clusters
 
@@ -271,8 +271,8 @@ async def test_functions_and_known_servers_answer_on_forwarded_ports(
 
 
 async def test_the_kubelet_answers_no_other_client(cluster: clusters.Cluster, admin: aiohttp.ClientSession) -> None:
-    items = await cluster.until(places.NODES, lambda items: items and nodes.kubelet_port(items["node-0"]))
-    port = nodes.kubelet_port(items["node-0"])
+    items = await cluster.until(places.NODES, lambda items: items and node_objects.kubelet_port(items["node-0"]))
+    port = node_objects.kubelet_port(items["node-0"])
 
     async with admin.get(f"https://127.0.0.1:{port}/containerLogs/default/a/b") as answer:
         assert answer.status == 401

@@ -13,7 +13,7 @@ import pytest
 from aio_apiserver.apiserver.simulated_kubelet import spdy_frames
 from aio_apiserver.apiserver.simulated_kubelet.spdy_frames import DATA, DICTIONARY, PING, SYN_STREAM, SPDYFrames
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from tests.apiserver import serving
 from tests.controllers import clusters
 

@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.workers.slots import Plan
 from tests.apiserver import program
 from tests.apiserver.serving import LOOPBACK
 from tests.apiserver.workers.running import CONFIG_MAPS, Address, address_of, connected, is_alive, workers
-from tests.controllers.processes.ends import wait_until_ended
+from tests.simulation.processes.ends import wait_until_ended
 
 _LINE = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.py:\d+\] ")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.registry.machinery import media_types
 from tests.controllers import clusters
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.controllers.runtime.election import NAMESPACE, Election
 from aio_apiserver.controllers.runtime.rate_limiter import RateLimiter
 from tests.controllers import clusters

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from aio_apiserver.controllers.runtime import places
+from aio_apiserver.controllers.runtime import resources as places
 from tests.controllers import clusters
 
 

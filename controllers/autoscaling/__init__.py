@@ -1,0 +1,1 @@
+"""Autoscaling: the controller of horizontal pod autoscalers, with its decisions."""

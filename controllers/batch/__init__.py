@@ -1,0 +1,1 @@
+"""Batch: the controllers of jobs and cron jobs, with their decisions."""

@@ -1,0 +1,1 @@
+"""Garbage collection: deletes objects whose owners are gone, over all kinds."""

@@ -1,0 +1,1 @@
+"""Workloads: the controllers of deployments, sets of pods and disruption budgets, with their decisions."""

@@ -1,0 +1,1 @@
+"""Model: what is true of simulated nodes and containers, from objects and their annotations. Pure."""

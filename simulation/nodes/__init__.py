@@ -1,0 +1,1 @@
+"""Nodes: the simulated nodes, and what a cloud gives a cluster: volumes and addresses."""
