@@ -24,6 +24,7 @@ COPY storage storage
 COPY registry registry
 COPY controllers controllers
 COPY simulation simulation
+COPY testing testing
 COPY apiserver apiserver
 COPY src src
 RUN /opt/build/bin/hatchling build --target wheel --directory /wheel && \

@@ -27,6 +27,7 @@ from aio_apiserver.apiserver.endpoints import (
     status_pages,
     version,
 )
+from aio_apiserver.apiserver.extensions import ServerBench
 from aio_apiserver.apiserver.filters import (
     audit,
     authentication,
@@ -64,7 +65,6 @@ from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
 from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.bench.bench import Bench
     from aio_apiserver.apiserver.console.assembly import Console
     from aio_apiserver.apiserver.filters import tracing
     from aio_apiserver.apiserver.handlers import traced_handlers
@@ -101,7 +101,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     """None for a server that neither exports nor logs traces, and records no audit events."""
     auditor: Auditor | None = None
     """None without an audit policy."""
-    bench: "Bench | None" = None
+    bench: ServerBench | None = None
     """The test bench of a server that runs with --testing."""
     siblings: "Siblings | None" = None
     """The other workers; None for a server with one process."""
@@ -195,7 +195,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
             metrics=parts.monitoring.access,
             clock=patience,
         ),
-        *([parts.bench.requests.with_recording] if parts.bench is not None else []),
+        *([parts.bench.with_recording] if parts.bench is not None else []),
         *([parts.console.with_tracing] if parts.console is not None else []),
         *_flow_control(parts),
         *_span(parts, "authorization"),

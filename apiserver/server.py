@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver import app, control_plane, renewal
+from aio_apiserver.apiserver import app, control_plane, extensions, renewal
 from aio_apiserver.apiserver.access.assembly import Access, open_access
 from aio_apiserver.apiserver.aggregation.assembly import open_aggregation
 from aio_apiserver.apiserver.auditing.assembly import open_audit
@@ -61,7 +61,6 @@ from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.kv.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from aio_apiserver.apiserver.bench import assembly as bench_assembly
     from aio_apiserver.apiserver.console import assembly as console_assembly
     from aio_apiserver.apiserver.console.assembly import Console
     from aio_apiserver.apiserver.metrics import work_queues
@@ -77,7 +76,6 @@ if TYPE_CHECKING:
     from aio_apiserver.controllers.runtime import limits as controller_limits
     from aio_apiserver.simulation import cluster as simulated_cluster
 else:
-    bench_assembly = Deferred("aio_apiserver.apiserver.bench.assembly")
     console_assembly = Deferred("aio_apiserver.apiserver.console.assembly")
     work_queues = Deferred("aio_apiserver.apiserver.metrics.work_queues")
     tracing_assembly = Deferred("aio_apiserver.apiserver.tracing.assembly")
@@ -235,7 +233,7 @@ async def start(
 
     beginning: the first contents of a store in memory. slot: the place of this process among several workers.
     """
-    clock = clock or (bench_assembly.open_clock() if settings.testing else SystemClock())
+    clock = clock or (extensions.bench.open_clock() if settings.testing else SystemClock())
     files.make_private(settings.pki_dir)
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings.minor)
@@ -351,7 +349,7 @@ def _open_parts(
         compact=storage.compact,
         tracer=tracer,
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),
-        bench=bench_assembly.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
+        bench=extensions.bench.open_bench(settings, storage, plane.served, clock) if settings.testing else None,
         siblings=siblings,
         console=_open_console(settings, pki, access, monitoring, storage, clock, siblings, background=background),
     )

@@ -13,7 +13,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.config.manuals import CommandManual
 
-_PACKAGE = "aio_apiserver.apiserver"
+_PACKAGE = "aio_apiserver"
 
 
 class Subcommand(Struct, frozen=True):
@@ -38,23 +38,37 @@ class Subcommand(Struct, frozen=True):
 
 
 SUBCOMMANDS: Mapping[str, Subcommand] = {
-    "backup": Subcommand("commands.backup", "Write all objects of a store to a file, also while its servers run."),
-    "bench": Subcommand("commands.bench", "Measure a running server, as its clients see it."),
-    "check": Subcommand("commands.check", "Verify a store: index, values, schemas, names and owner references."),
-    "check-manifests": Subcommand(
-        "commands.check_manifests", "Show which manifests another minor of Kubernetes refuses, warns of or changes."
+    "backup": Subcommand(
+        "apiserver.commands.backup", "Write all objects of a store to a file, also while its servers run."
     ),
-    "clone": Subcommand("commands.clone", "Copy the objects of a live cluster into the store of a local server."),
-    "compact": Subcommand("commands.compact", "Remove the history of a store, and give its space back."),
-    "completion": Subcommand("commands.completion", "Print the completion of commands and flags for a shell."),
-    "doctor": Subcommand("commands.doctor", "Tell what would go wrong when a server starts, and what to do."),
-    "healthcheck": Subcommand("commands.healthcheck", "Ask the server of this machine whether it is ready."),
-    "help": Subcommand("commands.help", "List the commands, or explain one."),
-    "inspect": Subcommand("commands.inspect", "Show the objects of a data directory, an etcd or a backup."),
-    "kubeconfig": Subcommand("commands.kubeconfig", "Print a kubeconfig for the administrator or another user."),
-    "migrate": Subcommand("commands.migrate", "Copy a store to another one: embedded to etcd, and back."),
-    "report": Subcommand("commands.report", "Write what happened lately on a running server to an HTML file."),
-    "restore": Subcommand("commands.restore", "Make a store from a backup."),
-    "rotate": Subcommand("replicas.rotation", "Replace a key that all servers on one etcd share."),
-    "versions": Subcommand("commands.versions", "List the minors of Kubernetes, with what is new and removed in each."),
+    "bench": Subcommand("apiserver.commands.bench", "Measure a running server, as its clients see it."),
+    "check": Subcommand(
+        "apiserver.commands.check", "Verify a store: index, values, schemas, names and owner references."
+    ),
+    "check-manifests": Subcommand(
+        "testing.check_manifests", "Show which manifests another minor of Kubernetes refuses, warns of or changes."
+    ),
+    "clone": Subcommand(
+        "apiserver.commands.clone", "Copy the objects of a live cluster into the store of a local server."
+    ),
+    "compact": Subcommand("apiserver.commands.compact", "Remove the history of a store, and give its space back."),
+    "completion": Subcommand(
+        "apiserver.commands.completion", "Print the completion of commands and flags for a shell."
+    ),
+    "doctor": Subcommand("apiserver.commands.doctor", "Tell what would go wrong when a server starts, and what to do."),
+    "healthcheck": Subcommand("apiserver.commands.healthcheck", "Ask the server of this machine whether it is ready."),
+    "help": Subcommand("apiserver.commands.help", "List the commands, or explain one."),
+    "inspect": Subcommand("apiserver.commands.inspect", "Show the objects of a data directory, an etcd or a backup."),
+    "kubeconfig": Subcommand(
+        "apiserver.commands.kubeconfig", "Print a kubeconfig for the administrator or another user."
+    ),
+    "migrate": Subcommand("apiserver.commands.migrate", "Copy a store to another one: embedded to etcd, and back."),
+    "report": Subcommand(
+        "apiserver.commands.report", "Write what happened lately on a running server to an HTML file."
+    ),
+    "restore": Subcommand("apiserver.commands.restore", "Make a store from a backup."),
+    "rotate": Subcommand("apiserver.replicas.rotation", "Replace a key that all servers on one etcd share."),
+    "versions": Subcommand(
+        "apiserver.commands.versions", "List the minors of Kubernetes, with what is new and removed in each."
+    ),
 }

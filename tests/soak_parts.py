@@ -25,7 +25,6 @@ from aio_apiserver.storage.kv.etcd import EtcdConfig
 from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
 from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
-from tests.apiserver.testing import cycles
 from tests.apiserver.workers import kill_rounds
 from tests.attacks import large_definitions, overload, rows
 from tests.docs import following
@@ -41,6 +40,7 @@ from tests.storage.kv import kill_nine, torn_copies
 from tests.storage.kv.etcd_server import Member, newest_binary
 from tests.storage.steps import WIDGETS
 from tests.storage.stores import store_on
+from tests.testing import cycles
 
 
 async def kills_of_the_engine(engine: str, arguments: argparse.Namespace) -> Outcome:

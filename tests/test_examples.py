@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 IS_INSTALLED = bool(entry_points(group="pytest11", name="apiserver"))
-PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.apiserver.testing.plugin")
+PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.testing.plugin")
 PROJECT = Path(__file__).parent.parent
 
 

@@ -1,4 +1,4 @@
-"""Certificate requests: which of them a signer accepts, which are approved at once, and when they are cleaned up.
+"""Certificate signers: which of them a signer accepts, which are approved at once, and when they are cleaned up.
 
 Pure. The signers are the four of kube-controller-manager, with its rules and messages.
 """

@@ -1,4 +1,4 @@
-"""autoscaling_metrics: proposes the replicas for one metric of a HorizontalPodAutoscaler, by the type of the metric."""
+"""Metrics: proposes the replicas for one metric of a HorizontalPodAutoscaler, by the type of the metric."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""autoscaling_sources: asks the metrics APIs for an autoscaler: metrics.k8s.io, custom and external metrics.
+"""Sources: asks the metrics APIs for an autoscaler: metrics.k8s.io, custom and external metrics.
 
 An aggregated server answers where an APIService names one. A simulated cluster without one has the values of
 annotations. Amounts are in thousandths.

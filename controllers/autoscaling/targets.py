@@ -1,4 +1,4 @@
-"""autoscaling_targets: finds the scale of the object that a HorizontalPodAutoscaler names, and its label selector."""
+"""Targets: finds the scale of the object that a HorizontalPodAutoscaler names, and its label selector."""
 
 from collections.abc import Callable, Mapping
 

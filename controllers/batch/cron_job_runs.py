@@ -1,4 +1,4 @@
-"""Cron jobs: the finished and superfluous jobs of a CronJob, its status, and its next job.
+"""Cron job runs: the finished and superfluous jobs of a CronJob, its status, and its next job.
 
 Pure.
 """

@@ -1,4 +1,4 @@
-"""Finished jobs: when the TTL of a finished job is over.
+"""Job expiry: when the TTL of a finished job is over.
 
 Pure.
 """

@@ -1,4 +1,4 @@
-"""Jobs: the finished pods of a Job, the pods to make, and whether the job has to end.
+"""Job pods: the finished pods of a Job, the pods to make, and whether the job has to end.
 
 Pure. Each finished pod is counted once: its uid is in `uncountedTerminatedPods` until its finalizer is removed.
 

@@ -1,4 +1,4 @@
-"""Taint evictions: when pods have to leave a node with NoExecute taints.
+"""Eviction times: when pods have to leave a node with NoExecute taints.
 
 Pure.
 """

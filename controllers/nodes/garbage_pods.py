@@ -1,4 +1,4 @@
-"""Pod garbage: which pods the garbage collector deletes.
+"""Garbage pods: which pods the garbage collector deletes.
 
 Pure.
 """

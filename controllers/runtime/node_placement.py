@@ -1,4 +1,4 @@
-"""Scheduling: whether a node accepts a pod by its labels and taints.
+"""Node placement: whether a node accepts a pod by its labels and taints.
 
 Pure. The scheduler, the daemon sets and the volumes of a cluster use it.
 """

@@ -1,4 +1,4 @@
-"""Places: the resources that controllers use."""
+"""Resources: the resources that controllers use."""
 
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 

@@ -1,4 +1,4 @@
-"""Endpoints: the Endpoints and EndpointSlices of a service and its pods.
+"""Endpoint slices: the Endpoints and EndpointSlices of a service and its pods.
 
 Pure. Must hold: an unchanged slice keeps its name. A slice has at most 100 endpoints, all with the same ports.
 """

@@ -1,4 +1,4 @@
-"""Volumes: which PersistentVolume fits a PersistentVolumeClaim, and the edits that bind the two.
+"""Volume matching: which PersistentVolume fits a PersistentVolumeClaim, and the edits that bind the two.
 
 Pure. Must hold: a volume is bound to one claim. Of the volumes that fit, the claim gets the one with the fewest access
 modes, and of those the smallest.

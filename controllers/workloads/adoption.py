@@ -1,4 +1,4 @@
-"""Claims: which objects an owner keeps, releases and adopts by its selector.
+"""Adoption: which objects an owner keeps, releases and adopts by its selector.
 
 Pure. Must hold: an owner that is being deleted adopts nothing. A dependent that is being deleted is not released.
 """

@@ -1,4 +1,4 @@
-"""Daemon sets: which nodes need a pod of a DaemonSet, its rolling update and its status.
+"""Daemon set pods: which nodes need a pod of a DaemonSet, its rolling update and its status.
 
 Pure.
 """

@@ -1,4 +1,4 @@
-"""Disruptions: how many pods a pod disruption budget allows to evict.
+"""Disruption budgets: how many pods a pod disruption budget allows to evict.
 
 Pure.
 """

@@ -1,4 +1,4 @@
-"""Stateful sets: the next pods to make, update and delete of a StatefulSet, and its status.
+"""Stateful set pods: the next pods to make, update and delete of a StatefulSet, and its status.
 
 Pure. Must hold: with OrderedReady, no pod is made while one with a lower ordinal is not available. No pod is deleted
 while any other one is not available. Pods below the partition keep their revision.

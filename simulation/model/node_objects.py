@@ -1,4 +1,4 @@
-"""Nodes: the simulated nodes of --simulate.
+"""Node objects: the simulated nodes of --simulate.
 
 Pure.
 """

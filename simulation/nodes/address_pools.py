@@ -1,4 +1,4 @@
-"""Outer addresses: the addresses of load balancers and ingresses of a simulated cluster.
+"""Address pools: the addresses of load balancers and ingresses of a simulated cluster.
 
 Pure. No packet reaches them.
 """

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 from tests.storage.kv.etcd_server import Member
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"

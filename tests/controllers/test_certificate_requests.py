@@ -11,6 +11,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from aio_apiserver.apiserver.tls import issuing
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import resources as places
+from aio_apiserver.testing.bench.bench import Bench
 from tests.controllers import clusters
 
 _CONTROLLERS = (
@@ -98,8 +99,8 @@ async def test_old_requests_are_cleaned_up(tmp_path: Path) -> None:
         )
         await cluster.until(places.CERTIFICATE_SIGNING_REQUESTS, lambda items: "open" in items)
 
-        assert cluster.server.parts.bench is not None
-        moving = cluster.server.parts.bench.moving
-        await moving.set(cluster.server.parts.clock.now() + 25 * 3600)
+        bench = cluster.server.parts.bench
+        assert isinstance(bench, Bench)
+        await bench.moving.set(cluster.server.parts.clock.now() + 25 * 3600)
 
         await cluster.gone(places.CERTIFICATE_SIGNING_REQUESTS, "open")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 API, APPS, BATCH = "/api/v1/namespaces/default", "/apis/apps/v1/namespaces/default", "/apis/batch/v1/namespaces/default"
 PHASE = "simulate.aio-apiserver/phase"

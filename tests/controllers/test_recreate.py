@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 _DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 _PODS = "/api/v1/namespaces/default/pods"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 API, DRA = "/api/v1/namespaces/default", "/apis/resource.k8s.io/v1"
 CLAIMS = f"{DRA}/namespaces/default/resourceclaims"

@@ -1,7 +1,7 @@
 """Evictions from nodes with NoExecute taints."""
 
-from aio_apiserver.apiserver.testing.reviews import Review
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.reviews import Review
 
 _PODS = "/api/v1/namespaces/default/pods"
 _CONTROLLERS = ("taint-eviction-controller", "serviceaccount-controller")

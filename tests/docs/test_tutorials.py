@@ -11,7 +11,7 @@ import pytest
 from tests.docs import pages
 
 IS_INSTALLED = bool(entry_points(group="pytest11", name="apiserver"))
-PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.apiserver.testing.plugin")
+PLUGIN = () if IS_INSTALLED else ("-p", "aio_apiserver.testing.plugin")
 WITHOUT_PYTHON = {"README.md", "controller-runtime.md"}
 PAGES = [
     pages.PROJECT / "docs" / "testing.md",

@@ -14,7 +14,7 @@ from pathlib import Path
 from aio_apiserver.testing import Server
 from tests.paths import ROOT
 
-_ROOTS = ("apiserver", "base", "controllers", "registry", "simulation", "storage")
+_ROOTS = ("apiserver", "base", "controllers", "registry", "simulation", "storage", "testing")
 
 
 class Trace:

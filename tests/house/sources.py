@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tests.paths import ROOT
 
-FOLDERS = ("apiserver", "base", "controllers", "registry", "simulation", "storage")
+FOLDERS = ("apiserver", "base", "controllers", "registry", "simulation", "storage", "testing")
 
 
 class Source(NamedTuple):
@@ -30,7 +30,7 @@ class Source(NamedTuple):
 
 @cache
 def product() -> tuple[Source, ...]:
-    """All modules of the four packages."""
+    """All modules of the packages."""
     return tuple(_read())
 
 

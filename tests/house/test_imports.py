@@ -10,8 +10,7 @@ from tests.house.sources import Source, product
 from tests.paths import ROOT
 
 _OUT = "apiserver.outgoing"
-_ENDS = frozenset({_OUT, "apiserver.tls", "apiserver.wire", "apiserver.testing"})
-"""The test bench is the other end: its client speaks to servers, its webhooks are asked by them."""
+_ENDS = frozenset({_OUT, "apiserver.tls", "apiserver.wire"})
 _OF_THE_SERVER = frozenset({"HttpVersion11", "hdrs", "payload", "web"})
 """What all of apiserver may have of aiohttp: all other names of it are of the client, or of both."""
 _OPENING = frozenset(
@@ -63,8 +62,8 @@ def test_the_client_of_aiohttp_is_known_where_connections_begin() -> None:
     [
         ("ClientSession", {"apiserver.outgoing.client", "apiserver.outgoing.dialer"}),
         ("open_connection", {"apiserver.outgoing.dialer"}),
-        ("SSLContext", {"apiserver.tls", "apiserver.testing", _ETCD}),
-        ("create_default_context", {"apiserver.tls", "apiserver.testing"}),
+        ("SSLContext", {"apiserver.tls", "testing", _ETCD}),
+        ("create_default_context", {"apiserver.tls", "testing"}),
     ],
 )
 def test_connections_and_contexts_are_made_in_one_place(name: str, owners: set[str]) -> None:

@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.store.provider import KindsProvider
 from tests.house import words
 from tests.house.sources import Source, product
 
-_FREE = ("controllers", "simulation", "registry.plugins", "apiserver.testing")
+_FREE = ("controllers", "simulation", "registry.plugins", "testing")
 _GROUPS = "registry.groups."
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

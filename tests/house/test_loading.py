@@ -63,8 +63,8 @@ _HEAVY = dict.fromkeys(
 _OF_TESTS = {
     "aio_apiserver.apiserver.console": "only a server with --ui has a console",
     "aio_apiserver.registry.generic.admission.traced_calls": "only a server with --ui shows decisions of admission",
-    "aio_apiserver.apiserver.bench": "only a server with --testing has a bench",
-    "aio_apiserver.apiserver.testing": "only tests need it",
+    "aio_apiserver.testing.bench": "only a server with --testing has a bench",
+    "aio_apiserver.testing": "only tests need it",
     "pytest": "only tests need it",
 }
 

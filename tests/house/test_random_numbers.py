@@ -4,7 +4,7 @@ import ast
 
 from tests.house.sources import product
 
-_OWN_SOURCE = {"base.jitter", "apiserver.bench.faults"}
+_OWN_SOURCE = {"base.jitter", "testing.bench.faults"}
 """Modules that make a source of their own."""
 
 

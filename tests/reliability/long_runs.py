@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.server_settings import ServerSettings
 from tests.reliability import aging, chunks, histories, informers, left_behind, storms, watches
 from tests.reliability.aging import Aging
 from tests.reliability.histories import Histories, replica_of

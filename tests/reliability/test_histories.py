@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.server_settings import ServerSettings
 from tests.reliability import histories
 from tests.reliability.histories import replica_of
 from tests.storage.kv.etcd_server import Member, binaries

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from aio_apiserver.apiserver.testing.server_settings import ServerSettings
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.server_settings import ServerSettings
 from tests.reliability import histories, watches
 from tests.reliability.histories import Replica, replica_of
 from tests.reliability.watches import Event, Reader, Scale, Watcher

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 _PODS = "/api/v1/namespaces/default/pods"
 _ONCE = "if [[ -r /data/f ]]; then cat /data/f; exit 0; else echo 7 > /data/f; sleep 5; exit 3; fi"

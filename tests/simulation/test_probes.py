@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 _PODS = "/api/v1/namespaces/default/pods"
 _HEALTHY = "touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; sleep 600"

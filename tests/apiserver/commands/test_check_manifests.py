@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver.commands import check_manifests
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.testing import check_manifests
 
 REFUSED = """\
 apiVersion: v1

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from aio_apiserver.apiserver import command
-from aio_apiserver.apiserver.testing.client import BlockingClient, Refused
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient, Refused
 from tests.apiserver.commands.conftest import EmbeddedServer
 from tests.apiserver.commands.stores import crontabs
 from tests.storage.kv.etcd_server import Member

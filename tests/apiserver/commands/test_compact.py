@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from aio_apiserver.apiserver import command
-from aio_apiserver.apiserver.testing.client import Refused
 from aio_apiserver.storage.errors import NoSpace
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.testing.client import Refused
 from tests.apiserver.commands.conftest import EmbeddedServer
 from tests.storage.kv.etcd_server import Member
 from tests.storage.transfer.copies import in_directory

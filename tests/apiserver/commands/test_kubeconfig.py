@@ -14,8 +14,8 @@ import yaml
 from cryptography import x509
 
 from aio_apiserver.apiserver import command
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 from tests.apiserver.commands.conftest import EmbeddedServer
 from tests.storage.kv.etcd_server import Member
 

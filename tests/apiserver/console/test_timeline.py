@@ -22,7 +22,7 @@ from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.testing import Refused, Review, Server
-from tests.apiserver.testing.test_snapshots import PATIENCE, version_of, watching
+from tests.testing.test_snapshots import PATIENCE, version_of, watching
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-2f9c1e"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aio_apiserver.apiserver.testing.client import BlockingClient
 from aio_apiserver.testing import Server
+from aio_apiserver.testing.client import BlockingClient
 
 API, PHASE = "/api/v1", "simulate.aio-apiserver/phase"
 PODS = f"{API}/namespaces/default/pods"
