@@ -59,7 +59,7 @@ from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.bootstrap.upkeep import Upkeep
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.access.impersonation import Impersonator
-from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
 from aio_apiserver.storage.kv.write_turns import WriteTurns

@@ -24,8 +24,8 @@ from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.component_probes import CONTROLLER_MANAGER_PORT, SCHEDULER_PORT, within_process
 from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.apiextensions.controller import DefinitionController
-from aio_apiserver.registry.groups.apiextensions.resources import CustomResources
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.controller import DefinitionController
+from aio_apiserver.registry.groups.apiextensions.serving.resources import CustomResources
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.storage.factory.factory import StorageFactory

@@ -54,7 +54,7 @@ from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.base.root_certificates import RootCertificates
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.resource import adapter
-from aio_apiserver.registry.groups.apiextensions.service_addresses import address_finder
+from aio_apiserver.registry.groups.apiextensions.conversion.service_addresses import address_finder
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory

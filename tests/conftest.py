@@ -27,7 +27,7 @@ def pytest_collection_finish() -> None:
 
     So is what a server imports with its first pod: pytest takes twice as long for it, in the event loop of a test.
     """
-    importlib.import_module("aio_apiserver.registry.groups.core.pods_validation.templates")
+    importlib.import_module("aio_apiserver.registry.groups.core.pods.validation.templates")
     gc.collect()
     gc.freeze()
 

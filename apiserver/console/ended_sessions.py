@@ -15,7 +15,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, interpreted
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound
 from aio_apiserver.storage.interface import Resource, Storage, Update
 from aio_apiserver.storage.stored_object import StoredObject

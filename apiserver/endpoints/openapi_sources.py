@@ -10,7 +10,7 @@ from typing import Any
 from aio_apiserver.registry.controlplane.served_paths import ServedGroups, ServedPaths
 from aio_apiserver.registry.generic import verbs
 from aio_apiserver.registry.generic.served import Served
-from aio_apiserver.registry.groups.apiextensions.definition import Definition, Version
+from aio_apiserver.registry.groups.apiextensions.definitions.definition import Definition, Version
 from aio_apiserver.registry.machinery.openapi import roots
 from aio_apiserver.registry.machinery.openapi.builtin import GroupVersion
 from aio_apiserver.registry.machinery.openapi.builtin_routes import DocumentedResource

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from aio_apiserver.apiserver.endpoints.discovery_documents import DiscoveryGroup
 from aio_apiserver.apiserver.endpoints.remote_versions import RemoteVersion
 from aio_apiserver.registry.controlplane.bootstrap import api_services
-from aio_apiserver.registry.groups.apiextensions import versions
+from aio_apiserver.registry.groups.apiextensions.definitions import versions
 
 _ALWAYS_FIRST = "apiregistration.k8s.io"
 _HIGHEST = 20_001

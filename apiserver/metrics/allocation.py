@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.groups.core.services.allocation.metrics import AllocationMetrics
 
 _ADDRESSES, _PORTS = "kube_apiserver_clusterip_allocator_", "kube_apiserver_nodeport_allocator_"
 

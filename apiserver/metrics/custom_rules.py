@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, Stability
-from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleMetrics
+from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_metrics import RuleMetrics
 
 
 def families(counted: RuleMetrics) -> Iterator[AnyFamily]:

@@ -17,8 +17,8 @@ from aio_apiserver.apiserver.metrics.outgoing import OutgoingMetrics
 from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
 from aio_apiserver.registry.generic.metric_sets import MetricSets
-from aio_apiserver.registry.groups.apiextensions.rule_metrics import RuleMetrics
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_metrics import RuleMetrics
+from aio_apiserver.registry.groups.core.services.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.podsecurity.metrics import PodSecurityMetrics

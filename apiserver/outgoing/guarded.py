@@ -12,7 +12,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.connector import AddrInfoType
 
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.groups.core import unicast
+from aio_apiserver.registry.groups.core.connections import unicast
 
 UNKNOWN_HOST = (OSError, ValueError, OverflowError)
 """Lookups raise ValueError or OverflowError for invalid hosts."""

@@ -14,7 +14,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.pods import is_ending, phase, seconds
 from aio_apiserver.registry.base import conditions
 from aio_apiserver.registry.base.golang import quantity
-from aio_apiserver.registry.groups.core.parts import pod_resources
+from aio_apiserver.registry.groups.core.pods.parts import pod_resources
 
 _START_SECONDS = 300.0
 """The seconds after a pod's start in which its CPU counts only while it is ready."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.autoscaling.pod_usage import Gauged, Proposal, Tolerances, Uncountable
 from aio_apiserver.controllers.runtime.pods import phase
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 _MOST_REPLICAS = 2**31 - 1
 _MOST_AMOUNT = 2**63 - 1

@@ -10,7 +10,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.batch import indexes, job_indexes
 from aio_apiserver.controllers.batch import job_pods as jobs
 from aio_apiserver.registry.base import conditions
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 
 def status(found: jobs.Count, end: jobs.JobOutcome | None, *, now: str, active: int) -> Object:

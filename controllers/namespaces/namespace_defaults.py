@@ -4,7 +4,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
-from aio_apiserver.registry.groups.core.namespaces import ACTIVE
+from aio_apiserver.registry.groups.core.namespaces.namespaces import ACTIVE
 
 _DEFAULT = "default"
 _ROOT_CA = "kube-root-ca.crt"

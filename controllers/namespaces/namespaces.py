@@ -15,7 +15,7 @@ from aio_apiserver.controllers.runtime.remote_client import RemoteClient
 from aio_apiserver.controllers.runtime.resources import NAMESPACES, PODS
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.registry.groups.core.namespaces import FINALIZER
+from aio_apiserver.registry.groups.core.namespaces.namespaces import FINALIZER
 
 
 def _if_ending(namespace: Object) -> str:

@@ -15,7 +15,7 @@ from aio_apiserver.controllers.runtime.resources import PERSISTENT_VOLUME_CLAIMS
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.registry.plugins.admission.resource_quota import EVALUATORS
+from aio_apiserver.registry.plugins.admission.namespaces.resource_quota import EVALUATORS
 from aio_apiserver.registry.plugins.quota import charging
 from aio_apiserver.registry.plugins.quota.evaluators import Evaluator, ObjectCounts, count_name
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.node_placement import covers
-from aio_apiserver.registry.groups.core import pod_conditions
+from aio_apiserver.registry.groups.core.pods import pod_conditions
 
 _REASON = "DeletionByTaintManager"
 _MESSAGE = "Taint manager: deleting due to NoExecute taint"

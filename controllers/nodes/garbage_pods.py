@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import pods
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready, put
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready, put
 
 MOST_FINISHED = 12_500
 """kube-controller-manager's --terminated-pod-gc-threshold."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 _FINISHED = ("Succeeded", "Failed")
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}

@@ -9,7 +9,7 @@ from typing import Any
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.pods import is_ending, is_finished
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"

@@ -19,7 +19,7 @@ from aio_apiserver.controllers.runtime.resources import (
 from aio_apiserver.controllers.volumes import pod_volumes
 from aio_apiserver.controllers.volumes import volume_matching as volumes
 from aio_apiserver.controllers.volumes.volume_index import VolumeIndex
-from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.core.volumes.volume_classes import class_of
 from aio_apiserver.registry.groups.storage.storageclasses import ClassRank, default_of
 
 _LOST_REFERENCE = "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.volumes import volume_matching as volumes
-from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.core.volumes.volume_classes import class_of
 
 
 class VolumeIndex:

@@ -12,7 +12,7 @@ from aio_apiserver.controllers.runtime.node_placement import meets_terms
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation.label_selectors import selects
-from aio_apiserver.registry.groups.core.volume_classes import CLASS_ANNOTATION, class_of
+from aio_apiserver.registry.groups.core.volumes.volume_classes import CLASS_ANNOTATION, class_of
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"

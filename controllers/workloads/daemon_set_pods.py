@@ -13,7 +13,7 @@ from aio_apiserver.controllers.runtime import pods
 from aio_apiserver.controllers.workloads import revisions
 from aio_apiserver.controllers.workloads.rollouts import scaled
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 _TOLERATED = (
     ("node.kubernetes.io/not-ready", "NoExecute"),

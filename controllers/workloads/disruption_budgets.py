@@ -9,7 +9,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import pods
 from aio_apiserver.controllers.workloads.rollouts import scaled
 from aio_apiserver.registry.base import conditions, objects
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 _SOON_SECONDS = 120.0
 """The seconds for which an evicted pod counts as disrupted."""

@@ -14,7 +14,7 @@ from aio_apiserver.controllers.runtime import pods
 from aio_apiserver.controllers.workloads import revisions
 from aio_apiserver.controllers.workloads.rollouts import replicas, scaled
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.groups.core.pod_conditions import is_ready
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 
 _NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 _INDEX_LABEL = "apps.kubernetes.io/pod-index"

@@ -19,33 +19,37 @@ from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.namespaces.limitranges import LIMITRANGES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.groups.networking.ingressclasses import INGRESSCLASSES
 from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from aio_apiserver.registry.groups.scheduling.priorityclasses import PRIORITYCLASSES
 from aio_apiserver.registry.groups.storage.storageclasses import STORAGECLASSES
-from aio_apiserver.registry.plugins.admission import default_toleration_seconds, pod_security
-from aio_apiserver.registry.plugins.admission.certificate_approval import CertificateApproval
-from aio_apiserver.registry.plugins.admission.certificate_signing import CertificateSigning
-from aio_apiserver.registry.plugins.admission.certificate_subject_restriction import CertificateSubjectRestriction
-from aio_apiserver.registry.plugins.admission.default_ingress_class import DefaultIngressClass
-from aio_apiserver.registry.plugins.admission.default_storage_class import DefaultStorageClass
-from aio_apiserver.registry.plugins.admission.limit_ranger import LimitRanger
-from aio_apiserver.registry.plugins.admission.namespace_lifecycle import NamespaceLifecycle
-from aio_apiserver.registry.plugins.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
-from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods
-from aio_apiserver.registry.plugins.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
-from aio_apiserver.registry.plugins.admission.pod_resize_validator import PodResizeValidator
-from aio_apiserver.registry.plugins.admission.pod_topology_labels import PodTopologyLabels
+from aio_apiserver.registry.plugins.admission.certificates.certificate_approval import CertificateApproval
+from aio_apiserver.registry.plugins.admission.certificates.certificate_signing import CertificateSigning
+from aio_apiserver.registry.plugins.admission.certificates.certificate_subject_restriction import (
+    CertificateSubjectRestriction,
+)
+from aio_apiserver.registry.plugins.admission.namespaces.limit_ranger import LimitRanger
+from aio_apiserver.registry.plugins.admission.namespaces.namespace_lifecycle import NamespaceLifecycle
+from aio_apiserver.registry.plugins.admission.networking.default_ingress_class import DefaultIngressClass
+from aio_apiserver.registry.plugins.admission.nodes.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from aio_apiserver.registry.plugins.admission.nodes.nodes_of_pods import NodesOfPods
+from aio_apiserver.registry.plugins.admission.nodes.pod_resize_validator import PodResizeValidator
+from aio_apiserver.registry.plugins.admission.nodes.pod_topology_labels import PodTopologyLabels
+from aio_apiserver.registry.plugins.admission.nodes.taint_nodes_by_condition import TaintNodesByCondition
+from aio_apiserver.registry.plugins.admission.pods import default_toleration_seconds, pod_security
+from aio_apiserver.registry.plugins.admission.pods.priority import Priority
+from aio_apiserver.registry.plugins.admission.pods.runtime_class import RuntimeClass
+from aio_apiserver.registry.plugins.admission.pods.service_account import ServiceAccount
 from aio_apiserver.registry.plugins.admission.policies import plugins as policies
-from aio_apiserver.registry.plugins.admission.priority import Priority
-from aio_apiserver.registry.plugins.admission.runtime_class import RuntimeClass
-from aio_apiserver.registry.plugins.admission.service_account import ServiceAccount
-from aio_apiserver.registry.plugins.admission.storage_object_in_use_protection import StorageObjectInUseProtection
-from aio_apiserver.registry.plugins.admission.taint_nodes_by_condition import TaintNodesByCondition
+from aio_apiserver.registry.plugins.admission.storage.default_storage_class import DefaultStorageClass
+from aio_apiserver.registry.plugins.admission.storage.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from aio_apiserver.registry.plugins.admission.storage.storage_object_in_use_protection import (
+    StorageObjectInUseProtection,
+)
 from aio_apiserver.registry.plugins.admission.webhooks.mutating import MutatingAdmissionWebhook
 from aio_apiserver.registry.plugins.admission.webhooks.validating import ValidatingAdmissionWebhook
 from aio_apiserver.storage.interface import Reader
@@ -54,42 +58,50 @@ if TYPE_CHECKING:
     from aio_apiserver.registry.generic.admission import traced_calls
     from aio_apiserver.registry.plugins.admission import (
         always,
-        always_pull_images,
-        deny_service_external_ips,
         event_rate_limit,
+        owner_references_permission_enforcement,
+    )
+    from aio_apiserver.registry.plugins.admission.namespaces import (
+        namespace_auto_provision,
+        namespace_exists,
+        resource_quota,
+    )
+    from aio_apiserver.registry.plugins.admission.networking import deny_service_external_ips
+    from aio_apiserver.registry.plugins.admission.nodes import node_restriction
+    from aio_apiserver.registry.plugins.admission.pods import (
+        always_pull_images,
         extended_resource_toleration,
         image_policy_webhook,
         limit_pod_hard_anti_affinity_topology,
-        namespace_auto_provision,
-        namespace_exists,
-        node_restriction,
-        owner_references_permission_enforcement,
         pod_node_selector,
         pod_toleration_restriction,
-        resource_quota,
         simulation_annotations,
     )
 else:
     traced_calls = Deferred("aio_apiserver.registry.generic.admission.traced_calls")
     always = Deferred("aio_apiserver.registry.plugins.admission.always")
-    always_pull_images = Deferred("aio_apiserver.registry.plugins.admission.always_pull_images")
-    deny_service_external_ips = Deferred("aio_apiserver.registry.plugins.admission.deny_service_external_ips")
-    event_rate_limit = Deferred("aio_apiserver.registry.plugins.admission.event_rate_limit")
-    extended_resource_toleration = Deferred("aio_apiserver.registry.plugins.admission.extended_resource_toleration")
-    image_policy_webhook = Deferred("aio_apiserver.registry.plugins.admission.image_policy_webhook")
-    limit_pod_hard_anti_affinity_topology = Deferred(
-        "aio_apiserver.registry.plugins.admission.limit_pod_hard_anti_affinity_topology"
+    always_pull_images = Deferred("aio_apiserver.registry.plugins.admission.pods.always_pull_images")
+    deny_service_external_ips = Deferred(
+        "aio_apiserver.registry.plugins.admission.networking.deny_service_external_ips"
     )
-    namespace_auto_provision = Deferred("aio_apiserver.registry.plugins.admission.namespace_auto_provision")
-    namespace_exists = Deferred("aio_apiserver.registry.plugins.admission.namespace_exists")
-    node_restriction = Deferred("aio_apiserver.registry.plugins.admission.node_restriction")
+    event_rate_limit = Deferred("aio_apiserver.registry.plugins.admission.event_rate_limit")
+    extended_resource_toleration = Deferred(
+        "aio_apiserver.registry.plugins.admission.pods.extended_resource_toleration"
+    )
+    image_policy_webhook = Deferred("aio_apiserver.registry.plugins.admission.pods.image_policy_webhook")
+    limit_pod_hard_anti_affinity_topology = Deferred(
+        "aio_apiserver.registry.plugins.admission.pods.limit_pod_hard_anti_affinity_topology"
+    )
+    namespace_auto_provision = Deferred("aio_apiserver.registry.plugins.admission.namespaces.namespace_auto_provision")
+    namespace_exists = Deferred("aio_apiserver.registry.plugins.admission.namespaces.namespace_exists")
+    node_restriction = Deferred("aio_apiserver.registry.plugins.admission.nodes.node_restriction")
     owner_references_permission_enforcement = Deferred(
         "aio_apiserver.registry.plugins.admission.owner_references_permission_enforcement"
     )
-    pod_node_selector = Deferred("aio_apiserver.registry.plugins.admission.pod_node_selector")
-    pod_toleration_restriction = Deferred("aio_apiserver.registry.plugins.admission.pod_toleration_restriction")
-    resource_quota = Deferred("aio_apiserver.registry.plugins.admission.resource_quota")
-    simulation_annotations = Deferred("aio_apiserver.registry.plugins.admission.simulation_annotations")
+    pod_node_selector = Deferred("aio_apiserver.registry.plugins.admission.pods.pod_node_selector")
+    pod_toleration_restriction = Deferred("aio_apiserver.registry.plugins.admission.pods.pod_toleration_restriction")
+    resource_quota = Deferred("aio_apiserver.registry.plugins.admission.namespaces.resource_quota")
+    simulation_annotations = Deferred("aio_apiserver.registry.plugins.admission.pods.simulation_annotations")
 
 Make = Callable[[Foundation], Plugin]
 

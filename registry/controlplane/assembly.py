@@ -14,7 +14,7 @@ from aio_apiserver.registry.controlplane.providers import providers_of
 from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Foundation, RESTStorage
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.customresourcedefinitions import DEFINITIONS
 
 Groups = Mapping[str, Mapping[str, Mapping[str, RESTStorage]]]
 """The REST storages by group, version and path. Groups and versions are in the order of discovery."""

@@ -13,7 +13,7 @@ from aio_apiserver.registry.generic.kind_lookup import ServedKind
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.store.provider import KindsProvider
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.customresourcedefinitions import DEFINITIONS
 from aio_apiserver.storage.interface import Reader
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.rest import RESTStorage
 from aio_apiserver.registry.generic.served import Served, served_of
-from aio_apiserver.registry.groups.apiextensions import versions
-from aio_apiserver.registry.groups.apiextensions.definition import Definition
-from aio_apiserver.registry.groups.apiextensions.offer import Offer
+from aio_apiserver.registry.groups.apiextensions.definitions import versions
+from aio_apiserver.registry.groups.apiextensions.definitions.definition import Definition
+from aio_apiserver.registry.groups.apiextensions.serving.offer import Offer
 from aio_apiserver.registry.machinery.schema import Catalog
 
 Path = tuple[str, str, str]

@@ -6,7 +6,7 @@ Pure. Owners that hold the pod with a finalizer, as Jobs do, count it by this st
 from collections.abc import Mapping
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.groups.core import pod_conditions
+from aio_apiserver.registry.groups.core.pods import pod_conditions
 from aio_apiserver.simulation.kubelet.pod_stops import KILLED
 
 _NO_CODES: Mapping[str, int] = {}

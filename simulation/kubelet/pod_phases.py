@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.groups.core import pod_conditions
+from aio_apiserver.registry.groups.core.pods import pod_conditions
 from aio_apiserver.simulation.containers.courses import FoundFiles
 from aio_apiserver.simulation.kubelet import ephemeral_containers
 from aio_apiserver.simulation.kubelet.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun

@@ -10,7 +10,7 @@ from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from aio_apiserver.registry.base.errors import AlreadyExists
-from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.core.volumes.volume_classes import class_of
 from aio_apiserver.simulation.nodes import provisioning
 from aio_apiserver.simulation.stages.stage import CLAIM, VOLUME
 from aio_apiserver.simulation.stages.staged_kinds import StagedKinds

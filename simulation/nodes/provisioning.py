@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.volumes import volume_matching as volumes
-from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.core.volumes.volume_classes import class_of
 from aio_apiserver.registry.groups.storage.storageclasses import IS_DEFAULT
 from aio_apiserver.simulation.model.annotations import PREFIX, duration
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.groups.core.parts.pod_resources import aggregate
+from aio_apiserver.registry.groups.core.pods.parts.pod_resources import aggregate
 from aio_apiserver.simulation.scheduling.terms import PodTerms, terms_of
 
 Nanos = Mapping[str, int]

@@ -7,7 +7,7 @@ from aio_apiserver.controllers.runtime import events
 from aio_apiserver.controllers.runtime.client import ControllerClient
 from aio_apiserver.controllers.runtime.recorder import Recorder
 from aio_apiserver.controllers.runtime.resources import PODS
-from aio_apiserver.registry.groups.core import pod_conditions
+from aio_apiserver.registry.groups.core.pods import pod_conditions
 from aio_apiserver.simulation.scheduling.preemption import REASON
 
 SCHEDULER = "default-scheduler"

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.volumes import pod_volumes
 from aio_apiserver.controllers.volumes import volume_matching as volumes
-from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.core.volumes.volume_classes import class_of
 
 _OTHER_NODE = "node(s) didn't match PersistentVolume's node affinity"
 _NO_VOLUME = "node(s) didn't find available persistent volumes to bind"

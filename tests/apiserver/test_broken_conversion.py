@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.testing import Server
-from tests.registry.groups.apiextensions.definitions import definition, version
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com"
 WIDGETS = "/apis/example.com/{}/namespaces/default/widgets"

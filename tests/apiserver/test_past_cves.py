@@ -13,7 +13,7 @@ from aio_apiserver.apiserver.server import Server
 from tests.apiserver.handlers.test_custom_resources import define
 from tests.apiserver.serving import LOOPBACK, Answer, as_admin, ask, running, trusting
 from tests.apiserver.webhook_servers import trusted, webhook
-from tests.registry.groups.apiextensions.definitions import definition
+from tests.registry.groups.apiextensions.example_definitions import definition
 from tests.registry.machinery.serializers.test_yaml import BOMB
 from tests.storage.kv.certificates import Authority
 

@@ -24,9 +24,9 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation import urls as urls_of_fields
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.apiextensions import json_paths as json_path_steps
+from aio_apiserver.registry.groups.apiextensions.serving import json_paths as json_path_steps
 from aio_apiserver.registry.groups.batch import schedules
-from aio_apiserver.registry.groups.core import connect_options
+from aio_apiserver.registry.groups.core.connections import connect_options
 from aio_apiserver.registry.machinery.cel.syntax import Issue
 from aio_apiserver.registry.machinery.cel.values import NONE, CostExceeded, EvaluationError
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch, merge_patch, strategic

@@ -45,7 +45,7 @@ _OPTIONAL = {
     "rich": "only a terminal needs it",
     "aio_apiserver.controllers.manager": "only --controllers and --simulate need it",
     "aio_apiserver.registry.machinery.cel.environment": "only objects with expressions need it",
-    "aio_apiserver.registry.groups.apiextensions.definition_rules": "only custom resources need it",
+    "aio_apiserver.registry.groups.apiextensions.validation.definition_validation": "only custom resources need it",
     "aio_apiserver.storage.kv.etcd": "only a server on etcd needs it",
 }
 _OF_ETCD_AND_TERMINALS = {name: _OPTIONAL[name] for name in ("aetcd", "grpc", "kubernetes", "nacl", "rich")}

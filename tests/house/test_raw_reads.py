@@ -19,7 +19,7 @@ READERS = {
     "registry.generic.lookups": "is the Lookup",
     "registry.groups.core.componentstatuses": "a read of one object is the health check of storage",
     "registry.plugins.authorization.rbac_feed": "compares the stored keys with those that its watch has seen",
-    "registry.plugins.admission.namespace_auto_provision": "creates a namespace; listed in test_raw_writes.py",
+    "registry.plugins.admission.namespaces.namespace_auto_provision": "creates it; listed in test_raw_writes.py",
 }
 """Modules that read storage themselves, or translate its errors."""
 

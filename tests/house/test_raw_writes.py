@@ -16,14 +16,14 @@ _STORE = "registry.generic.store"
 
 WRITERS = {
     "registry.controlplane.bootstrap.kubernetes_service": "leases of API servers are no resource of the API",
-    "registry.groups.apiextensions.cleanup": "the end of a definition, which the definition itself cannot refuse",
-    "registry.groups.apiextensions.controller": "conditions and names of definitions, as upstream's own controllers",
-    "registry.groups.apiextensions.definition_store": "a deletion marks a definition before it begins",
-    "registry.groups.core.allocation.node_ports": "the stock of node ports is no resource of the API",
-    "registry.groups.core.bindings": "a binding changes the pod that it names; admission has seen the binding",
-    "registry.groups.core.namespaces_deletion": "a deletion marks a namespace before it begins",
+    "registry.groups.apiextensions.customresourcedefinitions.cleanup": "the end of a definition",
+    "registry.groups.apiextensions.customresourcedefinitions.controller": "conditions and names",
+    "registry.groups.apiextensions.customresourcedefinitions.definition_store": "a deletion begins with a mark",
+    "registry.groups.core.services.allocation.node_ports": "the stock of node ports is no resource of the API",
+    "registry.groups.core.pods.bindings": "a binding changes the pod that it names; admission has seen the binding",
+    "registry.groups.core.namespaces.namespaces_deletion": "a deletion marks a namespace before it begins",
     "registry.groups.policy.evictions": "an eviction charges a budget; admission has seen the eviction",
-    "registry.plugins.admission.resource_quota": "a quota is charged within the write that it judges",
+    "registry.plugins.admission.namespaces.resource_quota": "a quota is charged within the write that it judges",
     "registry.plugins.authentication.legacy_tokens": "the day of the last use is noted on the token's secret",
 }
 """Modules that change stored objects by compare-and-set themselves."""
@@ -32,10 +32,10 @@ OPENERS = {
     "registry.controlplane.bootstrap.service_repair": "the stock of node ports",
     "registry.controlplane.bootstrap.upkeep": "the leases of API servers",
     "registry.generic.rest": "declares it",
-    "registry.groups.apiextensions.resources": "opens the generic Stores of custom resources",
-    "registry.groups.core.service_hooks": "the stock of node ports",
-    "registry.plugins.admission.namespace_auto_provision": "creates the namespace of a write before the write",
-    "registry.plugins.admission.resource_quota": "charges quotas",
+    "registry.groups.apiextensions.serving.resources": "opens the generic Stores of custom resources",
+    "registry.groups.core.services.service_hooks": "the stock of node ports",
+    "registry.plugins.admission.namespaces.namespace_auto_provision": "creates the namespace of a write",
+    "registry.plugins.admission.namespaces.resource_quota": "charges quotas",
 }
 """Modules that ask for storage that can be written, besides the generic Store."""
 

@@ -7,11 +7,11 @@ import pytest
 from aio_apiserver.registry.generic.strategy import Strategy
 from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.groups.coordination.leases import LEASES
-from aio_apiserver.registry.groups.core.events import EVENTS
-from aio_apiserver.registry.groups.core.namespaces import FINALIZE_STRATEGY
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.events.events import EVENTS
+from aio_apiserver.registry.groups.core.namespaces.namespaces import FINALIZE_STRATEGY
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from aio_apiserver.registry.groups.events.provider import KINDS as EVENT_KINDS
 from aio_apiserver.registry.groups.node.runtimeclasses import RUNTIMECLASSES
 from tests.registry.defaulted import CONTEXT

@@ -27,8 +27,6 @@ LEDGER: Mapping[str, str] = {
     "apiserver/console/timeline/": "the timeline hides the values of Secrets, and shows leases as leaders",
     "apiserver/handlers/container_logs.py": "errors name the subresource whose text the handler relays",
     "apiserver/handlers/resources.py": "the URL of a namespace is one in that namespace",
-    "testing/arguments.py": "ServiceAccount is an admission plugin",
-    "testing/manifests.py": "manifests are applied with namespaces and definitions first",
     "apiserver/wire/request_info.py": "the grammar of URLs has namespaces in it",
     "registry/base/golang/pem.py": "a class of the cryptography package",
     "registry/base/validation/object_meta.py": "the metadata of every object refuses events as owners",

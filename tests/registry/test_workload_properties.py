@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.apps.provider import PROVIDER as APPS
 from aio_apiserver.registry.groups.batch.provider import PROVIDER as BATCH
-from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
-from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.groups.core.pods.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.groups.core.pods.replicationcontrollers import REPLICATIONCONTROLLERS
 from aio_apiserver.registry.machinery.schema import DecodeError
 from tests.registry.defaulted import CONTEXT, canonical, created, updated
 

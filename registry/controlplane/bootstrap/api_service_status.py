@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.groups.apiregistration import registrations
 from aio_apiserver.registry.groups.apiregistration.registrations import AVAILABLE, Registration
 from aio_apiserver.registry.groups.apiregistration.service_resolver import SERVICE_NAME
-from aio_apiserver.registry.groups.core.services import SERVICES as SERVICE_KIND
+from aio_apiserver.registry.groups.core.services.services import SERVICES as SERVICE_KIND
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES as ENDPOINTSLICE_KIND
 
 SERVICES = ResourcePath(SERVICE_KIND.group, "v1", SERVICE_KIND.plural)

@@ -16,7 +16,9 @@ from aio_apiserver.registry.controlplane.providers import PROVIDERS, providers_o
 from aio_apiserver.registry.generic.enablement import Enablement
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
 from aio_apiserver.registry.generic.rest import RESTStorageProvider
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS as DEFINITION_KIND
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.customresourcedefinitions import (
+    DEFINITIONS as DEFINITION_KIND,
+)
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES as APISERVICE_KIND
 from aio_apiserver.storage.stored_object import StoredObject
 

@@ -19,8 +19,8 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.services.endpoints import ENDPOINTS
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.storage.errors import KeyNotFound

@@ -2,8 +2,8 @@
 
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.plugins.admission.namespace_lifecycle import IMMORTAL
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
+from aio_apiserver.registry.plugins.admission.namespaces.namespace_lifecycle import IMMORTAL
 
 _PLACE = ResourcePath(NAMESPACES.group, "v1", NAMESPACES.plural)
 _OF_NODES = "kube-node-lease"

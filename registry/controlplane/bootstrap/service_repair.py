@@ -4,11 +4,11 @@ from aio_apiserver.registry.controlplane.assembly import Groups
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
-from aio_apiserver.registry.groups.core.allocation.node_ports import RANGES, NodePorts
-from aio_apiserver.registry.groups.core.allocation.repair import Repair
-from aio_apiserver.registry.groups.core.service_hooks import cluster_ips
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.services.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.groups.core.services.allocation.node_ports import RANGES, NodePorts
+from aio_apiserver.registry.groups.core.services.allocation.repair import Repair
+from aio_apiserver.registry.groups.core.services.service_hooks import cluster_ips
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from aio_apiserver.registry.groups.networking.ipaddresses import IPADDRESSES
 from aio_apiserver.registry.groups.networking.servicecidrs import SERVICECIDRS
 

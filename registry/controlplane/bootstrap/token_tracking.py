@@ -7,7 +7,7 @@ from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
 
 _PLACE = ResourcePath(CONFIGMAPS.group, "v1", CONFIGMAPS.plural)
 _NAMESPACE = "kube-system"

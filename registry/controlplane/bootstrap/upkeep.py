@@ -36,7 +36,7 @@ from aio_apiserver.registry.controlplane.bootstrap.own_client import OwnClient
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
-from aio_apiserver.registry.groups.core.allocation import repair
+from aio_apiserver.registry.groups.core.services.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.storage.errors import StorageError, Unavailable
 

@@ -6,8 +6,11 @@ from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS, GROUP
-from aio_apiserver.registry.groups.apiextensions.definition_store import DefinitionStore
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.customresourcedefinitions import (
+    DEFINITIONS,
+    GROUP,
+)
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.definition_store import DefinitionStore
 
 KINDS = (DEFINITIONS,)
 

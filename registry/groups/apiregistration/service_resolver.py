@@ -15,7 +15,7 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 
 SERVICE_NAME = "kubernetes.io/service-name"
 _ROUTED = frozenset({"ClusterIP", "LoadBalancer", "NodePort"})

@@ -5,8 +5,8 @@ from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.groups.core import pod_history, pod_spec, workload_rules
-from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, workload_rules
+from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 

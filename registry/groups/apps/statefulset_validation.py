@@ -15,8 +15,8 @@ from aio_apiserver.registry.base.validation import (
 )
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext
-from aio_apiserver.registry.groups.core import workload_rules
-from aio_apiserver.registry.groups.core.pods_validation import allowances, annotations, claims, templates
+from aio_apiserver.registry.groups.core.pods import workload_rules
+from aio_apiserver.registry.groups.core.pods.validation import allowances, annotations, claims, templates
 
 _ONLY_STEPWISE = "only allowed for updateStrategy 'RollingUpdate'"
 _RETENTIONS = ("Retain", "Delete")

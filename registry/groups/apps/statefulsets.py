@@ -10,9 +10,9 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.apps import statefulset_validation
-from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings, workload_rules
-from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings, workload_rules
+from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 

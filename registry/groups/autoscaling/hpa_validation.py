@@ -7,7 +7,7 @@ from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.validation import domains, field, resource_names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
-from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.groups.core.pods.replicationcontrollers import REPLICATIONCONTROLLERS
 
 Part = Mapping[str, Any]
 

@@ -12,8 +12,8 @@ from aio_apiserver.registry.generic.error_history import since, unchanged
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.batch import jobs, time_zones
-from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
-from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import ages, formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, text, value
 from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET

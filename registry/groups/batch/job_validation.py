@@ -13,8 +13,8 @@ from aio_apiserver.registry.base.validation import field, label_selectors, names
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.batch import job_policies
-from aio_apiserver.registry.groups.core import workload_rules
-from aio_apiserver.registry.groups.core.pods_validation import templates
+from aio_apiserver.registry.groups.core.pods import workload_rules
+from aio_apiserver.registry.groups.core.pods.validation import templates
 
 Spec = Mapping[str, Any]
 

@@ -15,8 +15,8 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
 from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, StrategyContext
 from aio_apiserver.registry.groups.batch import jobs_columns
-from aio_apiserver.registry.groups.core import pod_history, pod_spec, pod_warnings
-from aio_apiserver.registry.groups.core.pod_makers import PodMakerStrategy
+from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings
+from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.batch import job_status, job_updates, job_validation

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store.status import SubresourceREST
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core import pods_ephemeralcontainers, pods_resize
-from aio_apiserver.registry.groups.core.bindings import BINDINGS, BindingREST
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.pods_log import LogREST
-from aio_apiserver.registry.groups.core.pods_streams import StreamREST
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.pods import pods_ephemeralcontainers, pods_resize
+from aio_apiserver.registry.groups.core.pods.bindings import BINDINGS, BindingREST
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.pods.pods_log import LogREST
+from aio_apiserver.registry.groups.core.pods.pods_streams import StreamREST
 from aio_apiserver.registry.groups.core.proxies import NodeProxyREST, PodProxyREST, ServiceProxyREST
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 
 Eviction = Callable[[Store, Environment], RESTStorage]
 """Makes pods/eviction from the Store of pods. The policy group has the rules of evictions."""

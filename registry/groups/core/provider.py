@@ -8,26 +8,27 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import Environment, RESTStorage
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core import namespaces_deletion, pod_subresources
+from aio_apiserver.registry.groups.core import pod_subresources
 from aio_apiserver.registry.groups.core.componentstatuses import COMPONENTSTATUSES, ComponentStatusREST
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
-from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
-from aio_apiserver.registry.groups.core.events import EVENTS
-from aio_apiserver.registry.groups.core.limitranges import LIMITRANGES
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
+from aio_apiserver.registry.groups.core.events.events import EVENTS
+from aio_apiserver.registry.groups.core.namespaces import namespaces_deletion
+from aio_apiserver.registry.groups.core.namespaces.limitranges import LIMITRANGES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.namespaces.resourcequotas import RESOURCEQUOTAS
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
 from aio_apiserver.registry.groups.core.pod_subresources import Eviction
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.podtemplates import PODTEMPLATES
-from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
-from aio_apiserver.registry.groups.core.resourcequotas import RESOURCEQUOTAS
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.service_hooks import service_hooks
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
-from aio_apiserver.registry.groups.core.serviceaccounts_token import TokenREST
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.pods.podtemplates import PODTEMPLATES
+from aio_apiserver.registry.groups.core.pods.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts_token import TokenREST
+from aio_apiserver.registry.groups.core.services.endpoints import ENDPOINTS
+from aio_apiserver.registry.groups.core.services.service_hooks import service_hooks
+from aio_apiserver.registry.groups.core.services.services import SERVICES
+from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumes import PERSISTENTVOLUMES
 
 GROUP = ""
 

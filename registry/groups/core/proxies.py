@@ -20,11 +20,11 @@ from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.connections import ALL, ConnectSubresource
-from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
-from aio_apiserver.registry.groups.core.kubelets import Kubelets
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.unicast import is_global
+from aio_apiserver.registry.groups.core.connections.connections import ALL, ConnectSubresource
+from aio_apiserver.registry.groups.core.connections.kubelets import Kubelets
+from aio_apiserver.registry.groups.core.connections.unicast import is_global
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.services.endpoints import ENDPOINTS
 
 _SCHEMES = ("", "http", "https")
 _NOT_ALLOWED = "address not allowed"

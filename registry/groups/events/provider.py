@@ -3,8 +3,8 @@
 from aio_apiserver.registry.generic.group import APIGroup
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.store.provider import KindsProvider
-from aio_apiserver.registry.groups.core import events_columns
-from aio_apiserver.registry.groups.core.events import EVENTS, INVOLVED, EventStrategy
+from aio_apiserver.registry.groups.core.events import events_columns
+from aio_apiserver.registry.groups.core.events.events import EVENTS, INVOLVED, EventStrategy
 from aio_apiserver.registry.groups.events.conversion import CONVERSION
 
 GROUP = "events.k8s.io"

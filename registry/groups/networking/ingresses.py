@@ -12,7 +12,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.base.validation.names import DNS1035_LABEL, DNS1123_LABEL, DNS1123_SUBDOMAIN, TextFormat
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core import service_validation, service_warnings
+from aio_apiserver.registry.groups.core.services import service_validation, service_warnings
 from aio_apiserver.registry.groups.networking import backends, ingresses_columns
 
 CLASS_ANNOTATION = "kubernetes.io/ingress.class"

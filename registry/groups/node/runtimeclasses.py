@@ -12,7 +12,7 @@ from aio_apiserver.registry.base.validation.names import DNS1123_LABEL
 from aio_apiserver.registry.generic.error_history import showing, since, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core.pods_validation import options, resources, scheduling
+from aio_apiserver.registry.groups.core.pods.validation import options, resources, scheduling
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 
 _REQUIRED = ErrorType.REQUIRED

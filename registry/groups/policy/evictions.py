@@ -23,8 +23,8 @@ from aio_apiserver.registry.generic.options import CreateOptions, DeleteOptions,
 from aio_apiserver.registry.generic.rest import Environment, Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.store.provider import open_store
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core import pod_conditions
-from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.groups.core.pods import pod_conditions
+from aio_apiserver.registry.groups.core.pods.pods_status import PodStatusStrategy
 from aio_apiserver.registry.groups.policy import disruptions
 from aio_apiserver.registry.groups.policy.poddisruptionbudgets import PODDISRUPTIONBUDGETS
 from aio_apiserver.storage.interface import ListOptions, Preconditions, Update

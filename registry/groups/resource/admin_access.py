@@ -12,7 +12,7 @@ from aio_apiserver.registry.generic.hooks import Hooks
 from aio_apiserver.registry.generic.lookups import Lookup
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.resource import status_rights
 
 _LABEL = "resource.kubernetes.io/admin-access"

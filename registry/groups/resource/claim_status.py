@@ -9,7 +9,7 @@ from typing import Any
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import addresses, field, internal, meta_conditions, object_meta, values
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.core.pods_validation import affinity
+from aio_apiserver.registry.groups.core.pods.validation import affinity
 from aio_apiserver.registry.groups.resource import device_names, device_parts, device_requests, lists
 from aio_apiserver.registry.groups.resource.device_requests import Names
 

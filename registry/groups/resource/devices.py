@@ -6,7 +6,7 @@ from typing import Any
 
 from aio_apiserver.registry.base.validation import field, internal
 from aio_apiserver.registry.base.validation.field import FieldError
-from aio_apiserver.registry.groups.core.pods_validation import affinity
+from aio_apiserver.registry.groups.core.pods.validation import affinity
 from aio_apiserver.registry.groups.resource import capacities, device_names, device_parts, device_taints, lists
 
 Part = Mapping[str, Any]

@@ -11,7 +11,7 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.deprecations import Deprecation
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core.pods_validation import claims
+from aio_apiserver.registry.groups.core.pods.validation import claims
 from aio_apiserver.registry.groups.resource import gates
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from aio_apiserver.registry.generic.error_history import below, required_too, si
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import timestamp
 from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
-from aio_apiserver.registry.groups.core.pods_validation import affinity
+from aio_apiserver.registry.groups.core.pods.validation import affinity
 from aio_apiserver.registry.groups.resource import device_names, lists
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 

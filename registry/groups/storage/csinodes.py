@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.validation import field, internal, names, objec
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.registry.groups.core.pods.validation import volume_sources
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of
 

@@ -11,14 +11,14 @@ from aio_apiserver.registry.generic import common_history
 from aio_apiserver.registry.generic.error_history import showing, since, twice, unchanged, until, worded
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core.pods_validation import volume_sources
+from aio_apiserver.registry.groups.core.pods.validation import volume_sources
 from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.groups.core import volume_specs
+    from aio_apiserver.registry.groups.core.volumes import volume_specs
 else:
-    volume_specs = Deferred("aio_apiserver.registry.groups.core.volume_specs")
+    volume_specs = Deferred("aio_apiserver.registry.groups.core.volumes.volume_specs")
 
 _MAX_METADATA_BYTES = 256 * 1024
 _MAX_MESSAGE_BYTES = 1024

@@ -9,7 +9,7 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
 from aio_apiserver.registry.generic.options import META_GROUP, DeleteOptions
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
 
 _NAMESPACES = NAMESPACES.resource
 

@@ -17,7 +17,7 @@ from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.core.events import EVENTS
+from aio_apiserver.registry.groups.core.events.events import EVENTS
 
 _EVENTS = EVENTS.resource
 _DEFAULT_CACHE_SIZE = 4096

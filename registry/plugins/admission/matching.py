@@ -20,7 +20,7 @@ from aio_apiserver.registry.generic.forms import present
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.groups.authentication import provider as authentication
 from aio_apiserver.registry.groups.authorization import provider as authorization
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.storage.interface import Reader
 

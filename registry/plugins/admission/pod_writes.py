@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aio_apiserver.registry.generic.admission.interface import Attributes
-from aio_apiserver.registry.groups.core.pods import PODS as POD_KIND
+from aio_apiserver.registry.groups.core.pods.pods import PODS as POD_KIND
 
 PODS = POD_KIND.resource
 

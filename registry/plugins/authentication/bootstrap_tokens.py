@@ -19,7 +19,7 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.bound_objects import BoundObjects
-from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
 from aio_apiserver.registry.plugins.authentication import jwts
 
 logger = logging.getLogger(__name__)

@@ -27,8 +27,8 @@ from aio_apiserver.registry.generic.access.users import (
 from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import StorageFor
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import jwts
 from aio_apiserver.registry.plugins.authentication.service_account_tokens import SignedTokens
 from aio_apiserver.storage.errors import StorageError

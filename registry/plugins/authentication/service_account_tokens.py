@@ -24,10 +24,10 @@ from aio_apiserver.registry.generic.access.signing_keys import SigningKeys
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.bound_objects import BoundObject, BoundObjects
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import jwts
 
 _MOST_REMEMBERED = 4096

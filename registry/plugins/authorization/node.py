@@ -16,8 +16,8 @@ from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
-from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
-from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.rbac import policy_rules
 from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
 from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS

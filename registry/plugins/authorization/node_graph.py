@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
-from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.plugins.admission.pod_writes import containers_with_paths
 from aio_apiserver.registry.plugins.admission.secret_references import secret_names

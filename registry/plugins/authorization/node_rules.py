@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Attributes, Decision, Verdict
 from aio_apiserver.registry.groups.coordination.leases import LEASES
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from aio_apiserver.registry.groups.core.persistentvolumes import PERSISTENTVOLUMES
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumes import PERSISTENTVOLUMES
 from aio_apiserver.registry.groups.rbac import policy_rules
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES

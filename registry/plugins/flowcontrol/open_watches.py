@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aio_apiserver.registry.base.errors import BadRequest
-from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.pods.pods import PODS
 from aio_apiserver.registry.machinery.selectors import fields
 from aio_apiserver.storage.selection import Operator
 

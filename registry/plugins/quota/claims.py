@@ -9,9 +9,9 @@ from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang import quantity
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
-from aio_apiserver.registry.groups.core.resourcequotas import VOLUME_ATTRIBUTES_CLASS
-from aio_apiserver.registry.groups.core.volume_classes import class_of
+from aio_apiserver.registry.groups.core.namespaces.resourcequotas import VOLUME_ATTRIBUTES_CLASS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.volumes.volume_classes import class_of
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, Unscoped, count_name, is_selected
 

@@ -10,9 +10,9 @@ from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.base.golang.quantity import Quantity
 from aio_apiserver.registry.base.validation import resource_names
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.groups.core import resourcequotas
-from aio_apiserver.registry.groups.core.parts import pod_resources
-from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.namespaces import resourcequotas
+from aio_apiserver.registry.groups.core.pods.parts import pod_resources
+from aio_apiserver.registry.groups.core.pods.pods import PODS
 from aio_apiserver.registry.plugins.quota.evaluators import Scope, count_name, is_selected
 
 _COUNT, _PLURAL = count_name(PODS.resource), PODS.plural

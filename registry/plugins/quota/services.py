@@ -6,7 +6,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import amounts
 from aio_apiserver.registry.base.amounts import Amounts
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from aio_apiserver.registry.plugins.quota.evaluators import Unscoped, count_name
 
 _NODE_PORTS, _LOAD_BALANCERS = "services.nodeports", "services.loadbalancers"

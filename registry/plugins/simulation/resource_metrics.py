@@ -16,10 +16,10 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.lookups import Lookup, as_stored
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Environment, Request, timestamp
-from aio_apiserver.registry.groups.apiextensions import definition
-from aio_apiserver.registry.groups.apiextensions.offer import Offer
-from aio_apiserver.registry.groups.core.nodes import NODES
-from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.apiextensions.definitions import definition
+from aio_apiserver.registry.groups.apiextensions.serving.offer import Offer
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.pods.pods import PODS
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of, value
 from aio_apiserver.registry.plugins.simulation import usage

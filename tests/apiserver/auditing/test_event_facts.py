@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.apiserver.serving import as_admin, ask, running
-from tests.registry.groups.apiextensions.definitions import definition, version
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

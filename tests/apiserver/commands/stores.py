@@ -7,7 +7,7 @@ from typing import Any
 
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.kv.sqlite import SqliteKV
-from tests.registry.groups.apiextensions.definitions import definition, version
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 
 def an_object(kind: str, name: str, *, api_version: str = "v1", **fields: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.testing import Server
-from tests.registry.groups.apiextensions.definitions import definition, version
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 CHROMIUM = environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), "")
 IMAGES = Path(environ["CONSOLE_IMAGES"]).absolute() if environ.get("CONSOLE_IMAGES") else None

@@ -10,7 +10,7 @@ import pytest
 
 from aio_apiserver.apiserver.server import Server
 from tests.apiserver.serving import Answer, as_admin, ask, running
-from tests.registry.groups.apiextensions.definitions import definition, version
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WIDGETS = "/apis/example.com/v1/widgets"

@@ -15,7 +15,7 @@ from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.machinery.schema import depth, field_paths
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define
 from tests.apiserver.serving import Answer, as_admin, ask, running
-from tests.registry.groups.apiextensions.definitions import definition, version
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 JSON, YAML = "application/json", "application/yaml"
 MERGE, JSON_PATCH = "application/merge-patch+json", "application/json-patch+json"

@@ -23,7 +23,7 @@ from aio_apiserver.storage.cacher.cacher import Cacher
 from tests.apiserver.handlers.test_custom_resources import DEFINITIONS, WIDGETS, define, send
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, listening, running
 from tests.own_process import run_alone
-from tests.registry.groups.apiextensions.definitions import definition
+from tests.registry.groups.apiextensions.example_definitions import definition
 
 CHANGES = 4
 MAPS = "/api/v1/namespaces/default/configmaps"

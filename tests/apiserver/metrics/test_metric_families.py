@@ -17,7 +17,7 @@ from aio_apiserver.apiserver.metrics.metric_families import AnyFamily, Family, M
 from aio_apiserver.base import measures
 from aio_apiserver.base.measures import Tally
 from aio_apiserver.registry.generic.admission.chain import AdmissionMetrics
-from aio_apiserver.registry.groups.core.allocation.metrics import AllocationMetrics
+from aio_apiserver.registry.groups.core.services.allocation.metrics import AllocationMetrics
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.webhook_metrics import WebhookMetrics
 from aio_apiserver.registry.plugins.authorization.authorization_metrics import AuthorizationMetrics

@@ -12,8 +12,8 @@ from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.groups.apps.replicasets import REPLICASETS
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
-from aio_apiserver.registry.groups.core.secrets import SECRETS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
 from aio_apiserver.registry.groups.networking.networkpolicies import NETWORKPOLICIES
 from tests.registry.defaulted import CONTEXT, created, defaulted
 

@@ -7,12 +7,12 @@ from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.generic.webhook_calls import call_none
-from aio_apiserver.registry.groups.apiextensions import definition as definitions
-from aio_apiserver.registry.groups.apiextensions import versioned_storage
+from aio_apiserver.registry.groups.apiextensions.definitions import definition as definitions
+from aio_apiserver.registry.groups.apiextensions.serving import versioned_storage
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
-from tests.registry.groups.apiextensions.definitions import definition
+from tests.registry.groups.apiextensions.example_definitions import definition
 
 KINDS = {
     (kind.group, kind.plural): kind

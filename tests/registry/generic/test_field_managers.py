@@ -17,7 +17,7 @@ from aio_apiserver.registry.generic.options import CreateOptions, UpdateOptions
 from aio_apiserver.registry.generic.rest import Environment, Made, Request, UpdatedObject
 from aio_apiserver.registry.generic.store.provider import open_store
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.stored_object import StoredObject

@@ -6,8 +6,8 @@ from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.generic.interpret import StorageCall, interpreted, operation_on
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.core.events import EVENTS
-from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.events.events import EVENTS
+from aio_apiserver.registry.groups.core.pods.pods import PODS
 from aio_apiserver.storage.errors import FutureRevision, PreconditionFailed
 
 UPDATE = StorageCall(GroupResource("example.com", "widgets"), "update", "a", "example.com/widgets")

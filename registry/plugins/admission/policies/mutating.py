@@ -21,7 +21,7 @@ from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolici
 from aio_apiserver.registry.groups.admissionregistration.mutatingadmissionpolicybindings import (
     MUTATINGADMISSIONPOLICYBINDINGS,
 )
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
 from aio_apiserver.registry.machinery.schema import DecodeError
 from aio_apiserver.registry.plugins.admission.condition_metrics import ConditionMetrics
 from aio_apiserver.registry.plugins.admission.matching import Matcher, is_beyond_policies

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from aio_apiserver.base.worker_thread import TakesLong
-from aio_apiserver.registry.groups.apiextensions import rule_evaluation
-from aio_apiserver.registry.groups.apiextensions.object_rules import ObjectRules
-from aio_apiserver.registry.groups.apiextensions.rule_evaluation import RuleOutcome
+from aio_apiserver.registry.groups.apiextensions.cel_rules import rule_evaluation
+from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_evaluation import RuleOutcome
+from aio_apiserver.registry.groups.apiextensions.serving.object_validation import ObjectRules
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.cel.schema_types import declared
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType

@@ -9,8 +9,8 @@ import pytest
 from aio_apiserver.registry.base.errors import Invalid
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from tests.registry.groups.apiextensions.definitions import definition, version
-from tests.registry.groups.apiextensions.test_controller import Server, request, serving
+from tests.registry.groups.apiextensions.customresourcedefinitions.test_controller import Server, request, serving
+from tests.registry.groups.apiextensions.example_definitions import definition, version
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ import pytest
 
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.groups.apiregistration.service_resolver import Resolver, ServiceAddress, Unresolved
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 

@@ -6,9 +6,9 @@ import pytest
 
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.coordination.leases import LEASES
-from aio_apiserver.registry.groups.core.endpoints import ENDPOINTS
-from aio_apiserver.registry.groups.core.events import EVENTS, EventStrategy
-from aio_apiserver.registry.groups.core.nodes import NODES
+from aio_apiserver.registry.groups.core.events.events import EVENTS, EventStrategy
+from aio_apiserver.registry.groups.core.nodes.nodes import NODES
+from aio_apiserver.registry.groups.core.services.endpoints import ENDPOINTS
 from aio_apiserver.registry.groups.discovery.endpointslices import ENDPOINTSLICES
 from tests.registry.defaulted import CONTEXT, created, defaulted, updated
 

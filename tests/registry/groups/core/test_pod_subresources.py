@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.registry.groups.core import pods_ephemeralcontainers, pods_resize
-from aio_apiserver.registry.groups.core.pods import PODS
-from aio_apiserver.registry.groups.core.pods_status import PodStatusStrategy
+from aio_apiserver.registry.groups.core.pods import pods_ephemeralcontainers, pods_resize
+from aio_apiserver.registry.groups.core.pods.pods import PODS
+from aio_apiserver.registry.groups.core.pods.pods_status import PodStatusStrategy
 from tests.registry.defaulted import CONTEXT, canonical, created, defaulted
 
 AMOUNTS = {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}

@@ -10,8 +10,8 @@ from aio_apiserver.registry.generic.access.users import ANONYMOUS
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.groups.batch.jobs import JOBS
-from aio_apiserver.registry.groups.core.replicationcontrollers import REPLICATIONCONTROLLERS
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.core.pods.replicationcontrollers import REPLICATIONCONTROLLERS
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from tests.registry.defaulted import CONTEXT, defaulted
 
 REQUEST = Request(user=ANONYMOUS, version="v1", warn=lambda _text: None, namespace="n")

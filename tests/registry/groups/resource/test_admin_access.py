@@ -11,7 +11,7 @@ from aio_apiserver.registry.generic.config import Config
 from aio_apiserver.registry.generic.options import CreateOptions
 from aio_apiserver.registry.generic.rest import Request
 from aio_apiserver.registry.generic.store.store import Store
-from aio_apiserver.registry.groups.core.namespaces import NAMESPACES
+from aio_apiserver.registry.groups.core.namespaces.namespaces import NAMESPACES
 from aio_apiserver.registry.groups.resource.resourceclaims import RESOURCECLAIMS
 from tests.registry.defaulted import defaulted
 from tests.registry.foundations import foundation

@@ -3,7 +3,7 @@
 from typing import Any
 
 from aio_apiserver.registry.groups.apps.daemonsets import DAEMONSETS
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
 from aio_apiserver.registry.machinery.printing import tables
 
 VERSION = "meta.k8s.io/v1"

@@ -5,8 +5,8 @@ import pytest
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupKind
-from aio_apiserver.registry.groups.apiextensions import columns as custom_columns
-from aio_apiserver.registry.groups.apiextensions.definition import Version
+from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
+from aio_apiserver.registry.groups.apiextensions.serving import columns as custom_columns
 from aio_apiserver.registry.machinery.printing import ages, row_templates, tables
 from aio_apiserver.registry.machinery.printing.columns import BY_AGE, Columns
 from aio_apiserver.registry.machinery.printing.row_templates import RowTemplate

@@ -6,7 +6,7 @@ import pytest
 
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.groups.core.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
+from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage import codec

@@ -15,26 +15,27 @@ from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.access.authorizer import ALLOWED, NO_OPINION, Decision, Rules
 from aio_apiserver.registry.generic.access.authorizer import Attributes as Question
 from aio_apiserver.registry.generic.access.users import UserInfo
-from aio_apiserver.registry.plugins.admission import event_rate_limit, pod_toleration_restriction, tolerations
+from aio_apiserver.registry.plugins.admission import event_rate_limit
 from aio_apiserver.registry.plugins.admission.always import AlwaysDeny
-from aio_apiserver.registry.plugins.admission.always_pull_images import AlwaysPullImages
-from aio_apiserver.registry.plugins.admission.deny_service_external_ips import DenyServiceExternalIPs
 from aio_apiserver.registry.plugins.admission.event_rate_limit import EventRateLimit
-from aio_apiserver.registry.plugins.admission.extended_resource_toleration import ExtendedResourceToleration
-from aio_apiserver.registry.plugins.admission.limit_pod_hard_anti_affinity_topology import (
-    LimitPodHardAntiAffinityTopology,
-)
-from aio_apiserver.registry.plugins.admission.namespace_exists import NamespaceExists
-from aio_apiserver.registry.plugins.admission.node_declared_feature_validator import NodeDeclaredFeatureValidator
-from aio_apiserver.registry.plugins.admission.nodes_of_pods import NodesOfPods
+from aio_apiserver.registry.plugins.admission.namespaces.namespace_exists import NamespaceExists
+from aio_apiserver.registry.plugins.admission.networking.deny_service_external_ips import DenyServiceExternalIPs
+from aio_apiserver.registry.plugins.admission.nodes.node_declared_feature_validator import NodeDeclaredFeatureValidator
+from aio_apiserver.registry.plugins.admission.nodes.nodes_of_pods import NodesOfPods
+from aio_apiserver.registry.plugins.admission.nodes.pod_resize_validator import PodResizeValidator
+from aio_apiserver.registry.plugins.admission.nodes.pod_topology_labels import PodTopologyLabels
 from aio_apiserver.registry.plugins.admission.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
-from aio_apiserver.registry.plugins.admission.pod_node_selector import PodNodeSelector
-from aio_apiserver.registry.plugins.admission.pod_resize_validator import PodResizeValidator
-from aio_apiserver.registry.plugins.admission.pod_toleration_restriction import PodTolerationRestriction
-from aio_apiserver.registry.plugins.admission.pod_topology_labels import PodTopologyLabels
-from aio_apiserver.registry.plugins.admission.runtime_class import RuntimeClass
+from aio_apiserver.registry.plugins.admission.pods import pod_toleration_restriction, tolerations
+from aio_apiserver.registry.plugins.admission.pods.always_pull_images import AlwaysPullImages
+from aio_apiserver.registry.plugins.admission.pods.extended_resource_toleration import ExtendedResourceToleration
+from aio_apiserver.registry.plugins.admission.pods.limit_pod_hard_anti_affinity_topology import (
+    LimitPodHardAntiAffinityTopology,
+)
+from aio_apiserver.registry.plugins.admission.pods.pod_node_selector import PodNodeSelector
+from aio_apiserver.registry.plugins.admission.pods.pod_toleration_restriction import PodTolerationRestriction
+from aio_apiserver.registry.plugins.admission.pods.runtime_class import RuntimeClass
 from aio_apiserver.storage.interface import Storage
 from tests.registry.plugins.admission.writes import write
 

@@ -19,8 +19,8 @@ from aio_apiserver.registry.generic.access.token_issuer import ISSUER, TokenIssu
 from aio_apiserver.registry.generic.access.users import UserInfo
 from aio_apiserver.registry.generic.bound_objects import BoundObjects
 from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.groups.core.secrets import SECRETS
-from aio_apiserver.registry.groups.core.serviceaccounts import SERVICEACCOUNTS
+from aio_apiserver.registry.groups.core.config.secrets import SECRETS
+from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import SERVICEACCOUNTS
 from aio_apiserver.registry.plugins.authentication import oidc
 from aio_apiserver.registry.plugins.authentication.bootstrap_tokens import BootstrapTokens
 from aio_apiserver.registry.plugins.authentication.legacy_tokens import LEGACY_ISSUER, LegacyTokens

@@ -7,7 +7,7 @@ import pytest
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.groups.apps.deployments import DEPLOYMENTS
 from aio_apiserver.registry.groups.certificates.certificatesigningrequests import CERTIFICATESIGNINGREQUESTS
-from aio_apiserver.registry.groups.core.pods import PODS
+from aio_apiserver.registry.groups.core.pods.pods import PODS
 from aio_apiserver.registry.groups.storage.volumeattachments import VOLUMEATTACHMENTS
 from aio_apiserver.registry.machinery.patch.apply import after_admission, fields, reconcile, scale, times
 from aio_apiserver.registry.machinery.patch.apply.elements import field

@@ -11,9 +11,9 @@ from aio_apiserver.registry.base.minors import Minor
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import Foundation
-from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions import DEFINITIONS
-from aio_apiserver.registry.groups.core.configmaps import CONFIGMAPS
-from aio_apiserver.registry.groups.core.services import SERVICES
+from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.customresourcedefinitions import DEFINITIONS
+from aio_apiserver.registry.groups.core.config.configmaps import CONFIGMAPS
+from aio_apiserver.registry.groups.core.services.services import SERVICES
 from aio_apiserver.registry.plugins.admission.policies.params import Misconfigured, Params
 from aio_apiserver.storage.interface import Resource
 from tests.registry.foundations import foundation

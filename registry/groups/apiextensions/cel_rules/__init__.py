@@ -1,0 +1,1 @@
+"""CEL rules: compiles, estimates and evaluates x-kubernetes-validations."""

@@ -1,0 +1,1 @@
+"""Conversion: custom resources between versions."""

@@ -1,0 +1,1 @@
+"""Customresourcedefinitions: the kind CustomResourceDefinition, and the controller that accepts definitions."""

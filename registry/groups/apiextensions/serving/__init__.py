@@ -1,0 +1,1 @@
+"""Serving: custom resources as kinds that the server serves."""

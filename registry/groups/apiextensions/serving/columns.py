@@ -1,0 +1,128 @@
+"""Columns: the table columns of custom resources: the name, and the additionalPrinterColumns of the definition.
+
+Pure. Must hold: a column whose path is invalid or finds no value has empty cells. It does not break the table.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from aio_apiserver.base.unstructured import Object
+from aio_apiserver.registry.base.golang import text
+from aio_apiserver.registry.base.golang.decode_errors import DecodeError
+from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
+from aio_apiserver.registry.groups.apiextensions.serving import json_paths
+from aio_apiserver.registry.machinery.printing import ages
+from aio_apiserver.registry.machinery.printing.columns import NAME, Column, Columns, table_of
+from aio_apiserver.registry.machinery.schema.times import time
+
+_AGE: Mapping[str, Any] = {
+    "name": "Age",
+    "type": "date",
+    "description": "CreationTimestamp is a timestamp representing the server time when this object was created. "
+    "It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this "
+    "value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. "
+    "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+    "jsonPath": ".metadata.creationTimestamp",
+}
+_TYPE_PATHS = (".apiVersion", ".kind", "..", ".*", ".[")
+"""The beginnings of paths that may find apiVersion or kind, which hub objects do not have."""
+_HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+
+def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
+    """The columns of a version, up to the first one whose path is invalid."""
+    return _table(version.facts.get("additionalPrinterColumns") or (_AGE,), type_meta)
+
+
+def _table(declared: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> Columns:
+    found = [NAME]
+    for one in declared:
+        try:
+            found.append((_column(one), _cell(one, type_meta)))
+        except json_paths.InvalidJSONPath:
+            break
+    return table_of(*found)
+
+
+def _column(declared: Mapping[str, Any]) -> Column:
+    return Column(
+        name=declared["name"],
+        type=declared["type"],
+        format=declared.get("format", ""),
+        text=declared.get("description")
+        or f"Custom resource definition column (in JSONPath format): {declared['jsonPath']}",
+        priority=declared.get("priority", 0),
+    )
+
+
+def _cell(declared: Mapping[str, Any], type_meta: Mapping[str, str]) -> Callable[[Object, float], Any]:
+    find, of_type = json_paths.compiled(declared["jsonPath"]), declared["type"]
+    sees_type = declared["jsonPath"].startswith(_TYPE_PATHS)
+
+    def cell(obj: Object, now: float) -> Any:
+        try:
+            found = find({**obj, **type_meta} if sees_type else obj)
+        except json_paths.Uncomparable:
+            return None
+        return _cell_value(found[0], of_type, now) if found else None
+
+    return cell
+
+
+def _cell_value(value: Any, of_type: str, now: float) -> Any:
+    match of_type:
+        case "string":
+            return _text(value)
+        case "integer":
+            return int(value) if _is_number(value) else None
+        case "number":
+            return value if _is_number(value) else None
+        case "boolean":
+            return value if isinstance(value, bool) else None
+        case "date":
+            return _age(value, now)
+        case _:
+            return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "<no value>"
+    if isinstance(value, dict | list):
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode().translate(_HTML)
+    return text.value_text(value)
+
+
+def _age(value: Any, now: float) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return ages.since(time(value), now)
+    except DecodeError:
+        return "<invalid>"
+
+
+SCALE = _table(
+    (
+        {
+            "name": "Desired",
+            "type": "integer",
+            "description": "Number of desired replicas",
+            "jsonPath": ".spec.replicas",
+        },
+        {
+            "name": "Available",
+            "type": "integer",
+            "description": "Number of actual replicas",
+            "jsonPath": ".status.replicas",
+        },
+        _AGE,
+    ),
+    {},
+)

@@ -1,0 +1,1 @@
+"""Validation: the field errors of CustomResourceDefinitions. Pure."""

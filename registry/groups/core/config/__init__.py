@@ -1,0 +1,1 @@
+"""Config: ConfigMaps and Secrets, with the rules for their data."""

@@ -1,0 +1,1 @@
+"""Events: reports of components about objects."""

@@ -1,0 +1,1 @@
+"""Nodes: the machines of a cluster, as kubelets report them."""

@@ -1,1 +1,0 @@
-"""Parts: rules for parts of core objects that several kinds share. It must not know kinds."""

@@ -1,0 +1,1 @@
+"""Parts: rules for parts of a pod that pods, their validation and their warnings share. Pure."""

@@ -1,0 +1,1 @@
+"""Serviceaccounts: the identities of pods, and their tokens."""

@@ -1,0 +1,1 @@
+"""Services: Services and Endpoints, with the allocation of addresses and ports."""

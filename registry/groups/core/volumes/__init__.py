@@ -1,0 +1,1 @@
+"""Volumes: PersistentVolumes and PersistentVolumeClaims, with what they share."""

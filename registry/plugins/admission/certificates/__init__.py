@@ -1,0 +1,1 @@
+"""Certificates: the admission plugins for certificate signing requests."""

@@ -1,0 +1,1 @@
+"""Networking: the admission plugins for services and ingresses."""

@@ -1,0 +1,1 @@
+"""Nodes: the admission plugins for nodes, and for pods that depend on the facts of their node."""

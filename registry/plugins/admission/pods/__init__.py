@@ -1,0 +1,1 @@
+"""Pods: the admission plugins for pods."""

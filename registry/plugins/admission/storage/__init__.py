@@ -1,0 +1,1 @@
+"""Storage: the admission plugins for volumes and their claims."""
