@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, logs, suggestions, usage
 from aio_apiserver.apiserver.config.flag_grammar import Parsed, UsageError
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.process import import_tuning, start_errors
 from aio_apiserver.apiserver.subcommands import SUBCOMMANDS
 from aio_apiserver.registry.base.deferred import Deferred

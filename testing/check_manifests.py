@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from aio_apiserver.apiserver.commands import command_lines, output
-from aio_apiserver.apiserver.commands.command_lines import text_flag
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import text_flag
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base import minors

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from aio_apiserver.apiserver.commands import command_lines
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_flag
-from aio_apiserver.apiserver.commands.progress import progress
+from aio_apiserver.apiserver.commands.terminal import command_lines
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, text_flag
+from aio_apiserver.apiserver.commands.terminal.progress import progress
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.base.clock import SystemClock

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from aio_apiserver.apiserver.commands import command_lines, output
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_flag
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, text_flag
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.outgoing import clusters

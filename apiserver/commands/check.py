@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aio_apiserver.apiserver.commands import command_lines, findings, output, stored_values
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag
-from aio_apiserver.apiserver.commands.findings import PROBLEM, StoreFinding
-from aio_apiserver.apiserver.commands.object_checks import ObjectChecks
-from aio_apiserver.apiserver.commands.progress import progress
-from aio_apiserver.apiserver.commands.stored_values import ValueReader
+from aio_apiserver.apiserver.commands.checks import findings, stored_values
+from aio_apiserver.apiserver.commands.checks.findings import PROBLEM, StoreFinding
+from aio_apiserver.apiserver.commands.checks.object_checks import ObjectChecks
+from aio_apiserver.apiserver.commands.checks.stored_values import ValueReader
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, list_flag
+from aio_apiserver.apiserver.commands.terminal.progress import progress
 from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base.deferred import Deferred

@@ -11,9 +11,11 @@ from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from aio_apiserver.apiserver.commands import command_lines, output, store_filling, stored_values
+from aio_apiserver.apiserver.commands import store_filling
+from aio_apiserver.apiserver.commands.checks import stored_values
 from aio_apiserver.apiserver.commands.cloned_objects import LEFT_OUT, ClonedObjects, ClonedResource
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, switch, text_flag
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, list_flag, switch, text_flag
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import Cluster, ClusterFailed

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver.commands import command_lines, output
-from aio_apiserver.apiserver.commands.command_lines import CommandLine
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.endpoints import compaction
 from aio_apiserver.apiserver.outgoing import clusters

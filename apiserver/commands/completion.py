@@ -7,7 +7,7 @@ every command and every flag, those of the commands included.
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands.terminal import command_lines
 from aio_apiserver.apiserver.config import command_line
 from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual

@@ -8,15 +8,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from aio_apiserver.apiserver.commands import (
-    command_lines,
-    findings,
-    healthcheck,
-    machine_diagnoses,
-    output,
-    store_diagnoses,
-)
-from aio_apiserver.apiserver.commands.command_lines import CommandLine
+from aio_apiserver.apiserver.commands import healthcheck
+from aio_apiserver.apiserver.commands.checks import findings, machine_diagnoses, store_diagnoses
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine
 from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.base.clock import SystemClock

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from http.client import HTTPException, HTTPSConnection
 
-from aio_apiserver.apiserver.commands import command_lines
-from aio_apiserver.apiserver.commands.command_lines import text_flag
+from aio_apiserver.apiserver.commands.terminal import command_lines
+from aio_apiserver.apiserver.commands.terminal.command_lines import text_flag
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import contexts

@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from aio_apiserver.apiserver.commands import command_lines, man_page
-from aio_apiserver.apiserver.commands.command_lines import switch
+from aio_apiserver.apiserver.commands import man_page
+from aio_apiserver.apiserver.commands.terminal import command_lines
+from aio_apiserver.apiserver.commands.terminal.command_lines import switch
 from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from aio_apiserver.apiserver.commands import command_lines, output, stored_names, stored_values
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, text_flag
-from aio_apiserver.apiserver.commands.stored_values import StoredValue, ValueReader
+from aio_apiserver.apiserver.commands.checks import stored_names, stored_values
+from aio_apiserver.apiserver.commands.checks.stored_values import StoredValue, ValueReader
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, list_flag, text_flag
 from aio_apiserver.apiserver.config import manuals
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual

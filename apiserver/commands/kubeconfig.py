@@ -13,9 +13,11 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.apiserver.access import service_account_keys
-from aio_apiserver.apiserver.commands import command_lines, kubeconfig_files, output, stored_accounts
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, list_flag, switch, text_flag
+from aio_apiserver.apiserver.commands import kubeconfig_files
+from aio_apiserver.apiserver.commands.checks import stored_accounts
 from aio_apiserver.apiserver.commands.kubeconfig_files import KubeconfigEntry
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, list_flag, switch, text_flag
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings

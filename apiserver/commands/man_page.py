@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from aio_apiserver.apiserver.config import manuals, usage
 from aio_apiserver.apiserver.config.flag_grammar import Flag
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 from aio_apiserver.apiserver.config.manuals import CommandManual
 from aio_apiserver.apiserver.config.settings import ENVIRONMENT
 from aio_apiserver.apiserver.subcommands import SUBCOMMANDS

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
 
-from aio_apiserver.apiserver.commands import command_lines
+from aio_apiserver.apiserver.commands.terminal import command_lines
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.console.report_endpoint import REPORT

@@ -7,8 +7,8 @@ compare-and-set and under new revisions.
 from pathlib import Path
 from typing import Protocol
 
-from aio_apiserver.apiserver.commands.command_lines import CommandLine
-from aio_apiserver.apiserver.commands.progress import progress
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine
+from aio_apiserver.apiserver.commands.terminal.progress import progress
 from aio_apiserver.storage.errors import StoreNotEmpty
 from aio_apiserver.storage.kv.sqlite import loading
 from aio_apiserver.storage.transfer import applying, opening

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.commands import command_lines, output
+from aio_apiserver.apiserver.commands.terminal import command_lines, output
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base import minors

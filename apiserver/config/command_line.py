@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from aio_apiserver.apiserver.config import flag_types
 from aio_apiserver.apiserver.config.flag_grammar import Flag, Parsed, UsageError, Value, invalid
-from aio_apiserver.apiserver.config.flag_types import FlagType
-from aio_apiserver.apiserver.config.setting_types import RefusedSetting
+from aio_apiserver.apiserver.config.flags import flag_types
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.setting_types import RefusedSetting
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.registry.base.golang import durations
 

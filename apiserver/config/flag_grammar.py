@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from aio_apiserver.apiserver.config import flag_types
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags import flag_types
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 from aio_apiserver.apiserver.config.suggestions import did_you_mean
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted

@@ -2,7 +2,8 @@
 
 import logging
 
-from aio_apiserver.apiserver.config import admission_config, port_range
+from aio_apiserver.apiserver.config import admission_config
+from aio_apiserver.apiserver.config.flags import port_range
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.controlplane.providers import beta_versions

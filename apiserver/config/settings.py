@@ -11,15 +11,15 @@ from typing import Self
 from pydantic import ConfigDict, model_validator
 
 from aio_apiserver.apiserver.config import emulated_versions, settings_checks
-from aio_apiserver.apiserver.config.admission_flags import AdmissionFlags
-from aio_apiserver.apiserver.config.auditing_flags import AuditingFlags
-from aio_apiserver.apiserver.config.authentication_flags import AuthenticationFlags
-from aio_apiserver.apiserver.config.authorization_flags import AuthorizationFlags
-from aio_apiserver.apiserver.config.etcd_flags import EtcdFlags
-from aio_apiserver.apiserver.config.generic_flags import GenericFlags
-from aio_apiserver.apiserver.config.local_flags import VERSION_VARIABLE, LocalFlags
-from aio_apiserver.apiserver.config.misc_flags import MiscFlags
-from aio_apiserver.apiserver.config.serving_flags import ServingFlags
+from aio_apiserver.apiserver.config.flags.admission_flags import AdmissionFlags
+from aio_apiserver.apiserver.config.flags.auditing_flags import AuditingFlags
+from aio_apiserver.apiserver.config.flags.authentication_flags import AuthenticationFlags
+from aio_apiserver.apiserver.config.flags.authorization_flags import AuthorizationFlags
+from aio_apiserver.apiserver.config.flags.etcd_flags import EtcdFlags
+from aio_apiserver.apiserver.config.flags.generic_flags import GenericFlags
+from aio_apiserver.apiserver.config.flags.local_flags import VERSION_VARIABLE, LocalFlags
+from aio_apiserver.apiserver.config.flags.misc_flags import MiscFlags
+from aio_apiserver.apiserver.config.flags.serving_flags import ServingFlags
 from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.timeline import Version
 

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line
 from aio_apiserver.apiserver.config.flag_grammar import HELP, VERSION, Flag
-from aio_apiserver.apiserver.config.flag_types import FlagType
-from aio_apiserver.apiserver.config.generic_flags import BETA_VERSIONS
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.generic_flags import BETA_VERSIONS
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.settings import ENVIRONMENT
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.deferred import Deferred
 

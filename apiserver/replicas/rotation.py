@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, manuals, storage_config
 from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.replicas import own_rotation
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, LOOK_SECONDS, InvalidKeyRing, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey, shared_keys

@@ -13,8 +13,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from aio_apiserver.apiserver.config.flags.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.apiserver.tls.certificates import Pki
 
 _CLUSTER_NAMES = (

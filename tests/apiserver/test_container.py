@@ -13,9 +13,10 @@ import pytest
 import yaml
 from cryptography import x509
 
-from aio_apiserver.apiserver.commands import command_lines, healthcheck
+from aio_apiserver.apiserver.commands import healthcheck
+from aio_apiserver.apiserver.commands.terminal import command_lines
 from aio_apiserver.apiserver.config import command_line, flag_grammar
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from tests.apiserver import program
 from tests.apiserver.serving import ask, bearer
 from tests.paths import ROOT

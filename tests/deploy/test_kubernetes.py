@@ -10,7 +10,7 @@ import yaml
 
 from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config import command_line, flag_grammar
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from tests.apiserver.serving import LOOPBACK, as_admin, ask, running, trusting
 from tests.paths import ROOT
 from tests.storage.kv.etcd_server import Member

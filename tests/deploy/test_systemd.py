@@ -5,8 +5,8 @@ import re
 import shlex
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from tests.paths import ROOT
 
 UNIT = (ROOT / "deploy/systemd/aio-apiserver.service").read_text().replace("\\\n", " ")

@@ -17,12 +17,12 @@ FREE = ("registry/groups/", "registry/plugins/")
 
 LEDGER: Mapping[str, str] = {
     "apiserver/access/authorization_config.py": "Node is a mode of authorization",
-    "apiserver/config/authorization_flags.py": "Node is a mode of authorization",
-    "apiserver/config/local_flags.py": "help texts name what controllers look after",
+    "apiserver/config/flags/authorization_flags.py": "Node is a mode of authorization",
+    "apiserver/config/flags/local_flags.py": "help texts name what controllers look after",
     "apiserver/endpoints/flow_dumps.py": "Namespace is a column of a report on requests",
     "apiserver/commands/clone.py": "the manual says which kinds a copy leaves out",
-    "apiserver/commands/stored_accounts.py": "a command reads service accounts out of a store without a server",
-    "apiserver/commands/stored_schemas.py": "a command reads definitions out of a store without a server",
+    "apiserver/commands/checks/stored_accounts.py": "a command reads service accounts out of a store without a server",
+    "apiserver/commands/checks/stored_schemas.py": "a command reads definitions out of a store without a server",
     "apiserver/console/reports/": "a report leaves Secrets and leases out",
     "apiserver/console/timeline/": "the timeline hides the values of Secrets, and shows leases as leaders",
     "apiserver/handlers/container_logs.py": "errors name the subresource whose text the handler relays",

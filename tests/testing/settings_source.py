@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.apiserver.config.command_line import flags
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.testing.arguments import IGNORED
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.apiserver import command
-from aio_apiserver.apiserver.commands import machine_diagnoses, store_diagnoses
+from aio_apiserver.apiserver.commands.checks import machine_diagnoses, store_diagnoses
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.tls import certificates
 from aio_apiserver.base.clock import ManualClock

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from aio_apiserver.apiserver.commands import output
+from aio_apiserver.apiserver.commands.terminal import output
 
 ROWS = [("ok", "first"), ("problem", "second")]
 

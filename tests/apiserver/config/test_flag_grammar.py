@@ -2,7 +2,7 @@ import pytest
 
 from aio_apiserver.apiserver.config import flag_grammar
 from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError, Value
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 
 FLAGS = [
     Flag("secure-port", FlagType.INT, "", ""),

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from aio_apiserver.apiserver.config import command_line, cores, flag_grammar
+from aio_apiserver.apiserver.config import command_line, flag_grammar
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
+from aio_apiserver.apiserver.config.flags import cores
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
 
 
 def of(*arguments: str) -> Settings:

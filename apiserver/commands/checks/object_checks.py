@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.commands.findings import PROBLEM, WARNING, StoreFinding
-from aio_apiserver.apiserver.commands.stored_schemas import DEFINITIONS, StoredSchemas
-from aio_apiserver.apiserver.commands.stored_values import StoredValue
+from aio_apiserver.apiserver.commands.checks.findings import PROBLEM, WARNING, StoreFinding
+from aio_apiserver.apiserver.commands.checks.stored_schemas import DEFINITIONS, StoredSchemas
+from aio_apiserver.apiserver.commands.checks.stored_values import StoredValue
 from aio_apiserver.registry.machinery.schema import Catalog
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, DoctorFinding
+from aio_apiserver.apiserver.commands.checks.findings import OK, PROBLEM, WARNING, DoctorFinding
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.factory.factory import StorageConfig

@@ -11,7 +11,7 @@ import orjson
 from rich.console import Console
 from rich.text import Text
 
-from aio_apiserver.apiserver.commands.command_lines import CommandLine, text_flag
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, text_flag
 from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError
 from aio_apiserver.registry.machinery.serializers import yaml
 

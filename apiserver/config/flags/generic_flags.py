@@ -1,7 +1,7 @@
 """generic_flags: kube-apiserver's generic flags: addresses, limits of requests, feature gates, versions."""
 
-from aio_apiserver.apiserver.config.flag_fields import GENERIC, FlagGroup, flag
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.flag_fields import GENERIC, FlagGroup, flag
+from aio_apiserver.apiserver.config.flags.setting_types import (
     Address,
     Count,
     Duration,

@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
-from aio_apiserver.apiserver.config import cores, port_range
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags import cores, port_range
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 from aio_apiserver.registry.base.golang import durations
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.storage.errors import InvalidOptions

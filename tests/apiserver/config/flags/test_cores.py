@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.apiserver.config import cores
+from aio_apiserver.apiserver.config.flags import cores
 
 ALLOWED = len(os.sched_getaffinity(0))
 

@@ -5,7 +5,7 @@ A flag leaves this table when settings.py gets a field for it.
 
 from collections.abc import Mapping
 
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 
 _BOOLEANS = """
     contention-profiling disable-http2-serving emulation-forward-compatible

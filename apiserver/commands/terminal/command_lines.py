@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from aio_apiserver.apiserver.config import command_line, flag_grammar, manuals, storage_config
 from aio_apiserver.apiserver.config.flag_grammar import Flag, UsageError, Value
-from aio_apiserver.apiserver.config.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.manuals import CommandManual
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.config.unused_flags import UNUSED
 from aio_apiserver.apiserver.process import loops, start_errors
 from aio_apiserver.registry.base.golang.text import quoted
 from aio_apiserver.storage.errors import DataDirLocked, StorageError

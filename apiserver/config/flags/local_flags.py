@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from aio_apiserver.apiserver.config.flag_fields import (
+from aio_apiserver.apiserver.config.flags.flag_fields import (
     LOCAL,
     FlagGroup,
     flag,
 )
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.setting_types import (
     Count,
     Port,
     Positive,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from aio_apiserver.apiserver.config.flag_fields import ADMISSION, FlagGroup, flag
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.flag_fields import ADMISSION, FlagGroup, flag
+from aio_apiserver.apiserver.config.flags.setting_types import (
     Strings,
 )
 from aio_apiserver.registry.controlplane import admission_plugins

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from aio_apiserver.apiserver.config.flag_fields import AUTHENTICATION, FlagGroup, flag
-from aio_apiserver.apiserver.config.flag_types import FlagType
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.flag_fields import AUTHENTICATION, FlagGroup, flag
+from aio_apiserver.apiserver.config.flags.flag_types import FlagType
+from aio_apiserver.apiserver.config.flags.setting_types import (
     Duration,
     Strings,
     each_of,

@@ -2,9 +2,9 @@
 
 from contextlib import AsyncExitStack
 
-from aio_apiserver.apiserver.commands import stored_values
-from aio_apiserver.apiserver.commands.command_lines import CommandLine
-from aio_apiserver.apiserver.commands.stored_values import ValueReader
+from aio_apiserver.apiserver.commands.checks import stored_values
+from aio_apiserver.apiserver.commands.checks.stored_values import ValueReader
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine
 from aio_apiserver.registry.generic.access.service_account_claims import Reference
 from aio_apiserver.storage.transfer import opening
 from aio_apiserver.storage.transfer.contents import directory_of

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from aio_apiserver.apiserver.config.flag_fields import ETCD, FlagGroup, flag
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.flag_fields import ETCD, FlagGroup, flag
+from aio_apiserver.apiserver.config.flags.setting_types import (
     CacheSizes,
     Duration,
     Overrides,

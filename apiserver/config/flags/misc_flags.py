@@ -4,8 +4,8 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Annotated
 
-from aio_apiserver.apiserver.config.flag_fields import FEATURES, LOGS, MISC, TRACES, FlagGroup, flag
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.flag_fields import FEATURES, LOGS, MISC, TRACES, FlagGroup, flag
+from aio_apiserver.apiserver.config.flags.setting_types import (
     Duration,
     Level,
     Modules,

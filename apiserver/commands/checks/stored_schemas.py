@@ -6,8 +6,8 @@ Pure. Must hold: an object that a server of this program has stored has no findi
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aio_apiserver.apiserver.commands.findings import PROBLEM, WARNING, StoreFinding
-from aio_apiserver.apiserver.commands.stored_values import StoredValue
+from aio_apiserver.apiserver.commands.checks.findings import PROBLEM, WARNING, StoreFinding
+from aio_apiserver.apiserver.commands.checks.stored_values import StoredValue
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, UnknownKind
 from aio_apiserver.registry.machinery.schema.model import Schema

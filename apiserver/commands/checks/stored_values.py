@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.commands.command_lines import CommandLine
+from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine
 from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.providers import PROVIDERS

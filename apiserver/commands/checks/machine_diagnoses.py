@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from aio_apiserver.apiserver.commands.findings import OK, PROBLEM, WARNING, DoctorFinding
+from aio_apiserver.apiserver.commands.checks.findings import OK, PROBLEM, WARNING, DoctorFinding
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.wire import binding
 from aio_apiserver.base.clock import Clock

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Annotated
 
-from aio_apiserver.apiserver.config.flag_fields import SERVING, FlagGroup, flag
-from aio_apiserver.apiserver.config.setting_types import (
+from aio_apiserver.apiserver.config.flags.flag_fields import SERVING, FlagGroup, flag
+from aio_apiserver.apiserver.config.flags.setting_types import (
     Address,
     OwnPort,
     Strings,
     each_of,
     one_of,
 )
-from aio_apiserver.apiserver.config.tls_names import CIPHERS, TLS_VERSIONS
+from aio_apiserver.apiserver.config.flags.tls_names import CIPHERS, TLS_VERSIONS
 
 _NO_CIPHER = "Cipher suite {value} not supported or doesn't exist"
 _NO_VERSION = 'unknown tls version "{value}"'

@@ -7,8 +7,8 @@ Built-in resources have their names from their kinds, custom resources from the 
 from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
-from aio_apiserver.apiserver.commands import stored_schemas, stored_values
-from aio_apiserver.apiserver.commands.stored_values import StoredValue
+from aio_apiserver.apiserver.commands.checks import stored_schemas, stored_values
+from aio_apiserver.apiserver.commands.checks.stored_values import StoredValue
 from aio_apiserver.registry.base.names import GroupResource
 
 

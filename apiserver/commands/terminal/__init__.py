@@ -1,0 +1,1 @@
+"""Terminal: the arguments, the tables and the progress of commands."""

@@ -1,0 +1,1 @@
+"""Flags: the tables of flags, by the groups of --help, and the types of their values."""
