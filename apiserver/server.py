@@ -58,7 +58,7 @@ from aio_apiserver.registry.groups.apiextensions.conversion.service_addresses im
 from aio_apiserver.registry.machinery import schema
 from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
-from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.console import assembly as console_assembly

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.storage import codec
-from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.kv.sqlite import SqliteKV, loading
+from aio_apiserver.storage.record import Record
 from benchmarks import load, processes
 
 _STORE = "data/store.db"

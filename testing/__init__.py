@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecCall as ExecCall
     from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecResult as ExecResult
-    from aio_apiserver.storage.kv.snapshot import Snapshot as Snapshot
+    from aio_apiserver.storage.snapshot import Snapshot as Snapshot
     from aio_apiserver.testing import golden
     from aio_apiserver.testing.bench.fault_kinds import Fault as Fault
     from aio_apiserver.testing.bench.faults import ActiveFault as ActiveFault
@@ -39,7 +39,7 @@ _PLACES = {
     "Review": "testing.reviews",
     "Server": "testing.server",
     "ServerClock": "testing.bench.server_clock",
-    "Snapshot": "storage.kv.snapshot",
+    "Snapshot": "storage.snapshot",
     "User": "testing.users",
     "golden": "testing",
 }

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from aio_apiserver.apiserver.server import Server as Running
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.snapshot import Snapshot
 from aio_apiserver.testing import arguments, pki, reports, users
 from aio_apiserver.testing import manifests as loading
 from aio_apiserver.testing.bench.bench import Bench

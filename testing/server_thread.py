@@ -15,7 +15,7 @@ from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.process import loops
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.snapshot import Snapshot
 from aio_apiserver.testing.bench import garbage_collection
 from aio_apiserver.testing.bench.clock import MovableClock
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, UnknownKind
 from aio_apiserver.storage.codec import MSGPACK
-from aio_apiserver.storage.kv.interface import Record
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transformers.transformer import TransformerFor
 
 LEFT_OUT = "left out"

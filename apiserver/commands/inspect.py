@@ -18,7 +18,7 @@ from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.machinery.serializers import yaml
-from aio_apiserver.storage.kv.interface import Record
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transfer import archive, opening
 from aio_apiserver.storage.transfer.contents import contents_of, directory_of
 

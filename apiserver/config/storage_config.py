@@ -11,7 +11,7 @@ from aio_apiserver.storage.factory import servers_overrides
 from aio_apiserver.storage.factory.factory import StorageConfig
 
 if TYPE_CHECKING:
-    from aio_apiserver.storage.kv.etcd import EtcdConfig
+    from aio_apiserver.storage.etcd_config import EtcdConfig
 
 
 def config_of(settings: Settings, *, shared_at: Path | None = None, is_first: bool = True) -> StorageConfig:
@@ -39,7 +39,7 @@ def config_of(settings: Settings, *, shared_at: Path | None = None, is_first: bo
 
 
 def _etcd(settings: Settings) -> "EtcdConfig":
-    from aio_apiserver.storage.kv.etcd import EtcdConfig, Tls
+    from aio_apiserver.storage.etcd_config import EtcdConfig, Tls
 
     tls = Tls(authority=settings.etcd_cafile, certificate=settings.etcd_certfile, key=settings.etcd_keyfile)
     return EtcdConfig(endpoints=settings.etcd_servers, tls=tls)

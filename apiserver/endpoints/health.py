@@ -23,7 +23,7 @@ from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.timeline import ALWAYS, Version
-from aio_apiserver.storage.kv.interface import Health
+from aio_apiserver.storage.health import Health
 
 logger = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ from aio_apiserver.apiserver.replicas.shared_keys import SharedKey
 from aio_apiserver.apiserver.tls import certificates, files
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import InvalidOptions
-from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
+from aio_apiserver.storage.transfer import opening
 
 _CA = "ca"
 
 
 def rotate(key: SharedKey, data_dir: Path, pki_dir: Path, clock: Clock, *, finish: bool) -> None:
     """Put a new key in place, or drop the old ones. Raises DataDirLocked, InvalidOptions, InvalidKeyRing, OSError."""
-    DataDir(data_dir).check_unused()
+    opening.check_unused_directory(data_dir)
     if not certificates.has_ca(pki_dir):
         raise InvalidOptions(f"{pki_dir} has no keys: name the --data-dir of a server")
     place = pki_dir / f".{key.name}.rotating"

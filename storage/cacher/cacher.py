@@ -30,7 +30,6 @@ from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.bookmarks import Bookmarks
 from aio_apiserver.storage.cacher.cache_lag import Lag
 from aio_apiserver.storage.cacher.catching_up import Feeder
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.continuing import continued
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.freshness import Freshness
@@ -42,6 +41,7 @@ from aio_apiserver.storage.cacher.reflector import Reflector
 from aio_apiserver.storage.cacher.revision_check import RevisionCheck
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.cacher.watches import Watches
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Closed, KeyNotFound, StorageError
 from aio_apiserver.storage.interface import (
     DeleteCall,

@@ -12,9 +12,9 @@ the window, and reports their errors.
 from collections.abc import Iterable, Sequence
 
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.pages import page_of
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import InvalidOptions, RevisionExpired
 from aio_apiserver.storage.interface import ListOptions, ListResult, Origin, ResourceVersionMatch
 from aio_apiserver.storage.store import continue_token

@@ -24,9 +24,9 @@ from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.yielding import Share
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher, bookmark
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.groups import Group, Groups
 from aio_apiserver.storage.cacher.watermark import Watermark
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Corrupt, StorageError
 from aio_apiserver.storage.interface import Frames, WatchBatch, WatchEvent
 

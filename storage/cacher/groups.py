@@ -12,7 +12,7 @@ from functools import partial
 
 from aio_apiserver.storage.cacher import scope as scopes
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject

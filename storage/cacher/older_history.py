@@ -15,8 +15,8 @@ import logging
 from collections import Counter
 
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Compacted, RevisionExpired, StorageError
 from aio_apiserver.storage.interface import Origin
 

@@ -12,11 +12,11 @@ from typing import Protocol
 
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.cacher import scope as scopes
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.key_indexes import bring_up_to_date
 from aio_apiserver.storage.cacher.state import State
 from aio_apiserver.storage.cacher.watermark import Watermark
 from aio_apiserver.storage.cacher.window import Window
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.selection import SelectionPredicate

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import RevisionExpired
 
 SMALLEST = 100

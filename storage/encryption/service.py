@@ -17,7 +17,7 @@ from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.encryption import config, rules
 from aio_apiserver.storage.encryption.config import EncryptionConfiguration, InvalidEncryptionConfig, ResourcePattern
 from aio_apiserver.storage.encryption.provider_set import ProviderSet
-from aio_apiserver.storage.kv.interface import Health
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.transformers.transformer import Counts, Plain, Transformer
 
 logger = logging.getLogger(__name__)

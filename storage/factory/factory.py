@@ -21,9 +21,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aio_apiserver.base.clock import Clock, SystemClock
-from aio_apiserver.storage import codec
+from aio_apiserver.storage import codec, leases
 from aio_apiserver.storage.cacher.cacher import Cacher
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, StorageError
 from aio_apiserver.storage.factory import servers_overrides, unfinished_copy
@@ -31,11 +31,12 @@ from aio_apiserver.storage.factory.key_prefixes import key_prefix
 from aio_apiserver.storage.factory.measured_origin import Latencies, MeasuredOrigin
 from aio_apiserver.storage.factory.servers_overrides import ServersOverride
 from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.interface import Resource, Storage
-from aio_apiserver.storage.kv.interface import KV, Health
-from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.write_turns import WriteTurns
-from aio_apiserver.storage.store import compactor, lease_manager
+from aio_apiserver.storage.snapshot import Snapshot
+from aio_apiserver.storage.store import compactor
 from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
@@ -74,7 +75,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     uncached: frozenset[tuple[str, str]] = frozenset()
     compaction_interval: float = compactor.INTERVAL
     size_interval: float = 0.0
-    lease_reuse_seconds: int = lease_manager.REUSE_SECONDS
+    lease_reuse_seconds: int = leases.REUSE_SECONDS
     shared_at: Path | None = None
     owns_store: bool = True
 

@@ -11,7 +11,8 @@ encrypted with an older key is written again, so that the operator can drop that
 from collections.abc import Awaitable, Callable
 
 from aio_apiserver.storage.factory.key_prefixes import key_prefix
-from aio_apiserver.storage.kv.interface import KV, Record
+from aio_apiserver.storage.kv.interface import KV
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transformers.transformer import Transformer
 
 _PLACE = "_aio-apiserver.io/shared"

@@ -25,8 +25,9 @@ from msgspec.structs import replace
 from sortedcontainers import SortedDict
 
 from aio_apiserver.storage.errors import Compacted, FutureRevision
-from aio_apiserver.storage.kv.interface import Event, EventType, Record
+from aio_apiserver.storage.kv.interface import Event, EventType
 from aio_apiserver.storage.kv.replay import Replay, Replayed
+from aio_apiserver.storage.record import Record
 
 _MOD_REVISION = attrgetter("mod_revision")
 

@@ -20,6 +20,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from aio_apiserver.storage.health import Health
+from aio_apiserver.storage.record import Record
+
 MAX_VALUE_BYTES = 1_572_864 - 4_096
 """The largest value on every engine, so that data can move between engines. A larger value is `TooLarge`.
 
@@ -29,17 +32,6 @@ times. 4 KiB leave room for keys of up to 1,300 bytes, twice the length of the l
 
 MOST_COMPARED = 32
 """The keys that one call of `newest` may name: far fewer than the 128 of etcd's --max-txn-ops."""
-
-
-class Record(Struct, frozen=True, array_like=True):
-    """One key at one revision. `version` counts the writes since the key was created, from 1."""
-
-    key: bytes
-    value: bytes
-    create_revision: int
-    mod_revision: int
-    version: int
-    lease: int = 0
 
 
 class EventType(Enum):
@@ -111,13 +103,6 @@ class WriteResult(Struct, frozen=True, array_like=True):
     succeeded: bool
     revision: int
     record: Record | None = None
-
-
-class Health(Struct, frozen=True, array_like=True):
-    """Whether the engine works. `reason` is a message for people: why not, or a warning of an engine that works."""
-
-    healthy: bool
-    reason: str = ""
 
 
 class KV(Protocol):

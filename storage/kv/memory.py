@@ -16,21 +16,14 @@ from msgspec import Struct, field
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, LeaseNotFound, TooLarge
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.history import History
-from aio_apiserver.storage.kv.interface import (
-    MAX_VALUE_BYTES,
-    Event,
-    EventBatch,
-    GetResult,
-    Health,
-    RangeResult,
-    Record,
-    WriteResult,
-)
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, Event, EventBatch, GetResult, RangeResult, WriteResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
-from aio_apiserver.storage.kv.snapshot import Difference, Snapshot, difference
 from aio_apiserver.storage.kv.watcher import LocalWatcher
+from aio_apiserver.storage.record import Record
+from aio_apiserver.storage.snapshot import Difference, Snapshot, difference
 
 _REVISIONS_PER_TURN = 1_000
 """The revisions that are released or replayed before other tasks get the event loop: some 0.5 ms."""

@@ -18,7 +18,8 @@ from msgspec import Struct
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.jitter import chance
 from aio_apiserver.storage.errors import TooManyConflicts
-from aio_apiserver.storage.kv.interface import Record, WriteResult
+from aio_apiserver.storage.kv.interface import WriteResult
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.store.key_queues import KeyQueues
 from aio_apiserver.storage.stored_object import StoredObject
 

@@ -14,10 +14,7 @@ from msgspec import Struct
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.interface import KV
-
-REUSE_SECONDS = 60
-MAX_OBJECTS = 1_000
-"""kube-apiserver's defaults. Revoking a lease with more keys would block the kv engine for too long."""
+from aio_apiserver.storage.leases import MAX_OBJECTS, REUSE_SECONDS
 
 _REUSE_SHARE_OF_TTL = 0.05
 

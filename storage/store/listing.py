@@ -22,7 +22,8 @@ from msgspec import Struct, field
 
 from aio_apiserver.storage.errors import Compacted, Corrupt, FutureRevision, InvalidOptions, RevisionExpired
 from aio_apiserver.storage.interface import ListOptions, ListResult, ResourceVersionMatch
-from aio_apiserver.storage.kv.interface import KV, RangeResult, Record
+from aio_apiserver.storage.kv.interface import KV, RangeResult
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.store import continue_token
 from aio_apiserver.storage.store.continue_token import ContinueToken
 from aio_apiserver.storage.store.hydration import Corruption

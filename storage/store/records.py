@@ -19,7 +19,8 @@ from aio_apiserver.storage import versioner
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Corrupt, InvalidOptions
 from aio_apiserver.storage.interface import Resource
-from aio_apiserver.storage.kv.interface import Record, prefix_end
+from aio_apiserver.storage.kv.interface import prefix_end
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.store.own_writes import OwnWrite, OwnWrites
 from aio_apiserver.storage.stored_object import Encodings, ObjectReader, StoredObject
 from aio_apiserver.storage.transformers.transformer import ENCRYPTED_PREFIX, Plain, Transformer

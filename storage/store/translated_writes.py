@@ -14,7 +14,8 @@ from msgspec import Struct
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
-from aio_apiserver.storage.kv.interface import Record, WriteResult
+from aio_apiserver.storage.kv.interface import WriteResult
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.store import preconditions
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.records import Records

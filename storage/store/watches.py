@@ -18,7 +18,8 @@ from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Compacted, FutureRevision, RevisionExpired, StorageError
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchEventType, WatchOptions, WatchSink
-from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record
+from aio_apiserver.storage.kv.interface import KV, Event, EventType
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.store.listing import Listing
 from aio_apiserver.storage.store.records import Records
 from aio_apiserver.storage.versioner import MAX_REVISION

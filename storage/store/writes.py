@@ -13,7 +13,8 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage import codec, versioner
 from aio_apiserver.storage.errors import KeyExists, KeyNotFound, LeaseNotFound, RevisionSet
 from aio_apiserver.storage.interface import Preconditions, TryUpdate, Validate
-from aio_apiserver.storage.kv.interface import KV, Record, WriteResult
+from aio_apiserver.storage.kv.interface import KV, WriteResult
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.store import preconditions
 from aio_apiserver.storage.store.changes import UntranslatedChange
 from aio_apiserver.storage.store.lease_manager import LeaseManager

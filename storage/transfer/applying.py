@@ -19,7 +19,8 @@ from msgspec import Struct
 from aio_apiserver.storage.errors import StorageError, StoreNotEmpty
 from aio_apiserver.storage.factory import unfinished_copy
 from aio_apiserver.storage.factory.unfinished_copy import PLACE
-from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, prefix_end
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transfer.contents import PAGE, presence
 
 _AT_ONCE = 256

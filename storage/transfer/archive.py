@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.kv.interface import Record
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transfer.contents import Contents
 
 FORMAT = 1

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from aio_apiserver.storage.kv.interface import RangeResult, Record, prefix_end
+from aio_apiserver.storage.kv.interface import RangeResult, prefix_end
+from aio_apiserver.storage.record import Record
 
 PAGE = 1_000
 PRESENCE = (b"masterleases/", b"peerserverleases/")

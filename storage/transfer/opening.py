@@ -5,6 +5,7 @@ Must hold: a store in memory, and one that is spread over several etcds, are ref
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import InvalidOptions
@@ -50,9 +51,13 @@ def check_unused(config: StorageConfig) -> None:
     """Raises DataDirLocked when a process uses the data directory, OSError."""
     if config.etcd is not None or config.data_dir is None:
         return
-    data_dir = DataDir(config.data_dir)
-    data_dir.check()
-    data_dir.check_unused()
+    DataDir(config.data_dir).check()
+    check_unused_directory(config.data_dir)
+
+
+def check_unused_directory(data_dir: Path) -> None:
+    """Raises DataDirLocked when a process uses the directory, OSError."""
+    DataDir(data_dir).check_unused()
 
 
 def _source(config: StorageConfig, clock: Clock) -> RecordSource:

@@ -12,7 +12,7 @@ from aio_apiserver.apiserver.wire.context import Filter, Handler
 from aio_apiserver.registry.base.deferred import Deferred
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.snapshot import Snapshot
 from aio_apiserver.testing.bench import garbage_collection
 from aio_apiserver.testing.bench.clock import MovableClock
 from aio_apiserver.testing.bench.clock_steps import ClockSteps, IsIdle, NotSettled

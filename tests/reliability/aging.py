@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from aio_apiserver.base.clock import Clock, ManualClock, SystemClock
+from aio_apiserver.storage import leases
 from aio_apiserver.storage.errors import KeyExists, NoSpace
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from aio_apiserver.storage.interface import ListOptions, Resource
-from aio_apiserver.storage.store import compactor, lease_manager
+from aio_apiserver.storage.store import compactor
 from tests.reliability.outcomes import Latencies, Outcome
 from tests.storage.kv import small_disk
 from tests.storage.steps import setting
@@ -173,7 +174,7 @@ class Aging:
         """Events expire after their time, and not before."""
         listed = await self._events.get_list("", ListOptions())
         since = (self._clock.monotonic() - self._opened_at) / _RENEWAL
-        least, most = min(since, _TTL / _RENEWAL) - 2, (_TTL + lease_manager.REUSE_SECONDS) / _RENEWAL + 5
+        least, most = min(since, _TTL / _RENEWAL) - 2, (_TTL + leases.REUSE_SECONDS) / _RENEWAL + 5
         assert least <= len(listed.items) <= most, f"{len(listed.items)} events, {least:.0f} to {most:.0f} are right"
 
     async def _fill_and_free(self) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 from aio_apiserver.base.clock import Clock, ManualClock
 from aio_apiserver.storage.codec import MSGPACK, Codec
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.health import Health
+from aio_apiserver.storage.kv.interface import KV, EventBatch, GetResult, RangeResult, WriteResult
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
 from aio_apiserver.storage.transformers.transformer import IDENTITY, Transformer

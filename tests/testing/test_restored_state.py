@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.storage.kv.snapshot import Snapshot
+from aio_apiserver.storage.snapshot import Snapshot
 from aio_apiserver.testing import Server
 from aio_apiserver.testing.client import BlockingClient, Refused
 from tests.testing.objects import CONFIG_MAPS, make, names

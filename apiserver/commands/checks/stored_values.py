@@ -21,7 +21,7 @@ from aio_apiserver.registry.machinery.serializers.protobuf import storage_form
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import StorageError
-from aio_apiserver.storage.kv.interface import Record
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transformers.transformer import ENCRYPTED_PREFIX, TransformerFor, identity_for
 
 _OWN = "_"

@@ -12,8 +12,7 @@ from aio_apiserver.apiserver.config.flags.setting_types import (
     Strings,
     one_of,
 )
-from aio_apiserver.storage import codec
-from aio_apiserver.storage.store import lease_manager
+from aio_apiserver.storage import codec, leases
 
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, whose data ends with the process."""
@@ -72,7 +71,7 @@ class EtcdFlags(FlagGroup):
         "With --simulate the default is 16.",
     )
     lease_reuse_duration_seconds: Positive = flag(
-        ETCD, lease_manager.REUSE_SECONDS, "The time in seconds that each lease is reused."
+        ETCD, leases.REUSE_SECONDS, "The time in seconds that each lease is reused."
     )
     watch_cache: bool = flag(ETCD, True, "Enable watch caching in the apiserver.")
     watch_cache_sizes: CacheSizes = flag(

@@ -21,9 +21,9 @@ from aio_apiserver.apiserver.console.timeline.differences import differences
 from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
 from aio_apiserver.apiserver.console.timeline.object_changes import object_then
 from aio_apiserver.base.yielding import in_turns
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Corrupt
-from aio_apiserver.storage.store.readable_pages import place_of
+from aio_apiserver.storage.factory.readable_pages import place_of
 
 _MOST_OBJECTS = 200
 _BACKGROUND = frozenset({"leases", "masterleases"})

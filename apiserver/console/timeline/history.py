@@ -11,10 +11,10 @@ from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerReque
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.base.yielding import in_turns
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.factory.factory import StorageFactory
-from aio_apiserver.storage.store.readable_pages import readable_pages
+from aio_apiserver.storage.factory.readable_pages import readable_pages
 from aio_apiserver.storage.stored_object import StoredObject
 
 MOST_CHANGES = 3000

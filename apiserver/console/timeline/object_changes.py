@@ -12,7 +12,7 @@ from msgspec import Struct
 from aio_apiserver.apiserver.console.timeline.differences import FieldDifference, differences
 from aio_apiserver.apiserver.console.timeline.hidden_values import HIDDEN, without_secrets
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.stored_object import StoredObject
 
 _CHANGED = '"(hidden, changed)"'

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from aio_apiserver.storage.errors import InvalidOptions
+from aio_apiserver.storage.etcd_config import UNIX, EndpointAddress, EtcdConfig, Tls
 from aio_apiserver.storage.kv.etcd import grpc_messages
-from aio_apiserver.storage.kv.etcd.config import UNIX, EndpointAddress, EtcdConfig, Tls
 from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import Http2Connection

@@ -13,9 +13,9 @@ from google.protobuf.message import Message
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.base import tracing
 from aio_apiserver.base.tracing import SpanKind
+from aio_apiserver.storage.etcd_config import EtcdConfig, parse_endpoint
 from aio_apiserver.storage.kv.etcd import versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
-from aio_apiserver.storage.kv.etcd.config import EtcdConfig, parse_endpoint
 from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
 from aio_apiserver.storage.kv.etcd.grpc_status import Metadata
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream

@@ -16,9 +16,9 @@ import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, Unauthenticated, Unavailable
+from aio_apiserver.storage.etcd_config import EtcdConfig
 from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials
-from aio_apiserver.storage.kv.etcd.config import EtcdConfig
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
 from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed

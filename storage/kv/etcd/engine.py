@@ -23,8 +23,9 @@ from aio_apiserver.storage.errors import (
     Unauthenticated,
     Unavailable,
 )
+from aio_apiserver.storage.etcd_config import EtcdConfig
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.etcd import messages
-from aio_apiserver.storage.kv.etcd.config import EtcdConfig
 from aio_apiserver.storage.kv.etcd.endpoint import COMPACT, GRANT_LEASE, LEASE_TIME, RANGE, REVOKE_LEASE, STATUS, TXN
 from aio_apiserver.storage.kv.etcd.endpoints import Endpoints
 from aio_apiserver.storage.kv.etcd.newest_reads import NewestReads
@@ -34,15 +35,7 @@ from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.unknown_outcomes import UnknownOutcomes
 from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
-from aio_apiserver.storage.kv.interface import (
-    MAX_VALUE_BYTES,
-    EventBatch,
-    GetResult,
-    Health,
-    Newest,
-    RangeResult,
-    WriteResult,
-)
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Newest, RangeResult, WriteResult
 from aio_apiserver.storage.kv.write_turns import Turn, WriteTurns
 
 _HEALTH_SECONDS = 2.0

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage.errors import Compacted, StorageError
+from aio_apiserver.storage.etcd_config import EtcdConfig
 from aio_apiserver.storage.kv.etcd import failures, versions
 from aio_apiserver.storage.kv.etcd.channel import Credentials
-from aio_apiserver.storage.kv.etcd.config import EtcdConfig
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 from aio_apiserver.storage.kv.etcd.grpc_status import RpcFailed
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.kv_pb2 as mvcc
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
-from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
+from aio_apiserver.storage.kv.interface import Event, EventType, WriteResult
+from aio_apiserver.storage.record import Record
 
 _PUT = EventType.PUT
 _DELETE = EventType.DELETE

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd.messages import record_of
-from aio_apiserver.storage.kv.interface import RangeResult, Record
+from aio_apiserver.storage.kv.interface import RangeResult
+from aio_apiserver.storage.record import Record
 
 Read = Callable[[rpc.RangeRequest], Awaitable[rpc.RangeResponse]]
 

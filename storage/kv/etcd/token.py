@@ -11,7 +11,7 @@ import asyncio
 
 import aio_apiserver.storage.kv.etcd.aetcd_rpc.rpc_pb2 as rpc
 from aio_apiserver.storage.errors import Unauthenticated
-from aio_apiserver.storage.kv.etcd.config import Login
+from aio_apiserver.storage.etcd_config import Login
 from aio_apiserver.storage.kv.etcd.endpoint import Endpoint
 from aio_apiserver.storage.kv.etcd.grpc_status import Metadata, RpcFailed
 

@@ -31,7 +31,8 @@ from aio_apiserver.storage.kv.etcd.endpoint import RANGE
 from aio_apiserver.storage.kv.etcd.requests import InDoubt, Requests
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
-from aio_apiserver.storage.kv.interface import Event, EventType, Record, WriteResult
+from aio_apiserver.storage.kv.interface import Event, EventType, WriteResult
+from aio_apiserver.storage.record import Record
 
 _PATIENCE = 2.0
 """Seconds in which a cluster with a leader applies a proposal that is under way; usual are milliseconds."""

@@ -15,8 +15,9 @@ from typing import Self, cast
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.feed import Feed
-from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, RangeResult, WriteResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.sqlite import reads, schema
 from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke

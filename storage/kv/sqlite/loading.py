@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from aio_apiserver.storage.errors import StoreNotEmpty
-from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.kv.sqlite import schema
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection, first_id
+from aio_apiserver.storage.record import Record
 
 _ROWS = 1_000
 _INSERT_RECORD = "INSERT INTO records VALUES (?, ?, 0, ?, ?, ?, ?)"

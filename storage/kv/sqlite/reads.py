@@ -12,9 +12,10 @@ from typing import Any, cast
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import Compacted, StorageError
-from aio_apiserver.storage.kv.interface import Event, EventType, GetResult, RangeResult, Record
+from aio_apiserver.storage.kv.interface import Event, EventType, GetResult, RangeResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.sqlite.schema import POSITION_BITS, Connection, StoreRevisions, first_id, read_state
+from aio_apiserver.storage.record import Record
 
 _REPLAY_ROWS = 1_000
 _REPLAY_BYTES = 4 << 20

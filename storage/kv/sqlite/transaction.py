@@ -8,8 +8,9 @@ before the commit.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aio_apiserver.storage.kv.interface import Event, EventType, Record
+from aio_apiserver.storage.kv.interface import Event, EventType
 from aio_apiserver.storage.kv.sqlite.schema import POSITIONS, Connection, first_id
+from aio_apiserver.storage.record import Record
 
 _SELECT_HEAD = """
 SELECT h.id, h.is_live, r.value, r.create_revision, r.version, r.lease

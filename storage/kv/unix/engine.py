@@ -15,8 +15,9 @@ from pathlib import Path
 
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.feed import Feed
-from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, RangeResult, WriteResult
 from aio_apiserver.storage.kv.replay import Replay, Replayed
 from aio_apiserver.storage.kv.unix import connection, revision_page
 from aio_apiserver.storage.kv.unix.connection import Follower, OwnerConnection

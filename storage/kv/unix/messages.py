@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from aio_apiserver.storage.kv.interface import Event, GetResult, Health, RangeResult, WriteResult
+from aio_apiserver.storage.health import Health
+from aio_apiserver.storage.kv.interface import Event, GetResult, RangeResult, WriteResult
 from aio_apiserver.storage.kv.replay import Replayed
 
 

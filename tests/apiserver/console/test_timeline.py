@@ -19,7 +19,7 @@ from aio_apiserver.apiserver.filters.authentication import with_unsecured_user
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.testing import Refused, Review, Server
 from tests.testing.test_snapshots import PATIENCE, version_of, watching

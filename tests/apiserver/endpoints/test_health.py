@@ -12,7 +12,7 @@ from aio_apiserver.apiserver.routing import Routes
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base.timeline import DEFAULT
-from aio_apiserver.storage.kv.interface import Health
+from aio_apiserver.storage.health import Health
 from tests.apiserver.serving import Answer, ask, listening
 
 WELL = Health(healthy=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.storage.cacher.change import Change
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.store.records import reader_of

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.groups import Groups
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.interface import WatchOptions
 from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject

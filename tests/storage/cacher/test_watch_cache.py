@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.interface import WatchEventType
 from aio_apiserver.storage.selection import EVERYTHING
 from tests.storage.cacher.objects import Decodings, gone, progress, put, stored

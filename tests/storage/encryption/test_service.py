@@ -13,7 +13,7 @@ from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.encryption.config import InvalidEncryptionConfig
 from aio_apiserver.storage.encryption.service import Encryption
 from aio_apiserver.storage.errors import Corrupt, Unavailable
-from aio_apiserver.storage.kv.interface import Health
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.transformers.transformer import Plain, Transformer
 from tests.storage.encryption.encryption_files import IDENTITY, configuration, keyed, kms, rule, secret
 from tests.storage.transformers.kms_plugin import KmsPlugin

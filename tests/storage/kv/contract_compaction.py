@@ -3,7 +3,8 @@
 import pytest
 
 from aio_apiserver.storage.errors import Compacted, FutureRevision
-from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventType, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import collect, create, keys_of, next_events, read, remove, take, take_until, update
 
 

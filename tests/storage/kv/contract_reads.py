@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from aio_apiserver.storage.errors import FutureRevision
-from aio_apiserver.storage.kv.interface import KV, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import create, keys_of, read, remove, update
 
 

@@ -6,7 +6,8 @@ from itertools import chain
 
 import pytest
 
-from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventType, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import (
     collect,
     create,

@@ -4,7 +4,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from aio_apiserver.storage.kv.interface import KV, Event, EventType, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventType, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import (
     collect,
     create,

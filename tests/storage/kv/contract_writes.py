@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from aio_apiserver.storage.errors import TooLarge
-from aio_apiserver.storage.kv.interface import KV, MAX_VALUE_BYTES, Record, WriteResult, prefix_end
+from aio_apiserver.storage.kv.interface import KV, MAX_VALUE_BYTES, WriteResult, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import create, read, remove, update, written
 
 

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from aio_apiserver.storage.errors import Compacted
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
-from aio_apiserver.storage.kv.interface import KV, Record, WriteResult, prefix_end
+from aio_apiserver.storage.kv.interface import KV, WriteResult, prefix_end
 from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import written
 
 PREFIX = b"/kill-nine/"

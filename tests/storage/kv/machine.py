@@ -19,7 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, FutureRevision, LeaseNotFound
-from aio_apiserver.storage.kv.interface import KV, EventBatch, Record, WriteResult, prefix_end
+from aio_apiserver.storage.kv.interface import KV, EventBatch, WriteResult, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.checked_watch import CheckedWatch
 from tests.storage.kv.model import Model
 from tests.storage.kv.steps import create, next_events

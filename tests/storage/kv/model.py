@@ -7,7 +7,8 @@ writes, and checks that they grow.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from aio_apiserver.storage.kv.interface import Event, EventType, Record
+from aio_apiserver.storage.kv.interface import Event, EventType
+from aio_apiserver.storage.record import Record
 
 State = dict[bytes, Record]
 

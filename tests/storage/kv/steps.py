@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, Record, WriteResult, prefix_end
+from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, WriteResult, prefix_end
+from aio_apiserver.storage.record import Record
 
 PATIENCE = 60.0
 """The seconds after which a missing batch is a failure."""

@@ -10,7 +10,8 @@ import pytest
 
 from aio_apiserver.storage.errors import DeadlineExceeded, Unavailable
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
-from aio_apiserver.storage.kv.interface import KV, Event, Record
+from aio_apiserver.storage.kv.interface import KV, Event
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.etcd_cluster import leader_of, peer_network, until
 from tests.storage.kv.etcd_server import Cluster, Member
 from tests.storage.kv.steps import create, read, take, take_until, update

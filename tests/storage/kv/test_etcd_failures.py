@@ -3,8 +3,8 @@
 import pytest
 
 from aio_apiserver.storage import errors
+from aio_apiserver.storage.etcd_config import EndpointAddress, parse_endpoint
 from aio_apiserver.storage.kv.etcd import failures, versions
-from aio_apiserver.storage.kv.etcd.config import EndpointAddress, parse_endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
 from aio_apiserver.storage.kv.etcd.grpc_status import Code
 

@@ -12,10 +12,12 @@ from aetcd import rpc
 
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, NoSpace, TooLarge, Unavailable
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV, Tls, endpoints
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
-from aio_apiserver.storage.kv.interface import KV, Health, Record, prefix_end
+from aio_apiserver.storage.kv.interface import KV, prefix_end
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.certificates import Authority
 from tests.storage.kv.etcd_server import Member
 from tests.storage.kv.steps import create, next_events, read, take, update

@@ -11,9 +11,9 @@ from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.settings import SettingCodes
 
+from aio_apiserver.storage.etcd_config import EtcdConfig, Tls, parse_endpoint
 from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
-from aio_apiserver.storage.kv.etcd.config import EtcdConfig, Tls, parse_endpoint
 from aio_apiserver.storage.kv.etcd.failures import Effect
 from aio_apiserver.storage.kv.etcd.grpc_calls import GrpcCalls
 from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed

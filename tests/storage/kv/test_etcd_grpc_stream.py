@@ -12,8 +12,8 @@ from h2 import events
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 
+from aio_apiserver.storage.etcd_config import EtcdConfig, Tls, parse_endpoint
 from aio_apiserver.storage.kv.etcd.channel import Credentials, MemberDialer
-from aio_apiserver.storage.kv.etcd.config import EtcdConfig, Tls, parse_endpoint
 from aio_apiserver.storage.kv.etcd.grpc_status import Code, RpcFailed
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.http2 import WINDOW

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from aio_apiserver.storage.errors import Closed
 from aio_apiserver.storage.kv.feed import Feed, Subscription
-from aio_apiserver.storage.kv.interface import Event, EventBatch, EventType, Record
+from aio_apiserver.storage.kv.interface import Event, EventBatch, EventType
+from aio_apiserver.storage.record import Record
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aio_apiserver.storage.kv.interface import Event, EventBatch, EventType, Record, prefix_end
+from aio_apiserver.storage.kv.interface import Event, EventBatch, EventType, prefix_end
+from aio_apiserver.storage.record import Record
 
 CREATED = Record(b"a", b"one", 5, 5, 1)
 CHANGED = Record(b"a", b"two", 5, 7, 2)

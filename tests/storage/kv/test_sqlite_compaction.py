@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.upkeep import LOG_BYTES
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.sqlite_steps import DATABASE, LOG, count_rows, settle, size_of
 from tests.storage.kv.steps import create, keys_of, read, remove, update
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.storage.errors import Compacted
-from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, EventType, Record
+from aio_apiserver.storage.kv.interface import KV, Event, EventBatch, EventType
 from aio_apiserver.storage.kv.memory import MemoryKV
 from aio_apiserver.storage.kv.sqlite import SqliteKV
+from aio_apiserver.storage.record import Record
 from tests.storage.kv.steps import create, next_batch, next_events, read, remove, take, take_until, update
 
 LARGE = bytes(1_000_000)

@@ -8,9 +8,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.storage.kv.interface import KV, Record
+from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.sqlite import SqliteKV
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transfer.contents import Contents, contents_of, directory_of
 from tests.storage.kv.steps import written
 

@@ -9,8 +9,9 @@ from aio_apiserver.storage.errors import Compacted, InvalidOptions
 from aio_apiserver.storage.factory import unfinished_copy
 from aio_apiserver.storage.factory.unfinished_copy import UnfinishedCopy
 from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
-from aio_apiserver.storage.kv.interface import KV, Record
+from aio_apiserver.storage.kv.interface import KV
 from aio_apiserver.storage.kv.memory import MemoryKV
+from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transfer import applying
 from aio_apiserver.storage.transfer.contents import contents_of
 from tests.storage.kv.etcd_server import Member

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from aio_apiserver.storage.errors import Compacted, InvalidOptions
-from aio_apiserver.storage.kv.interface import Record
 from aio_apiserver.storage.kv.sqlite import loading
+from aio_apiserver.storage.record import Record
 from tests.storage.transfer.copies import Copy, data_dir, delete, fill, in_directory, key, nothing, put
 
 

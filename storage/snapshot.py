@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from aio_apiserver.storage.kv.interface import Record
+from aio_apiserver.storage.record import Record
 
 
 class Snapshot(Struct, frozen=True):

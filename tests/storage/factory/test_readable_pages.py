@@ -7,8 +7,8 @@ import pytest
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.errors import Corrupt
+from aio_apiserver.storage.factory.readable_pages import place_of, readable_pages
 from aio_apiserver.storage.kv.memory import MemoryKV
-from aio_apiserver.storage.store.readable_pages import place_of, readable_pages
 from aio_apiserver.storage.store.store import KVStore
 from tests.storage.cacher.cachers import cacher_on, some_turns
 from tests.storage.kv import steps as kv_steps

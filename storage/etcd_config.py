@@ -1,4 +1,4 @@
-"""Config: the addresses of the etcd members, the client's TLS files and user, and the time limits.
+"""etcd_config: the addresses of the etcd members, the client's TLS files and user, and the time limits.
 
 Pure: nothing is opened here. Must hold: a password never shows in a repr.
 """
