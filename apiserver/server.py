@@ -48,10 +48,9 @@ from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.base.tasks import Tasks
-from aio_apiserver.registry.base import gates as feature_gates
 from aio_apiserver.registry.base.deferred import Deferred
-from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.base.root_certificates import RootCertificates
+from aio_apiserver.registry.controlplane import gates_in_use
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.resource import adapter
 from aio_apiserver.registry.groups.apiextensions.conversion.service_addresses import address_finder
@@ -313,8 +312,8 @@ def _open_parts(
     siblings: "Siblings | None",
 ) -> app.Parts:
     """The components behind the ports. Each needs only earlier ones."""
-    gates, measures = _gates(settings), monitoring.measures
-    config = registry_config.config_of(settings, gates)
+    _warn_of_idle_gates(settings)
+    measures, config = monitoring.measures, registry_config.config_of(settings)
     address_of = address_finder(storage.storage_for)
     out = open_outgoing(settings, config, address_of=address_of, clock=clock, metrics=monitoring.outgoing, stack=stack)
     access = open_access(settings, pki, storage.storage_for, clock, out=out, measures=measures)
@@ -323,8 +322,8 @@ def _open_parts(
         settings, config, storage, clock, access=access, out=out, monitoring=monitoring
     )
     plane = control_plane.open_control_plane(foundation, storage, background=background, stack=stack)
-    limits = open_limits(settings, gates, storage, clock, measures=measures, stack=stack)
-    aggregation = open_aggregation(settings, gates, storage.storage_for, clock, measures=measures, stack=stack)
+    limits = open_limits(settings, storage, clock, measures=measures, stack=stack)
+    aggregation = open_aggregation(settings, storage.storage_for, clock, measures=measures, stack=stack)
     upkeep = control_plane.open_upkeep(
         settings, plane, limits.fairness, access=access, aggregation=aggregation, stack=stack
     )
@@ -341,7 +340,7 @@ def _open_parts(
         simulated=SimulatedFunctions(),
         gateway=aggregation.gateway,
         monitoring=monitoring,
-        requests=_count_requests(settings, gates, plane.served, measures),
+        requests=_count_requests(settings, plane.served, measures),
         definitions=plane.definitions,
         upkeep=upkeep,
         writers=_open_writers(clock, measures, stack),
@@ -397,12 +396,9 @@ def _responses_to_siblings(parts: app.Parts) -> Mapping[str, Respond]:
     return {worker_siblings.READY: is_ready, **metrics.responses_to_others(parts.monitoring), **of_console}
 
 
-def _gates(settings: Settings) -> Gates:
-    given = feature_gates.parse(settings.feature_gates)
-    gates = Gates(given, settings.emulated, settings.minor.version)
-    for name in gates.idle:
+def _warn_of_idle_gates(settings: Settings) -> None:
+    for name in gates_in_use.without_effect(settings.minor) if settings.feature_gates else ():
         logger.warning("feature gate %s has no effect on this server", name)
-    return gates
 
 
 async def _open_storage(
@@ -450,9 +446,9 @@ def _open_writers(clock: Clock, measures: Measures, stack: AsyncExitStack) -> Pa
     return writers
 
 
-def _count_requests(settings: Settings, gates: Gates, served: ServedPaths, measures: Measures) -> RequestMetrics:
+def _count_requests(settings: Settings, served: ServedPaths, measures: Measures) -> RequestMetrics:
     requests = RequestMetrics(served, MONITORED)
     measures.ask(requests.families)
     measures.ask(lambda: program.versions(version.info(settings.minor, settings.emulated)))
-    measures.ask(lambda: program.features(gates))
+    measures.ask(lambda: program.features(settings.minor.gates))
     return requests

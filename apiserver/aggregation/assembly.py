@@ -9,7 +9,6 @@ from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.metrics import aggregation
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.generic.resource import resource_of
 from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.groups.apiregistration.apiservices import APISERVICES
@@ -27,7 +26,6 @@ class Aggregation(Struct, frozen=True):
 
 def open_aggregation(
     settings: Settings,
-    gates: Gates,
     storage_for: ReaderFor,
     clock: Clock,
     *,
@@ -37,7 +35,7 @@ def open_aggregation(
     """Build the aggregation layer. Nothing connects before an APIService names a server."""
     registrations = Registrations(storage_for(resource_of(APISERVICES)))
     resolver = Resolver(storage_for, slices=ENDPOINTSLICES, uses_endpoints=settings.enable_aggregator_routing)
-    forwards_uid = gates.is_open("RemoteRequestHeaderUID")
+    forwards_uid = settings.minor.is_open("RemoteRequestHeaderUID")
     gateway = Gateway(settings, registrations, resolver, clock.patience, forwards_uid=forwards_uid)
     stack.push_async_callback(gateway.close)
     measures.ask(lambda: aggregation.families(registrations))

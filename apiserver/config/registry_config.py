@@ -5,7 +5,6 @@ import logging
 from aio_apiserver.apiserver.config import admission_config
 from aio_apiserver.apiserver.config.flags import port_range
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.controlplane.providers import beta_versions
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.config import Config
@@ -18,7 +17,7 @@ _SIMULATED_DELETIONS = 16
 """As many deletions share one commit of the store. One after the other, 10,000 pods take longer than a request may."""
 
 
-def config_of(settings: Settings, gates: Gates) -> Config:
+def config_of(settings: Settings) -> Config:
     """The configuration of the registry."""
     return Config(
         service_cluster_ip_ranges=settings.service_cluster_ip_range,
@@ -30,7 +29,7 @@ def config_of(settings: Settings, gates: Gates) -> Config:
         disabled_admission=settings.disable_admission_plugins,
         admission_configuration=admission_config.load(settings.admission_control_config_file),
         event_ttl_seconds=int(settings.event_ttl),
-        deletes_unreadable=gates.is_open("AllowUnsafeMalformedObjectDeletion"),
+        deletes_unreadable=settings.minor.is_open("AllowUnsafeMalformedObjectDeletion"),
         delete_collection_workers=_deletion_workers(settings),
         not_ready_toleration_seconds=settings.default_not_ready_toleration_seconds,
         unreachable_toleration_seconds=settings.default_unreachable_toleration_seconds,

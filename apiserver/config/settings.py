@@ -8,6 +8,7 @@ as a whole when they are created. No file is opened.
 from pathlib import Path
 from typing import Self
 
+from msgspec.structs import replace
 from pydantic import ConfigDict, model_validator
 
 from aio_apiserver.apiserver.config import emulated_versions, settings_checks
@@ -53,11 +54,15 @@ class Settings(
     @property
     def emulated(self) -> Version:
         """The version of Kubernetes that the server reports."""
-        return emulated_versions.parse(self.emulated_version, self.minor.version)
+        return emulated_versions.parse(self.emulated_version, self._own.version)
 
     @property
     def minor(self) -> minors.Minor:
-        """The minor of Kubernetes that the server is."""
+        """The minor of Kubernetes that the server is, with its feature gates as configured."""
+        return replace(self._own, feature_gates=tuple(self.feature_gates), emulated=self.emulated)
+
+    @property
+    def _own(self) -> minors.Minor:
         return minors.parse(self.kubernetes_version)
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver.config import issuer_urls
 from aio_apiserver.controllers import names as controller_names
-from aio_apiserver.registry.base import gates, minors
+from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.controlplane import admission_plugins
 
@@ -116,9 +116,7 @@ def _service_accounts(settings: "Settings") -> None:
 
 
 def _features(settings: "Settings") -> None:
-    version = settings.emulated
-    if settings.feature_gates:
-        gates.Gates(gates.parse(settings.feature_gates), version, settings.minor.version)
+    settings.minor.check()
 
 
 def _flow_control(settings: "Settings") -> None:

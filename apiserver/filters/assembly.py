@@ -13,7 +13,6 @@ from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits, raised_total
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.registry.base.gates import Gates
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
@@ -33,7 +32,6 @@ class RequestLimits(Struct, frozen=True):
 
 def open_limits(
     settings: Settings,
-    gates: Gates,
     storage: StorageFactory,
     clock: Clock,
     *,
@@ -43,7 +41,7 @@ def open_limits(
     """The limits that the flags request."""
     deadlines = Deadlines(clock.patience, timeout=settings.request_timeout)
     stack.push_async_callback(deadlines.close)
-    fairness = _fairness(settings, gates, storage, clock)
+    fairness = _fairness(settings, storage, clock)
     if fairness is not None:
         stack.push_async_callback(fairness.close)
     in_flight = InFlight(clock.patience.monotonic())
@@ -58,7 +56,7 @@ def open_limits(
     return RequestLimits(deadlines, in_flight, fairness, connections, starts)
 
 
-def _fairness(settings: Settings, gates: Gates, storage: StorageFactory, clock: Clock) -> Fairness | None:
+def _fairness(settings: Settings, storage: StorageFactory, clock: Clock) -> Fairness | None:
     if not settings.enable_priority_and_fairness:
         return None
     return Fairness(
@@ -66,7 +64,7 @@ def _fairness(settings: Settings, gates: Gates, storage: StorageFactory, clock: 
         clock.patience,
         seats=settings.max_requests_inflight + settings.max_mutating_requests_inflight,
         sizes_of=lambda group, resource: _sizes(storage.statistics_of(group, resource)),
-        weighs_bytes=gates.is_open("SizeBasedListCostEstimate"),
+        weighs_bytes=settings.minor.is_open("SizeBasedListCostEstimate"),
     )
 
 

@@ -21,8 +21,6 @@ from aio_apiserver.registry.base.timeline import DEFAULT, Version
 _PREALPHA, _ALPHA, _BETA, _GA, _DEPRECATED = "PreAlpha", "Alpha", "Beta", "GA", "Deprecated"
 _ALL_OF = {"AllAlpha": _ALPHA, "AllBeta": _BETA}
 _SHOWN = {_PREALPHA: "PRE-ALPHA", _ALPHA: "ALPHA", _BETA: "BETA", _GA: "", _DEPRECATED: "DEPRECATED"}
-USED = frozenset({"AllowUnsafeMalformedObjectDeletion", "RemoteRequestHeaderUID", "SizeBasedListCostEstimate"})
-"""The gates that change the behaviour of this server."""
 
 
 class FeatureGate(NamedTuple):
@@ -62,11 +60,12 @@ class Gates:
         return name in _known_to(self._binary)
 
     @property
-    def idle(self) -> Sequence[str]:
-        """The gates that the settings change without an effect in this server."""
-        moved = (name for name in self._given if name not in _ALL_OF)
+    def changed(self) -> Sequence[str]:
+        """The gates that the settings change, also by AllAlpha and AllBeta."""
         return sorted(
-            name for name in moved if name not in USED and self._given[name] != _gate(name, self._version).is_open
+            name
+            for name in self._chosen
+            if name not in _ALL_OF and self.is_open(name) != _gate(name, self._version).is_open
         )
 
     def all(self) -> Iterator[ListedGate]:

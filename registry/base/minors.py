@@ -1,10 +1,13 @@
-"""minors: the view of one Kubernetes minor: its version and the feature gates that are open in it.
+"""minors: the view of one Kubernetes minor: its version, and the feature gates that are open in a server of it.
 
-The server makes one at its start, from --kubernetes-version, and hands it down. Must hold: two servers of different
-minors in one process share the table of facts and no view.
+The server makes one at its start, from --kubernetes-version, --feature-gates and --emulated-version, and hands it down.
+`is_open` is the one question about a gate. Assembly asks it, and no request does. A field, kind or plugin names its
+gate beside its own declaration. Must hold: two servers of different minors in one process share the table of facts and
+no view.
 """
 
 from collections.abc import Mapping
+from functools import cache
 
 from msgspec import Struct
 
@@ -14,9 +17,14 @@ from aio_apiserver.registry.base.timeline import DEFAULT, Version
 
 
 class Minor(Struct, frozen=True):
-    """One minor. Two of the same version are equal."""
+    """One minor. Two of the same version and gates are equal.
+
+    feature_gates: the values of --feature-gates. emulated: the older version whose gates count.
+    """
 
     version: Version = DEFAULT
+    feature_gates: tuple[str, ...] = ()
+    emulated: Version | None = None
 
     @property
     def text(self) -> str:
@@ -30,17 +38,27 @@ class Minor(Struct, frozen=True):
 
     @property
     def gates(self) -> gates.Gates:
-        """The gates of the minor with their defaults."""
-        return gates.Gates({}, self.version, self.version)
+        """The gates of the minor, as configured."""
+        return _gates(self)
+
+    def check(self) -> None:
+        """Raises ValueError for feature gates that kube-apiserver refuses."""
+        _gates(self)
 
     def is_open(self, gate: str) -> bool:
-        """Whether a feature gate is open by default."""
-        return self.gates.is_open(gate)
+        """Whether a feature gate is known and open. `Gate@1.35` speaks of one minor alone."""
+        gate, _, only = gate.partition("@")
+        return only in ("", self.text) and self.gates.is_known(gate) and self.gates.is_open(gate)
 
     def is_closed(self, gate: str) -> bool:
-        """Whether the minor knows a feature gate, and has it closed. `Gate@1.35` speaks of one minor alone."""
+        """Whether a feature gate is known and closed."""
         gate, _, only = gate.partition("@")
         return only in ("", self.text) and self.gates.is_known(gate) and not self.gates.is_open(gate)
+
+
+@cache
+def _gates(minor: Minor) -> gates.Gates:
+    return gates.Gates(gates.parse(minor.feature_gates), minor.emulated or minor.version, minor.version)
 
 
 KNOWN: Mapping[str, Minor] = {timeline.text_of(version): Minor(version) for version in timeline.PATCHES}

@@ -14,7 +14,7 @@ is added.
 Pure. Must hold: nothing here depends on which minors run in the process.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -64,10 +64,11 @@ class Dated(Struct, Generic[T], frozen=True):
 
 
 class Before(Struct, frozen=True):
-    """What was different in all minors before one: values of fields, by their names."""
+    """What was different in all minors before one, or is without a feature gate: values of fields, by their names."""
 
     version: Version
     different: Mapping[str, Any]
+    gate: str = ""
 
 
 def before(version: Version, **different: Any) -> Before:
@@ -75,13 +76,23 @@ def before(version: Version, **different: Any) -> Before:
     return Before(version, different)
 
 
-def differences(history: Sequence[Before], version: Version) -> Mapping[str, Any]:
-    """The fields that differ in a minor from what is written, with their values there."""
-    found: dict[str, Any] = {}
-    for change in sorted(history, key=lambda one: one.version, reverse=True):
-        if version < change.version:
-            found = _joined(found, change.different)
-    return found
+def without(gate: str, **different: Any) -> Before:
+    """What is different in a server whose feature gate is closed."""
+    return Before(FOREVER, different, gate)
+
+
+def differences(
+    history: Sequence[Before], version: Version, is_closed: Callable[[str], bool] | None = None
+) -> Mapping[str, Any]:
+    """The fields that differ in a minor from what is written, with their values there.
+
+    is_closed: whether the minor has a feature gate closed, for a history that names gates.
+    """
+    changed: dict[str, Any] = {}
+    for change in sorted(history, key=lambda change: change.version, reverse=True):
+        if version < change.version and (not change.gate or (is_closed is not None and is_closed(change.gate))):
+            changed = _joined(changed, change.different)
+    return changed
 
 
 def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

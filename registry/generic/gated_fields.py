@@ -2,17 +2,18 @@
 
 A path names members with dots; `[]` behind a member means each element of its list, `{}` each value of its map. The
 last step names what is dropped: with `name` a member, with `name!=text` a member with another value. With `name[image]`
-it is the elements of a list that have a member. Pure. Must hold: a field that the stored object uses stays, wherever in
+it is the elements of a list that have a member. With `owner?name` it is a member of `owner`, and `owner` itself when
+it is empty then. Pure. Must hold: a field that the stored object uses stays, wherever in
 the object the same path leads.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aio_apiserver.base.unstructured import Object
 
-_LAST = re.compile(r"(\w+)(?:!=(\w+)|\[(\w+)\])?")
+_LAST = re.compile(r"(\w+)(?:!=(\w+)|\[(\w+)\]|\?(\w+))?")
 
 
 def drop(new: Object, paths: Sequence[str], old: Object | None = None) -> None:
@@ -26,27 +27,40 @@ def drop(new: Object, paths: Sequence[str], old: Object | None = None) -> None:
 
 def _uses(owner: Object, last: str) -> bool:
     """Whether an object has what the last step of a path names."""
-    name, kept, member = _step(last)
-    if member:
-        return any(member in one for one in owner.get(name) or ())
-    return name in owner and (not kept or owner[name] != kept)
+    step = _step(last)
+    value = owner.get(step.name)
+    if step.element:
+        return any(step.element in element for element in value or ())
+    if step.inner:
+        return step.inner in (value or ())
+    return step.name in owner and (not step.other_than or value != step.other_than)
 
 
 def _drop(owner: Object, last: str) -> None:
     if not _uses(owner, last):
         return
-    name, _, member = _step(last)
-    if member:
-        owner[name] = [one for one in owner[name] if member not in one]
-    if not member or not owner[name]:
-        del owner[name]
+    step = _step(last)
+    if step.element:
+        owner[step.name] = [element for element in owner[step.name] if step.element not in element]
+    if step.inner:
+        del owner[step.name][step.inner]
+    if not (step.element or step.inner) or not owner[step.name]:
+        del owner[step.name]
 
 
-def _step(last: str) -> tuple[str, str, str]:
-    """The member of the last step, the value that stays, and the member of elements."""
+class _Step(NamedTuple):
+    """The last step: its member, the value that stays, the member of elements, and the member of an inner object."""
+
+    name: str
+    other_than: str
+    element: str
+    inner: str
+
+
+def _step(last: str) -> _Step:
     match = _LAST.fullmatch(last)
     assert match is not None
-    return match[1], match[2] or "", match[3] or ""
+    return _Step(*match.groups(default=""))
 
 
 def _owners(value: Any, parents: Sequence[str]) -> Iterator[Object]:

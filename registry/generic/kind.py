@@ -124,7 +124,7 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     def at(self, minor: Minor) -> "Kind":
         """The kind as a minor has it. A kind without versions does not exist there."""
         version = minor.version
-        different = dict(timeline.differences(self.history, version))
+        different = dict(timeline.differences(self.history, version, minor.is_closed))
         for name in _STRATEGIES:
             given, changed = getattr(self, name), different.get(name, {})
             if given is not None and changed is not None:

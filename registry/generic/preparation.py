@@ -79,14 +79,19 @@ def generate_name(prefix: str) -> str:
 def before_create(kind: Kind, strategy: Strategy, *, request: Request, obj: Object, context: StrategyContext) -> None:
     """Prepare and validate a new object. Raises Invalid with all field errors."""
     url_names.settle_namespace(obj, request, kind)
-    gated_fields.drop(obj, kind.closed)
-    strategy.prepare_for_create(context, obj)
+    prepare_new(kind, strategy, obj=obj, context=context)
     look = partial(_found_in_new, kind, strategy, obj=obj, context=context)
     if found := look():
         found = _as_sent(found, look, obj, request.empties)
         raise invalid_of(kind.group_kind, obj["metadata"].get("name", ""), found)
     _warn(kind, request, strategy.warnings_on_create(context, obj))
     strategy.canonicalize(obj)
+
+
+def prepare_new(kind: Kind, strategy: Strategy, *, obj: Object, context: StrategyContext) -> None:
+    """Drop the fields of closed feature gates, and let the strategy complete a new object."""
+    gated_fields.drop(obj, kind.closed)
+    strategy.prepare_for_create(context, obj)
 
 
 def _found_in_new(kind: Kind, strategy: Strategy, *, obj: Object, context: StrategyContext) -> list[FieldError]:
@@ -118,8 +123,7 @@ def before_update(
     """Prepare and validate a changed object. Raises Invalid with all field errors."""
     url_names.settle_namespace(new, request, kind)
     objects.carry_over(new["metadata"], old["metadata"], "generation")
-    gated_fields.drop(new, kind.closed, old)
-    strategy.prepare_for_update(context, new, old)
+    prepare_changed(kind, strategy, new=new, old=old, context=context)
     _keep_system_fields(new["metadata"], old["metadata"])
     look = partial(_found_in_changed, kind, strategy, new=new, old=old, context=context)
     if found := look():
@@ -127,6 +131,15 @@ def before_update(
         raise invalid_of(kind.group_kind, new["metadata"].get("name", ""), found)
     _warn(kind, request, strategy.warnings_on_update(context, new, old))
     strategy.canonicalize(new)
+
+
+def prepare_changed(kind: Kind, strategy: Strategy, *, new: Object, old: Object, context: StrategyContext) -> None:
+    """The same for a changed object."""
+    if not strategy.counts_closed_fields:
+        gated_fields.drop(new, kind.closed, old)
+    strategy.prepare_for_update(context, new, old)
+    if strategy.counts_closed_fields:
+        gated_fields.drop(new, kind.closed, old)
 
 
 def _found_in_changed(

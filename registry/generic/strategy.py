@@ -73,8 +73,11 @@ class Strategy(Struct, frozen=True, kw_only=True):
 
     check_name: returns the errors of an object's name, or of a prefix of one.
 
-    looks_at_metadata: whether its errors begin with those of the metadata. Otherwise the rules of all metadata
-    count only where nothing else is wrong.
+    counts_closed_fields: whether a new value of a field counts as a change of the generation although its feature gate
+    drops the field.
+
+    looks_at_metadata: whether its errors begin with those of the metadata. Otherwise the rules of all metadata count
+    where nothing else is wrong.
 
     allows_any_finalizer: whether finalizers without a domain may be others than Kubernetes' own.
     """
@@ -89,6 +92,7 @@ class Strategy(Struct, frozen=True, kw_only=True):
     garbage_collection: GarbageCollection = GarbageCollection.DELETE_DEPENDENTS
     check_name: NameCheck = names.is_dns_subdomain
     looks_at_metadata: bool = True
+    counts_closed_fields: bool = False
     allows_any_finalizer: bool = False
 
     def default(self, obj: Object) -> None:

@@ -7,7 +7,6 @@ from aio_apiserver.apiserver.config.flags.setting_types import (
     Duration,
     Strings,
 )
-from aio_apiserver.registry.base import gates
 
 BETA_VERSIONS = "{beta-versions}"
 """Stands in a help text for the versions that only --runtime-config enables; the groups that have them load late."""
@@ -38,14 +37,14 @@ class GenericFlags(FlagGroup):
         GENERIC,
         (),
         "The version that /version, the metrics and the feature gates tell of: major.minor, or kube=major.minor, from "
-        "three minors before --kubernetes-version on. What is served, and how, stays that of --kubernetes-version.",
+        "three minors before --kubernetes-version on. Feature gates are as in that version; all else that is served "
+        "stays that of --kubernetes-version.",
     )
     feature_gates: Strings = flag(
         GENERIC,
         (),
         "A set of key=value pairs that describe feature gates for alpha/experimental features. All gates of the "
-        "version are known and checked; those that switch something in this server: "
-        f"{', '.join(sorted(gates.USED))}. The others are told of in a warning and in metrics.",
+        "version are known, checked and shown in metrics. A warning names those without an effect on this server.",
     )
     runtime_config: Strings = flag(
         GENERIC,

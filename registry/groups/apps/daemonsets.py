@@ -15,9 +15,8 @@ from aio_apiserver.registry.base.validation import (
 )
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings, workload_rules
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 
@@ -37,7 +36,7 @@ _COUNTS = (
 )
 
 
-class DaemonSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class DaemonSetStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of daemon sets. A rolling update replaces one pod at a time by default."""
 
     def default(self, obj: Object) -> None:
@@ -186,6 +185,5 @@ DAEMONSETS = Kind(
     columns=_COLUMNS,
     fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
-    history=pod_history.HISTORY,
     errors=pod_history.ERRORS,
 )

@@ -6,9 +6,8 @@ from aio_apiserver.registry.base.golang import numbers
 from aio_apiserver.registry.base.validation import field, int_or_percent, internal, status_counts, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
-from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, workload_rules
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 from aio_apiserver.registry.machinery.schema import DecodeError
@@ -37,7 +36,7 @@ _LIMITS = (
 )
 
 
-class DeploymentStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class DeploymentStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of deployments. Annotations count for the generation, because ReplicaSets copy them."""
 
     def default(self, obj: Object) -> None:
@@ -189,6 +188,5 @@ DEPLOYMENTS = Kind(
         **pod_history.gated("spec.template.spec"),
         "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",
     },
-    history=pod_history.HISTORY,
     errors=pod_history.ERRORS,
 )

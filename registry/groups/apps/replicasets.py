@@ -4,14 +4,13 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation import values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
-from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, workload_rules
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 
 
-class ReplicaSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class ReplicaSetStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of replica sets. The default is one replica."""
 
     def default(self, obj: Object) -> None:
@@ -69,6 +68,5 @@ REPLICASETS = Kind(
         **pod_history.gated("spec.template.spec"),
         "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",
     },
-    history=pod_history.HISTORY,
     errors=pod_history.ERRORS,
 )

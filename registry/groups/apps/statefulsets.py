@@ -4,14 +4,13 @@ from typing import Any
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.base.timeline import Version, before
+from aio_apiserver.registry.base.timeline import Version, before, without
 from aio_apiserver.registry.base.validation import field, internal, names, object_meta, resource_names, status_counts
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
-from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.apps import statefulset_validation
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings, workload_rules
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.groups.core.volumes.persistentvolumeclaims import PERSISTENTVOLUMECLAIMS
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
@@ -19,6 +18,7 @@ from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column,
 _ROLLING_UPDATE = "RollingUpdate"
 _STEPS = "spec.updateStrategy.rollingUpdate"
 _MAX_UNAVAILABLE = "maxUnavailable"
+_GATE = "MaxUnavailableStatefulSet"
 _CHANGEABLE = (
     "replicas",
     "ordinals",
@@ -52,7 +52,7 @@ _LIMITS = (
 )
 
 
-class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class StatefulSetStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of stateful sets. Claims are retained by default, and claim templates have their type.
 
     limits_unavailable: whether a rolling update has a maxUnavailable. names_frozen_fields: whether the error about a
@@ -76,16 +76,6 @@ class StatefulSetStrategy(PodMakerStrategy, frozen=True, kw_only=True):
         retention.setdefault("whenScaled", "Retain")
         for template in spec.get("volumeClaimTemplates") or ():
             template.update(_CLAIM_TYPE)
-
-    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        super().prepare_for_create(context, obj)
-        if not self.limits_unavailable:
-            _drop_max_unavailable(obj)
-
-    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        if not self.limits_unavailable and _MAX_UNAVAILABLE not in objects.get(old, _STEPS, {}):
-            _drop_max_unavailable(new)
-        super().prepare_for_update(context, new, old)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + statefulset_validation.validate(obj["spec"], context)
@@ -145,12 +135,6 @@ _SHOWN = {
     "volumeClaimTemplates": _claims,
 }
 """The fields that may not change, and how an error shows each."""
-_BEFORE_1_37 = {"limits_unavailable": False, "names_frozen_fields": False}
-
-
-def _drop_max_unavailable(obj: Object) -> None:
-    """Remove maxUnavailable, whose feature gate is off."""
-    objects.get(obj, _STEPS, {}).pop(_MAX_UNAVAILABLE, None)
 
 
 def _default_max_unavailable(obj: Object) -> None:
@@ -199,6 +183,12 @@ STATEFULSETS = Kind(
     errors=pod_history.ERRORS,
     decorate=_default_max_unavailable,
     fields_vary=True,
-    gated=pod_history.gated("spec.template.spec"),
-    history=(*pod_history.HISTORY, before((1, 37), strategy=_BEFORE_1_37, decorate=None)),
+    gated={
+        **pod_history.gated("spec.template.spec"),
+        f"{_STEPS}.{_MAX_UNAVAILABLE}": _GATE,
+    },
+    history=(
+        before((1, 37), strategy={"names_frozen_fields": False}),
+        without(_GATE, strategy={"limits_unavailable": False}, decorate=None),
+    ),
 )

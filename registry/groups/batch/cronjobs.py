@@ -10,10 +10,9 @@ from aio_apiserver.registry.base.validation import field, internal, values
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.generic.error_history import since, unchanged
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.strategy import StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.batch import jobs, time_zones
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import ages, formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, count, table_of, text, value
 from aio_apiserver.registry.machinery.printing.formats import NONE, UNSET
@@ -37,12 +36,8 @@ _ZONE_WARNING = (
 )
 
 
-class CronJobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class CronJobStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of cron jobs. The job template gets no defaults of jobs; the created Job gets them."""
-
-    def template(self, obj: Object) -> Object | None:
-        found: Object = obj["spec"]["jobTemplate"]["spec"]["template"]
-        return found
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -170,6 +165,5 @@ CRONJOBS = Kind(
     columns=_COLUMNS,
     fields_vary=True,
     gated=pod_history.gated("spec.jobTemplate.spec.template.spec"),
-    history=pod_history.HISTORY,
     errors=(*pod_history.ERRORS, since((1, 37), r"spec\.schedule", unchanged, type=ErrorType.REQUIRED, is_last=True)),
 )

@@ -13,10 +13,9 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.error_history import instead, until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.options import DeleteOptions
-from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, StrategyContext
+from aio_apiserver.registry.generic.strategy import GarbageCollection, StatusStrategy, Strategy, StrategyContext
 from aio_apiserver.registry.groups.batch import jobs_columns
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.groups.batch import job_status, job_updates, job_validation
@@ -40,7 +39,7 @@ _ORPHANS = (
 )
 
 
-class JobStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class JobStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of jobs, and their generated selector and labels.
 
     changes_resources: whether a suspended job may change its resources, and its scheduling again after it has run.
@@ -209,9 +208,6 @@ JOBS = Kind(
     columns=jobs_columns.COLUMNS,
     fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
-    history=(
-        *pod_history.HISTORY,
-        before((1, 36), strategy={"changes_resources": False}),
-    ),
+    history=(before((1, 36), strategy={"changes_resources": False}),),
     errors=(*pod_history.ERRORS, *_ERRORS),
 )

@@ -11,21 +11,11 @@ from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 
 _STRATEGIES = ("OldestEmulationVersion",)
-_COORDINATED = ("strategy", "preferredHolder")
-"""The fields of coordinated leader election, whose feature gate is off. Stored values stay; they cannot be set."""
+_GATED = {"spec.strategy": "CoordinatedLeaderElection", "spec.preferredHolder": "CoordinatedLeaderElection"}
 
 
 class LeaseStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of leases."""
-
-    def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
-        for name in _COORDINATED:
-            _spec(obj).pop(name, None)
-
-    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        for name in _COORDINATED:
-            if _spec(old).get(name) is None:
-                _spec(new).pop(name, None)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_spec(_spec(obj))
@@ -71,4 +61,5 @@ LEASES = Kind(
     kind="Lease",
     strategy=LeaseStrategy(allows_create_on_update=True, allows_unconditional_update=False, allows_any_finalizer=True),
     columns=_COLUMNS,
+    gated=_GATED,
 )

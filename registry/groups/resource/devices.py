@@ -20,7 +20,7 @@ _LONGEST_COUNTER = 63
 _LONGEST_VALUE = 64
 _VALUES = ("bool", "int", "string", "version")
 LIST_VALUES = ("bools", "ints", "strings", "versions")
-"""The attributes with several values. Stored ones stay, and new ones are dropped, since their feature gate is off."""
+"""The attributes with several values."""
 _PLACES = ("nodeName", "nodeSelector", "allNodes")
 _NUMBER = r"(0|[1-9]\d*)"
 _PRERELEASE = r"(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"

@@ -31,7 +31,6 @@ else:
 _MOST_DEVICES = 128
 _MOST_SPECIAL_DEVICES = 64
 _MOST_COUNTER_SETS = 8
-_UNKNOWN_HERE = ("nodeAllocatableResourceMappings",)
 _ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 _VALUES = {
     "IntValue": "int",
@@ -52,15 +51,11 @@ class ResourceSliceStrategy(Strategy, frozen=True, kw_only=True):
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
-        spec = obj.get("spec") or {}
-        _note_taints(spec, context.now)
-        _drop_unknown(spec)
+        _note_taints(obj.get("spec") or {}, context.now)
 
     def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        spec = new.get("spec") or {}
-        _note_taints(spec, context.now)
+        _note_taints(new.get("spec") or {}, context.now)
         super().prepare_for_update(context, new, old)
-        _drop_unknown(spec)
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_spec(_as_sent(obj, context), None)
@@ -83,18 +78,6 @@ def _note_taints(spec: Mapping[str, Any], now: float) -> None:
     for device in spec.get("devices") or ():
         for taint in device.get("taints") or ():
             taint.setdefault("timeAdded", timestamp(now))
-
-
-def _drop_unknown(spec: Mapping[str, Any]) -> None:
-    """Remove fields of disabled feature gates. This comes after the generation is computed, so that they count as a
-    change.
-    """
-    for device in spec.get("devices") or ():
-        for name in _UNKNOWN_HERE:
-            device.pop(name, None)
-        for attribute in (device.get("attributes") or {}).values():
-            for name in devices.LIST_VALUES:
-                attribute.pop(name, None)
 
 
 def _as_sent(obj: Object, context: StrategyContext) -> Mapping[str, Any]:
@@ -228,6 +211,8 @@ _GATED = {
     "spec.devices[].bindingFailureConditions": "DRADeviceBindingConditions",
     "spec.partitionTypeAttribute": "DRAPartitionableDevicesType",
     "spec.skipNodeOperations": "DRAOptionalNodeOperations",
+    "spec.devices[].nodeAllocatableResourceMappings": "DRANodeAllocatableResources",
+    **{f"spec.devices[].attributes{{}}.{name}": "DRAListTypeAttributes" for name in devices.LIST_VALUES},
     "spec.devices[].consumesCounters[].compatibilityGroups": "DRADeviceCompatibilityGroups",
 }
 
@@ -260,7 +245,7 @@ RESOURCESLICES = Kind(
     beta_versions=("v1beta2",),
     deprecations={"v1beta2": Deprecation((1, 36), removed=(1, 39))},
     is_namespaced=False,
-    strategy=ResourceSliceStrategy(has_generation=True),
+    strategy=ResourceSliceStrategy(has_generation=True, counts_closed_fields=True),
     returns_deleted_object=True,
     fields={**_FIELDS, "spec.pool.name": text("spec.pool.name")},
     unknown_field_message="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}",

@@ -3,7 +3,6 @@
 import pytest
 
 from aio_apiserver.apiserver.config import registry_config
-from aio_apiserver.registry.base.gates import Gates
 from tests.apiserver.config.test_settings import of
 
 
@@ -21,6 +20,5 @@ def test_a_number_of_deletion_workers_that_is_given_counts_in_a_simulated_cluste
     arguments: list[str], workers: int
 ) -> None:
     settings = of(*arguments)
-    gates = Gates({}, settings.emulated, settings.minor.version)
 
-    assert registry_config.config_of(settings, gates).delete_collection_workers == workers
+    assert registry_config.config_of(settings).delete_collection_workers == workers

@@ -59,7 +59,14 @@ def test_a_gate_that_is_newer_than_the_emulated_version_cannot_be_set() -> None:
         Gates({"SizeBasedListCostEstimate": False}, (1, 33))
 
 
-def test_gates_that_switch_nothing_are_named() -> None:
-    given = {"WatchList": False, "SizeBasedListCostEstimate": False, "APIServerIdentity": True}
+def test_gates_that_settings_change_are_named() -> None:
+    settings = {"WatchList": False, "SizeBasedListCostEstimate": False, "APIServerIdentity": True}
 
-    assert Gates(given).idle == ["WatchList"]
+    assert Gates(settings).changed == ["SizeBasedListCostEstimate", "WatchList"]
+
+
+def test_all_alpha_changes_every_alpha_gate() -> None:
+    changed = Gates({"AllAlpha": True}).changed
+
+    assert "ContainerStopSignals" in changed
+    assert "WatchList" not in changed

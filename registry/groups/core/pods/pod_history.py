@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from aio_apiserver.registry.base.timeline import Before, before
 from aio_apiserver.registry.base.validation.field import ErrorType, FieldError
 from aio_apiserver.registry.generic.common_history import with_empty_name
 from aio_apiserver.registry.generic.error_history import ErrorRow, absent, since, until, worded
@@ -15,19 +14,21 @@ from aio_apiserver.registry.generic.error_history import ErrorRow, absent, since
 _CONTAINER = r".*[cC]ontainers\[\d+\]"
 
 _OF_ROOT = r"(.*)\.securityContext\.shareProcessNamespace"
-_SOURCES = ("clusterTrustBundle", "podCertificate")
-
 _GATES = {
     "workloadRef": "GenericWorkload@1.35",
+    "schedulingGroup": "GenericWorkload",
     "hostnameOverride": "HostnameOverride",
     "evictionResponders": "EvictionRequestAPI",
     "resources": "PodLevelResources",
     "volumes[image]": "ImageVolume",
+    "volumes[].projected.sources[].clusterTrustBundle": "ClusterTrustBundleProjection",
+    "volumes[].projected.sources[].podCertificate": "PodCertificateRequest",
     "volumes[].emptyDir.mode": "EmptyDirVolumeMode",
     **{f"volumes[].{one}.defaultUser": "AtomicWriteVolumeUserFields" for one in ("configMap", "secret", "downwardAPI")},
     "volumes[].projected.defaultUser": "AtomicWriteVolumeUserFields",
 }
 _GATES_OF_CONTAINERS = {
+    "lifecycle?stopSignal": "ContainerStopSignals",
     "restartPolicyRules": "ContainerRestartRules",
     "env[].valueFrom.fileKeyRef": "EnvFiles",
     "volumeMounts[].bindMountOptions": "VolumeBindMountOptions",
@@ -55,8 +56,14 @@ def gated(path: str) -> Mapping[str, str]:
     return {f"{path}.{name}": gate for name, gate in _FIELDS.items()}
 
 
-HISTORY: Sequence[Before] = (before((1, 37), strategy={"closed_sources": _SOURCES}),)
-"""What was different before some minors in the strategies of pods and of kinds with templates."""
+GATED_STATUS: Mapping[str, str] = {
+    "status.nodeAllocatableResourceClaimStatuses": "DRANodeAllocatableResources",
+    **{
+        f"status.{statuses}[].volumeMounts[].volumeStatus": "ImageVolumeWithDigest"
+        for statuses in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    },
+}
+"""The fields that feature gates open in the status of a pod, each with its gate."""
 
 
 def _at_root(error: FieldError) -> Sequence[FieldError]:

@@ -50,22 +50,6 @@ def drop_old_annotations(owner: Object) -> None:
             del annotations[key]
 
 
-def drop_disabled(spec: Object, closed_sources: Sequence[str]) -> None:
-    """Remove the fields of feature gates that are off by default in kube-apiserver.
-
-    closed_sources: the sources of projected volumes among them.
-    """
-    spec.pop("schedulingGroup", None)
-    for container in containers(spec):
-        lifecycle = container.get("lifecycle")
-        if lifecycle and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
-            del container["lifecycle"]
-    for volume in spec.get("volumes") or ():
-        for source in (volume.get("projected") or {}).get("sources") or ():
-            for name in closed_sources:
-                source.pop(name, None)
-
-
 def _default_volume(volume: Object) -> None:
     """Make a volume without a source an emptyDir, and set the pull policy of an image volume."""
     if not any(name != "name" for name in volume):

@@ -1,6 +1,6 @@
 """Pods: defaults and rules of pods. A pod begins as Pending, and its deletion is graceful once it has a node."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
@@ -24,12 +24,7 @@ _GATED = {
 
 
 class PodStrategy(Strategy, frozen=True, kw_only=True):
-    """The defaults, the first status and the graceful deletion of pods.
-
-    closed_sources: the sources of projected volumes whose feature gates are closed.
-    """
-
-    closed_sources: Sequence[str] = ()
+    """The defaults, the first status and the graceful deletion of pods."""
 
     def default(self, obj: Object) -> None:
         spec = obj["spec"]
@@ -47,7 +42,6 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         spec, given = obj["spec"], objects.get(obj, "status.qosClass")
         super().prepare_for_create(context, obj)
-        pod_spec.drop_disabled(spec, self.closed_sources)
         obj["status"] = {"phase": "Pending", "qosClass": given or pod_resources.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [{**_GATED, "lastTransitionTime": obj["metadata"]["creationTimestamp"]}]
@@ -55,10 +49,6 @@ class PodStrategy(Strategy, frozen=True, kw_only=True):
         for term in _selecting_terms(spec):
             _apply_label_keys(term, labels)
         _apply_app_armor(context, obj)
-
-    def prepare_for_update(self, context: StrategyContext, new: Object, old: Object) -> None:
-        pod_spec.drop_disabled(new["spec"], self.closed_sources)
-        super().prepare_for_update(context, new, old)
 
     def is_changed(self, new: Object, old: Object) -> bool:
         return not updates.is_same_spec(new["spec"], old["spec"])
@@ -183,7 +173,6 @@ PODS = Kind(
     triggers=("spec.nodeName",),
     columns=pods_columns.COLUMNS,
     fields_vary=True,
-    gated=pod_history.gated("spec"),
-    history=pod_history.HISTORY,
+    gated={**pod_history.gated("spec"), **pod_history.GATED_STATUS},
     errors=pod_history.ERRORS,
 )

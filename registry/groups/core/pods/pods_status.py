@@ -28,7 +28,6 @@ class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
             if not new_status.get(name) and old_status.get(name):
                 new_status[name] = old_status[name]
         _keep_observed_generations(new_status, old_status)
-        _drop_disabled(new_status)
 
     def validate_update(self, context: StrategyContext, new: Object, old: Object) -> list[FieldError]:
         errors = super().validate_update(context, new, old)
@@ -42,15 +41,6 @@ class PodStatusStrategy(StatusStrategy, frozen=True, kw_only=True):
             for index, one in enumerate(new["status"].get(member) or ())
             for warning in addresses.warn(one.get("ip", ""), f"status.{member}[{index}].ip")
         ]
-
-
-def _drop_disabled(reported: Object) -> None:
-    """Remove the fields of feature gates that are off by default in kube-apiserver."""
-    reported.pop("nodeAllocatableResourceClaimStatuses", None)
-    for member in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        for container in reported.get(member) or ():
-            for mount in container.get("volumeMounts") or ():
-                mount.pop("volumeStatus", None)
 
 
 def _keep_observed_generations(new: Object, old: Object) -> None:

@@ -3,19 +3,15 @@
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.generic.strategy import StrategyContext
+from aio_apiserver.registry.generic.strategy import Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, pod_warnings
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.groups.core.pods.validation import templates
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, table_of
 
 
-class PodTemplateStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class PodTemplateStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of pod templates. The template is a member of the object, not of a spec."""
-
-    def template(self, obj: Object) -> Object | None:
-        return obj.get("template")
 
     def default(self, obj: Object) -> None:
         pod_spec.default_template(obj.get("template"))
@@ -67,6 +63,5 @@ PODTEMPLATES = Kind(
     columns=_COLUMNS,
     fields_vary=True,
     gated=pod_history.gated("template.spec"),
-    history=pod_history.HISTORY,
     errors=pod_history.ERRORS,
 )

@@ -8,16 +8,15 @@ from aio_apiserver.registry.base.fields import count
 from aio_apiserver.registry.base.validation import field, names, object_meta, values
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind, Scale
-from aio_apiserver.registry.generic.strategy import GarbageCollection, StrategyContext
+from aio_apiserver.registry.generic.strategy import GarbageCollection, Strategy, StrategyContext
 from aio_apiserver.registry.groups.core.pods import pod_history, pod_spec, workload_rules
-from aio_apiserver.registry.groups.core.pods.pod_makers import PodMakerStrategy
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
 
 _LONG_NAME = replace(names.DNS1123_SUBDOMAIN, unit="bytes")
 
 
-class ReplicationControllerStrategy(PodMakerStrategy, frozen=True, kw_only=True):
+class ReplicationControllerStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of replication controllers."""
 
     def default(self, obj: Object) -> None:
@@ -116,6 +115,5 @@ REPLICATIONCONTROLLERS = Kind(
     columns=_COLUMNS,
     fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
-    history=pod_history.HISTORY,
     errors=pod_history.ERRORS,
 )

@@ -3,6 +3,8 @@
 from typing import Any
 
 from aio_apiserver.registry.base.empties import Empty
+from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.generic import preparation
 from aio_apiserver.registry.generic.strategy import StrategyContext
 from aio_apiserver.registry.groups.resource.resourceslices import RESOURCESLICES
 
@@ -37,7 +39,7 @@ def test_devices_and_an_empty_list_of_counters_are_refused() -> None:
 def test_dropped_fields_increment_the_generation() -> None:
     old, new = slice_of({"attributes": {"a": {"int": 1}}}), slice_of({"attributes": {"a": {"int": 1, "ints": [1]}}})
 
-    RESOURCESLICES.strategy.prepare_for_update(CONTEXT, new, old)
+    preparation.prepare_changed(RESOURCESLICES.at(Minor()), RESOURCESLICES.strategy, new=new, old=old, context=CONTEXT)
 
     assert new["spec"] == old["spec"]
     assert new["metadata"]["generation"] == 2
