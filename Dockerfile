@@ -36,7 +36,6 @@ RUN /opt/build/bin/hatchling build --target wheel --directory /wheel && \
 FROM ${BASE}
 LABEL org.opencontainers.image.title="aio-apiserver" \
       org.opencontainers.image.description="The Kubernetes API server in asyncio Python" \
-      org.opencontainers.image.version="0.2.0" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.base.name="docker.io/library/python:3.13.15-slim-trixie" \
       org.opencontainers.image.base.digest="sha256:9d2e5553305c7c7b0097999bb17187c69b921ccd6bc9d40e4bb5ebe652c00285"

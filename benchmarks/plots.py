@@ -3,6 +3,8 @@
 Must hold: equal figures make equal files.
 """
 
+import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,4 +69,15 @@ def _canvas(height: float) -> Canvas:
 
 def _save(canvas: Canvas, name: str) -> None:
     FOLDER.mkdir(exist_ok=True)
-    canvas.savefig(FOLDER / f"{name}.svg", metadata=_DATELESS)
+    drawn = io.StringIO()
+    canvas.savefig(drawn, format="svg", metadata=_DATELESS)
+    (FOLDER / f"{name}.svg").write_text(compact(drawn.getvalue()))
+
+
+def compact(svg: str) -> str:
+    """A drawing in a third of its size: without metadata and comments, a tenth of a point fine, few lines."""
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<!DOCTYPE[^>]*>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), svg)
+    svg = re.sub(r"\s*\n\s*(?=[MLCQTz\"])", " ", svg)
+    svg = re.sub(r"\n\s*", "\n", svg).replace(' "', '"')
+    return re.sub(r">\n(?!<g id=.axes)", ">", svg).rstrip() + "\n"

@@ -3,7 +3,6 @@
 A server starts faster when rarely used modules are not imported at the start.
 
     if TYPE_CHECKING:
-        from aio_apiserver.registry.machinery.cel import admission
         from aio_apiserver.registry.generic.expressions import admission
     else:
         admission = Deferred("aio_apiserver.registry.generic.expressions.admission")
