@@ -14,10 +14,19 @@ _VERBS_WITH_SELECTORS = frozenset({"list", "watch", "deletecollection"})
 
 def attributes_of(user: UserInfo, info: RequestInfo, query: Query) -> Attributes:
     """A request as an Authorizer sees it."""
-    verb, path, is_resource, _, group, version, namespace, resource, subresource, name, _, _, _, _, _ = info
-    selectors = _selectors(info, query) if query and verb in _VERBS_WITH_SELECTORS else UNLIMITED
-    fields = (user, verb, group, version, resource, subresource, namespace, name, path, is_resource, selectors)
-    return tuple.__new__(Attributes, fields)  # all fields are given: its own constructor would take a call more
+    return Attributes(
+        user,
+        info.verb,
+        group=info.group,
+        version=info.version,
+        resource=info.resource,
+        subresource=info.subresource,
+        namespace=info.namespace,
+        name=info.name,
+        path=info.path,
+        is_resource=info.is_resource,
+        selectors=_selectors(info, query) if query and info.verb in _VERBS_WITH_SELECTORS else UNLIMITED,
+    )
 
 
 def _selectors(info: RequestInfo, query: Query) -> Selectors:

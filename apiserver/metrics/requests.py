@@ -207,14 +207,15 @@ _BODY_VERBS = {"POST": "create", "PUT": "update", _APPLY_VERB: "patch"}
 
 def _place_of(info: RequestInfo, query: Query, content_type: str) -> _Key:
     """The fields of RequestLabels as a plain tuple, which takes a third of the time."""
-    verb, _, _, _, group, version, namespace, resource, subresource, _, parts, _, _, _, _ = info
-    scope = "namespace" if namespace else "cluster"
-    if len(parts) > 1 or verb == "create":
+    verb, subresource = info.verb, info.subresource
+    scope = "namespace" if info.namespace else "cluster"
+    if len(info.parts) > 1 or verb == "create":
         scope = "resource"
     # The verb alone decides, but for some subresources and patches.
     usual = _VERBS.get(verb) if not subresource and verb != "patch" else None
     reported = usual or _reported(verb, subresource, content_type, "other")
-    return reported, group, version, resource, subresource, scope, _dry_run(query) if query else ""
+    dry_run = _dry_run(query) if query else ""
+    return reported, info.group, info.version, info.resource, subresource, scope, dry_run
 
 
 def verb_of(method: str, info: RequestInfo, content_type: str) -> str:

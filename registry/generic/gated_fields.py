@@ -9,43 +9,12 @@ the object the same path leads.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from aio_apiserver.base.unstructured import Object
 
 _LAST = re.compile(r"(\w+)(?:!=(\w+)|\[(\w+)\]|\?(\w+))?")
-
-
-def drop(new: Object, paths: Sequence[str], old: Object | None = None) -> None:
-    """Remove, in place, the fields at these paths that the old object does not use."""
-    for path in paths:
-        *parents, last = path.split(".")
-        if old is None or not any(_uses(owner, last) for owner in _owners(old, parents)):
-            for owner in _owners(new, parents):
-                _drop(owner, last)
-
-
-def _uses(owner: Object, last: str) -> bool:
-    """Whether an object has what the last step of a path names."""
-    step = _step(last)
-    value = owner.get(step.name)
-    if step.element:
-        return any(step.element in element for element in value or ())
-    if step.inner:
-        return step.inner in (value or ())
-    return step.name in owner and (not step.other_than or value != step.other_than)
-
-
-def _drop(owner: Object, last: str) -> None:
-    if not _uses(owner, last):
-        return
-    step = _step(last)
-    if step.element:
-        owner[step.name] = [element for element in owner[step.name] if step.element not in element]
-    if step.inner:
-        del owner[step.name][step.inner]
-    if not (step.element or step.inner) or not owner[step.name]:
-        del owner[step.name]
 
 
 class _Step(NamedTuple):
@@ -57,10 +26,85 @@ class _Step(NamedTuple):
     inner: str
 
 
+class _Level(NamedTuple):
+    """The paths below one step. `inner`: by member and its `[]` or `{}`; `last`: the last steps, by path."""
+
+    inner: dict[tuple[str, str], "_Level"]
+    last: list[tuple[str, _Step]]
+
+
+def drop(new: Object, paths: Sequence[str], old: Object | None = None) -> None:
+    """Remove, in place, the fields at these paths that the old object does not use.
+
+    Most objects use none of the fields, so all paths are looked up in one walk.
+    """
+    if not paths:
+        return
+    used: set[str] = set()
+    _collect(new, _tree(tuple(paths)), used)
+    for path in used:
+        *parents, last = path.split(".")
+        step = _step(last)
+        if old is None or not any(_uses(owner, step) for owner in _owners(old, parents)):
+            for owner in _owners(new, parents):
+                _drop(owner, step)
+
+
+@cache
+def _tree(paths: tuple[str, ...]) -> _Level:
+    root = _Level({}, [])
+    for path in paths:
+        *parents, last = path.split(".")
+        level = root
+        for parent in parents:
+            level = level.inner.setdefault(_member(parent), _Level({}, []))
+        level.last.append((path, _step(last)))
+    return root
+
+
+def _collect(owner: Object, level: _Level, used: set[str]) -> None:
+    """Add the paths whose fields an object uses."""
+    for path, step in level.last:
+        if step.name in owner and _uses(owner, step):
+            used.add(path)
+    for (name, kind), inner in level.inner.items():
+        if name in owner:
+            for value in _elements(owner[name], kind):
+                if isinstance(value, dict):
+                    _collect(value, inner, used)
+
+
+def _uses(owner: Object, step: _Step) -> bool:
+    """Whether an object has what the last step of a path names."""
+    value = owner.get(step.name)
+    if step.element:
+        return any(step.element in element for element in value or ())
+    if step.inner:
+        return step.inner in (value or ())
+    return step.name in owner and (not step.other_than or value != step.other_than)
+
+
+def _drop(owner: Object, step: _Step) -> None:
+    if not _uses(owner, step):
+        return
+    if step.element:
+        owner[step.name] = [element for element in owner[step.name] if step.element not in element]
+    if step.inner:
+        del owner[step.name][step.inner]
+    if not (step.element or step.inner) or not owner[step.name]:
+        del owner[step.name]
+
+
 def _step(last: str) -> _Step:
     match = _LAST.fullmatch(last)
     assert match is not None
     return _Step(*match.groups(default=""))
+
+
+def _member(step: str) -> tuple[str, str]:
+    """The member of a step, and its `[]` or `{}`."""
+    name = step.rstrip("[]{}")
+    return name, step[len(name) :]
 
 
 def _owners(value: Any, parents: Sequence[str]) -> Iterator[Object]:
@@ -70,15 +114,14 @@ def _owners(value: Any, parents: Sequence[str]) -> Iterator[Object]:
     if not parents:
         yield value
         return
-    first, rest = parents[0], parents[1:]
-    member = value.get(first.rstrip("[]{}"))
-    for one in _elements(member, first):
-        yield from _owners(one, rest)
+    name, kind = _member(parents[0])
+    for element in _elements(value.get(name), kind):
+        yield from _owners(element, parents[1:])
 
 
-def _elements(member: Any, step: str) -> Sequence[Any]:
-    if step.endswith("[]"):
-        return member if isinstance(member, list) else ()
-    if step.endswith("{}"):
-        return list(member.values()) if isinstance(member, dict) else ()
-    return (member,)
+def _elements(value: Any, kind: str) -> Sequence[Any]:
+    if kind == "[]":
+        return value if isinstance(value, list) else ()
+    if kind == "{}":
+        return list(value.values()) if isinstance(value, dict) else ()
+    return (value,)
