@@ -13,6 +13,7 @@ import pytest
 from aio_apiserver.testing import Refused, Server
 from tests.docs.traces import Trace, traced
 from tests.paths import ROOT
+from tests.storage.kv.etcd_server import Member
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 _STEP = re.compile(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`", re.MULTILINE)
@@ -24,7 +25,7 @@ def config_map(name: str, **more: Any) -> dict[str, Any]:
 
 def walks() -> dict[str, list[tuple[str, str]]]:
     """The steps of each walk, by its heading."""
-    page = (ROOT / "ARCHITECTURE.md").read_text().partition("## Five walks")[2].partition("\n## ")[0]
+    page = (ROOT / "ARCHITECTURE.md").read_text().partition("## Six walks")[2].partition("\n## ")[0]
     sections = (section.partition("\n") for section in page.split("\n### ")[1:])
     return {heading: _STEP.findall(text) for heading, _, text in sections}
 
@@ -32,11 +33,24 @@ def walks() -> dict[str, list[tuple[str, str]]]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     with Server() as running:
-        with running.client() as client:  # caches are filled by the first requests
-            client.request("POST", CONFIG_MAPS, config_map("first"))
-            client.request("GET", CONFIG_MAPS)
-            apply(running, "first", {"warm": "yes"})
+        fill_caches(running)
         yield running
+
+
+@pytest.fixture(scope="module")
+def server_on_etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("walks")
+    with Member() as etcd, Server(data_dir=folder, storage_backend="etcd3", etcd_servers=etcd.endpoint) as running:
+        fill_caches(running)
+        yield running
+
+
+def fill_caches(server: Server) -> None:
+    """The first requests, which do more than all others."""
+    with server.client() as client:
+        client.request("POST", CONFIG_MAPS, config_map("first"))
+        client.request("GET", CONFIG_MAPS)
+        apply(server, "first", {"warm": "yes"})
 
 
 def apply(server: Server, name: str, data: dict[str, str]) -> None:
@@ -105,6 +119,7 @@ ACTS: dict[str, Callable[[Server], Any]] = {
     "A request refused by RBAC": lambda server: nullcontext(partial(refused, server)),
 }
 """What is done for each walk: contexts that prepare it and give the act itself."""
+ON_ETCD = "A watch event from etcd"
 
 
 def missing(steps: list[tuple[str, str]], trace: Trace) -> tuple[str, str] | None:
@@ -117,7 +132,7 @@ def missing(steps: list[tuple[str, str]], trace: Trace) -> tuple[str, str] | Non
 
 
 def test_each_walk_has_its_test() -> None:
-    assert set(walks()) == set(ACTS)
+    assert set(walks()) == {*ACTS, ON_ETCD}
 
 
 @pytest.mark.parametrize("heading", ACTS)
@@ -125,6 +140,16 @@ def test_a_walk_is_what_the_server_does(server: Server, heading: str) -> None:
     steps = walks()[heading]
 
     with ACTS[heading](server) as act, traced(server) as trace:
+        act()
+
+    assert steps
+    assert missing(steps, trace) is None
+
+
+def test_the_walk_from_etcd_is_what_the_server_does(server_on_etcd: Server) -> None:
+    steps = walks()[ON_ETCD]
+
+    with announced(server_on_etcd) as act, traced(server_on_etcd) as trace:
         act()
 
     assert steps

@@ -1,7 +1,7 @@
 """WatchSession: all etcd watches on one gRPC stream to one member, until that stream ends.
 
-It gives each watcher an id, creates its watch, and hands each response to the watcher with its id. WatchStream takes
-the watchers over when the stream ends.
+It gives each watcher an id, creates its watch, and hands each response to the watcher with its id. watch_states.py has
+the states of a watch. WatchStream takes the watchers over when the stream ends.
 
 Must hold: an id is used once, so that late events of a cancelled watch are dropped. A progress notification for the
 whole stream reaches the watchers that it is valid for. It may be under way while a watch with older events is being
@@ -21,10 +21,11 @@ from aio_apiserver.storage.kv.etcd import failures
 from aio_apiserver.storage.kv.etcd.failures import Effect, Failure
 from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
+from aio_apiserver.storage.kv.etcd.watch_states import WatchInput, WatchState, next_state
 from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
 
-_EVERYBODY = -1
-"""The watch id of a response for the whole stream."""
+WHOLE_STREAM = -1
+"""The watch id of a response for all watches of the stream."""
 
 
 class SessionRefused(Exception):
@@ -35,15 +36,26 @@ class SessionRefused(Exception):
         self.failure = failure
 
 
-class _Place(Struct):
-    """A watcher on this stream. created: the store's revision at its creation; asked: progress requests before it."""
+class _StreamWatch(Struct):
+    """A watch on this stream.
+
+    created: the store's revision at its creation. requested: the progress requests that were sent before it.
+    """
 
     watcher: EtcdWatcher
     id: int
     start: int
-    is_created: bool = False
+    state: WatchState = WatchState.REQUESTED
     created: int = 0
     requested: int = 0
+
+    def take(self, happened: WatchInput) -> None:
+        """Go on to the next state. Raises UnexpectedInput."""
+        self.state = next_state(self.state, happened)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state is WatchState.OPEN
 
 
 class WatchSession:
@@ -55,9 +67,9 @@ class WatchSession:
         self._seen = seen
         self._is_reliable = is_reliable
         self._ids = itertools.count(1)
-        self._by_id: dict[int, _Place] = {}
-        self._by_watcher: dict[EtcdWatcher, _Place] = {}
-        self._created_next: deque[_Place] = deque()
+        self._by_id: dict[int, _StreamWatch] = {}
+        self._by_watcher: dict[EtcdWatcher, _StreamWatch] = {}
+        self._created_next: deque[_StreamWatch] = deque()
         self._outbox: asyncio.Queue[rpc.WatchRequest] = asyncio.Queue()
         self._requested = 0
         self._answered = 0
@@ -68,12 +80,13 @@ class WatchSession:
 
     def discard(self, watcher: EtcdWatcher) -> None:
         """Cancel a watcher's watch. Safe when it is not on this stream."""
-        place = self._by_watcher.pop(watcher, None)
-        if place is None:
+        watch = self._by_watcher.pop(watcher, None)
+        if watch is None:
             return
-        del self._by_id[place.id]
+        watch.take(WatchInput.LEFT)
+        del self._by_id[watch.id]
         watcher.disconnect()
-        self._outbox.put_nowait(rpc.WatchRequest(cancel_request=rpc.WatchCancelRequest(watch_id=place.id)))
+        self._outbox.put_nowait(rpc.WatchRequest(cancel_request=rpc.WatchCancelRequest(watch_id=watch.id)))
 
     def ask_for_progress(self) -> None:
         """Request a progress notification; etcd sends none while a watch of the stream lags or starts in the future.
@@ -81,10 +94,10 @@ class WatchSession:
         So a watch that starts after the newest seen revision is created again at that revision. It drops the few events
         before its start.
         """
-        for place in list(self._by_watcher.values()):
-            if place.is_created and place.start > self._seen.value:
-                self.discard(place.watcher)
-                self._create(place.watcher, self._seen.value)
+        for watch in list(self._by_watcher.values()):
+            if watch.is_open and watch.start > self._seen.value:
+                self.discard(watch.watcher)
+                self._create(watch.watcher, self._seen.value)
         self._requested += 1
         self._outbox.put_nowait(rpc.WatchRequest(progress_request=rpc.WatchProgressRequest()))
 
@@ -110,20 +123,20 @@ class WatchSession:
             self._settle_creation(response)
         elif response.canceled:
             self._settle_end(response)
-        elif response.watch_id == _EVERYBODY:
+        elif response.watch_id == WHOLE_STREAM:
             self._announce(response.header.revision)
         else:
             self._deliver(response)
 
     def _create(self, watcher: EtcdWatcher, start: int) -> None:
-        place = _Place(watcher, next(self._ids), start)
-        self._by_id[place.id] = self._by_watcher[watcher] = place
-        self._created_next.append(place)
+        watch = _StreamWatch(watcher, next(self._ids), start)
+        self._by_id[watch.id] = self._by_watcher[watcher] = watch
+        self._created_next.append(watch)
         creation = rpc.WatchCreateRequest(
             key=watcher.start,
             range_end=watcher.end,
             start_revision=start,
-            watch_id=place.id,
+            watch_id=watch.id,
             prev_kv=True,
             fragment=True,
             progress_notify=True,
@@ -132,37 +145,38 @@ class WatchSession:
 
     def _settle_creation(self, response: rpc.WatchResponse) -> None:
         """Match a creation's answer: etcd answers creations in their order, and a refused one may have no id."""
-        place = self._created_next.popleft()
-        if place.id not in self._by_id:
+        watch = self._created_next.popleft()
+        if watch.id not in self._by_id:
             return
         if response.canceled:
-            self._refuse(place, failures.of_cancelled_watch(response.cancel_reason))
+            self._refuse(watch, failures.of_cancelled_watch(response.cancel_reason))
             return
-        place.is_created, place.created, place.requested = True, response.header.revision, self._requested
-        place.watcher.confirm()
+        watch.take(WatchInput.CREATED)
+        watch.created, watch.requested = response.header.revision, self._requested
+        watch.watcher.confirm()
 
     def _settle_end(self, response: rpc.WatchResponse) -> None:
-        place = self._by_id.get(response.watch_id)
-        if place is None:
+        watch = self._by_id.get(response.watch_id)
+        if watch is None:
             return  # the watch was cancelled by us
         if not response.compact_revision:
-            self._refuse(place, failures.of_cancelled_watch(response.cancel_reason))
+            self._refuse(watch, failures.of_cancelled_watch(response.cancel_reason))
             return
-        self._forget(place)
-        watcher = place.watcher
+        self._forget(watch, WatchInput.COMPACTED)
+        watcher = watch.watcher
         if watcher.next_revision < response.compact_revision:
             watcher.fail(Compacted(watcher.next_revision, response.compact_revision))
         else:
             self.add(watcher)  # only what it did not want has been compacted
 
-    def _refuse(self, place: _Place, failure: Failure) -> None:
+    def _refuse(self, watch: _StreamWatch, failure: Failure) -> None:
         """End a watch. But etcd before 3.5.8 reports an expired token as a missing permission, so first try a new token
         once.
         """
-        if failure.effect is not Effect.REFUSED or place.watcher.may_be_permitted():
+        if failure.effect is not Effect.REFUSED or watch.watcher.may_be_permitted():
             raise SessionRefused(failure)
-        self._forget(place)
-        place.watcher.fail(failure.error)
+        self._forget(watch, WatchInput.REFUSED)
+        watch.watcher.fail(failure.error)
 
     def _announce(self, revision: int) -> None:
         """Pass a stream's progress on to the watchers that it is valid for.
@@ -172,18 +186,20 @@ class WatchSession:
         nothing up to that revision.
         """
         self._answered += 1
-        for place in self._by_watcher.values():
-            watcher = place.watcher
-            if place.is_created and (
-                revision > place.created or self._answered > place.requested or revision < watcher.next_revision
+        for watch in self._by_watcher.values():
+            watcher = watch.watcher
+            if watch.is_open and (
+                revision > watch.created or self._answered > watch.requested or revision < watcher.next_revision
             ):
+                watch.take(WatchInput.PROGRESS)
                 watcher.promise(revision, is_reliable=self._is_reliable())
 
     def _deliver(self, response: rpc.WatchResponse) -> None:
-        place = self._by_id.get(response.watch_id)
-        if place is None:
+        watch = self._by_id.get(response.watch_id)
+        if watch is None:
             return
-        watcher = place.watcher
+        watcher = watch.watcher
+        watch.take(WatchInput.EVENTS if response.events else WatchInput.PROGRESS)
         if not response.events:
             watcher.promise(response.header.revision, is_reliable=self._is_reliable())
             return
@@ -191,6 +207,7 @@ class WatchSession:
         if watcher.is_full:
             self.discard(watcher)
 
-    def _forget(self, place: _Place) -> None:
-        del self._by_id[place.id]
-        del self._by_watcher[place.watcher]
+    def _forget(self, watch: _StreamWatch, happened: WatchInput) -> None:
+        watch.take(happened)
+        del self._by_id[watch.id]
+        del self._by_watcher[watch.watcher]

@@ -24,6 +24,7 @@ from aio_apiserver.storage.kv.etcd.grpc_stream import GrpcStream
 from aio_apiserver.storage.kv.etcd.revision import RevisionSeen
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.watch_session import SessionRefused, WatchSession
+from aio_apiserver.storage.kv.etcd.watch_states import UnexpectedInput
 from aio_apiserver.storage.kv.etcd.watcher import EtcdWatcher
 
 logger = logging.getLogger(__name__)
@@ -138,6 +139,8 @@ class EtcdWatchStream:
             failure = Failure(Effect.UNKNOWN, Unavailable("the server ended the stream"))
         except SessionRefused as refusal:
             failure = refusal.failure
+        except UnexpectedInput as defect:
+            failure = Failure(Effect.UNKNOWN, Unavailable(f"the server sent what no watch expects: {defect}"))
         except failures.GRPC_EXCEPTIONS as error:
             failure = failures.of_exception(error)
         self._breaks += 1
