@@ -9,12 +9,24 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import fast_tier
 from tests.loop_watch import LoopWatch
 from tests.storage.kv import etcd_server
 from tests.watchdog import Watchdog
 
 settings.register_profile("same-everywhere", derandomize=True, deadline=None)
 settings.load_profile("same-everywhere")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="run the tests that start no process")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests beyond the fast tier, and say so in pytest's summary."""
+    if config.getoption("--fast"):
+        config.hook.pytest_deselected(items=[item for item in items if not fast_tier.is_fast(item)])
+        items[:] = [item for item in items if fast_tier.is_fast(item)]
 
 
 def pytest_configure(config: pytest.Config) -> None:
