@@ -212,7 +212,8 @@ class Server(Struct, frozen=True):
         simulation = await kubelet_server.open_simulated_kubelet(
             settings, self.pki, manager.kubelet_client(), clock, self.parts.simulated, stack=self._working
         )
-        return lambda desk: simulated_cluster.controllers(desk, simulation, settings.minor.git_version)
+        controllers = simulated_cluster.controllers  # imports it now, not when the lease is won
+        return lambda desk: controllers(desk, simulation, settings.minor.git_version)
 
 
 def _identity(settings: Settings) -> str:

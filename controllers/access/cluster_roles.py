@@ -1,10 +1,15 @@
-"""Cluster roles: copies the rules of selected cluster roles into roles with an aggregationRule."""
+"""Cluster roles: copies the rules of selected cluster roles into roles with an aggregationRule.
+
+Pure.
+"""
+
+from collections.abc import Iterable
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.access import role_rules
 from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller
 from aio_apiserver.controllers.runtime.resources import CLUSTER_ROLES
+from aio_apiserver.registry.base.validation.label_selectors import selects
 
 
 class ClusterRoleAggregation(Controller):
@@ -25,7 +30,7 @@ class ClusterRoleAggregation(Controller):
         role = self._roles.get(key)
         if role is None or not role.get("aggregationRule"):
             return None
-        rules = role_rules.gathered(role, self._roles.items.values())
+        rules = gathered(role, self._roles.items.values())
 
         def gather(obj: Object) -> bool:
             is_right = (obj.get("rules") or []) == rules
@@ -35,3 +40,16 @@ class ClusterRoleAggregation(Controller):
         if (role.get("rules") or []) != rules:
             await self.client.change(CLUSTER_ROLES, role, gather)
         return None
+
+
+def gathered(role: Object, every: Iterable[Object]) -> list[Object]:
+    """The rules of a role with an aggregationRule."""
+    rules: list[Object] = []
+    others = sorted(every, key=lambda one: str(one["metadata"]["name"]))
+    for selector in role["aggregationRule"].get("clusterRoleSelectors") or ():
+        for other in others:
+            if other["metadata"]["name"] == role["metadata"]["name"]:
+                continue
+            if selects(selector, other["metadata"].get("labels") or {}):
+                rules += [rule for rule in other.get("rules") or () if rule not in rules]
+    return rules

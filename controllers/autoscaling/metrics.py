@@ -1,5 +1,9 @@
-"""Metrics: proposes the replicas for one metric of a HorizontalPodAutoscaler, by the type of the metric."""
+"""Metrics: proposes the replicas for one metric of a HorizontalPodAutoscaler, by the type of the metric.
 
+Pure. Metrics of objects and external metrics have such values. Amounts are in thousandths.
+"""
+
+import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -7,12 +11,13 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.autoscaling import autoscaler_status, pod_usage, value_targets
+from aio_apiserver.controllers.autoscaling import autoscaler_status, pod_usage
 from aio_apiserver.controllers.autoscaling import sources as autoscaling_sources
 from aio_apiserver.controllers.autoscaling.autoscaler_status import uses_average
 from aio_apiserver.controllers.autoscaling.pod_usage import (
     AverageUtilization,
     AverageValue,
+    Gauged,
     PodMetric,
     Proposal,
     Tolerances,
@@ -20,8 +25,9 @@ from aio_apiserver.controllers.autoscaling.pod_usage import (
     UsageTarget,
 )
 from aio_apiserver.controllers.autoscaling.sources import MetricSources
-from aio_apiserver.controllers.runtime.pods import seconds
+from aio_apiserver.controllers.runtime.pods import phase, seconds
 from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.groups.core.pods.pod_conditions import is_ready
 from aio_apiserver.registry.machinery.selectors import texts
 
 
@@ -116,7 +122,7 @@ async def _of_object(sources: MetricSources, metric: Object, scaled: ScaledPods)
 async def _external(sources: MetricSources, metric: Object, scaled: ScaledPods) -> Proposal:
     about = metric["external"]["metric"]
     try:
-        amount = value_targets.total(await sources.external(scaled.namespace, about))
+        amount = total(await sources.external(scaled.namespace, about))
     except Uncountable as exc:
         which = f"{scaled.namespace}/{about['name']}/{texts.go_text(about.get('selector'))}"
         raise Uncountable(f"unable to get external metric {which}: {exc}") from exc
@@ -127,9 +133,9 @@ def _of_amount(metric: Object, amount: int, scaled: ScaledPods) -> Proposal:
     target = autoscaler_status.source_of(metric)["target"]
     if uses_average(metric):
         average = pod_usage.thousandths(target["averageValue"])
-        return value_targets.for_average(amount, average, scaled.present, scaled.tolerances)
+        return for_average(amount, average, scaled.present, scaled.tolerances)
     value = pod_usage.thousandths(target["value"])
-    return value_targets.for_value(amount, value, scaled.wanted, scaled.pods, scaled.tolerances)
+    return for_value(amount, value, scaled.wanted, scaled.pods, scaled.tolerances)
 
 
 _BY_TYPE: Mapping[str, Callable[[MetricSources, Object, ScaledPods], Awaitable[Proposal]]] = {
@@ -139,3 +145,31 @@ _BY_TYPE: Mapping[str, Callable[[MetricSources, Object, ScaledPods], Awaitable[P
     "Object": _of_object,
     "External": _external,
 }
+
+
+_MOST_REPLICAS = 2**31 - 1
+_MOST_AMOUNT = 2**63 - 1
+
+
+def for_value(amount: int, target: int, current: int, pods: Sequence[Object], tolerances: Tolerances) -> Proposal:
+    """The replicas for a target of the value itself: the ready pods times the ratio. Raises Uncountable."""
+    ratio = amount / target
+    if tolerances.cover(ratio):
+        return Proposal(current, Gauged(ratio, amount))
+    if not pods:
+        none = "no pods returned by selector while calculating replica count"
+        raise Uncountable(f"unable to calculate ready pods: {none}")
+    ready = sum(1 for pod in pods if phase(pod) == "Running" and is_ready(pod))
+    return Proposal(min(math.ceil(ratio * ready), _MOST_REPLICAS), Gauged(ratio, amount))
+
+
+def for_average(amount: int, target: int, pods: int, tolerances: Tolerances) -> Proposal:
+    """The replicas for a target of the value divided by the number of pods."""
+    ratio = amount / (target * pods) if pods else math.inf
+    replicas = pods if tolerances.cover(ratio) else min(math.ceil(amount / target), _MOST_REPLICAS)
+    return Proposal(replicas, Gauged(ratio, math.ceil(amount / max(pods, 1))))
+
+
+def total(amounts: Sequence[int]) -> int:
+    """The sum of values, as far as 64 bits hold it."""
+    return min(sum(amounts), _MOST_AMOUNT)

@@ -1,10 +1,12 @@
 """Kubelet: lets the pods of simulated nodes start, run, end and stop, by the rules in their annotations.
 
 Must hold: while Stages drive pods, it leaves all pods to them.
+
+Pure. Owners that hold the pod with a finalizer, as Jobs do, count it by this status.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import events
@@ -13,11 +15,13 @@ from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
 from aio_apiserver.controllers.runtime.resources import NODES, PODS
-from aio_apiserver.simulation.kubelet import pod_ends, pod_events, pod_stops
+from aio_apiserver.registry.groups.core.pods import pod_conditions
+from aio_apiserver.simulation.kubelet import pod_events, pod_stops
 from aio_apiserver.simulation.kubelet.exec_prober import ExecProber
 from aio_apiserver.simulation.kubelet.pod_events import PodEvent
 from aio_apiserver.simulation.kubelet.pod_phases import Life
 from aio_apiserver.simulation.kubelet.pod_processes import PodProcesses
+from aio_apiserver.simulation.kubelet.pod_stops import KILLED
 from aio_apiserver.simulation.kubelet.simulation import Simulation
 from aio_apiserver.simulation.model import node_objects, node_phases
 from aio_apiserver.simulation.scheduling import node_admission
@@ -191,7 +195,7 @@ class SimulatedKubelet(Controller):
         grace = float(present["metadata"].get("deletionGracePeriodSeconds") or 0)
         ends = pod_stops.of_pod(present, grace) if processes is None else processes
         codes = {name: one.code for name, one in ends.items()}
-        present["status"] = pod_ends.killed(present.get("status") or {}, now=self.desk.now(), codes=codes)
+        present["status"] = killed(present.get("status") or {}, now=self.desk.now(), codes=codes)
 
 
 def _state(node: Object) -> tuple[bool, bool]:
@@ -216,3 +220,33 @@ def _address_of(pod: Object | None) -> str:
 
 def _uid(pod: Object | None) -> str:
     return str(pod["metadata"]["uid"]) if pod is not None else ""
+
+
+_NO_CODES: Mapping[str, int] = {}
+
+
+def killed(status: Object, *, now: str, codes: Mapping[str, int] = _NO_CODES) -> Object:
+    """The status after the kubelet has ended the containers that run. codes: those of containers, by name."""
+    result: Object = {**status, "phase": "Failed", "conditions": [dict(one) for one in status.get("conditions") or ()]}
+    for kind in ("Ready", "ContainersReady"):
+        pod_conditions.put(result, {"type": kind, "status": "False", "reason": "PodFailed"}, now=now)
+    for name in ("containerStatuses", "initContainerStatuses"):
+        if status.get(name):
+            result[name] = [_ended(one, now, codes.get(one["name"], KILLED)) for one in status[name]]
+    if codes and all(_has_succeeded(one) for one in result.get("containerStatuses") or ()):
+        result["phase"] = "Succeeded"
+    return result
+
+
+def _has_succeeded(container: Object) -> bool:
+    return bool((container["state"].get("terminated") or {}).get("exitCode") == 0)
+
+
+def _ended(container: Object, now: str, code: int) -> Object:
+    running = (container.get("state") or {}).get("running")
+    if running is None:
+        return container
+    reason = "Error" if code else "Completed"
+    ended = {"exitCode": code, "reason": reason, "startedAt": running["startedAt"], "finishedAt": now}
+    shown = {**ended, "containerID": container["containerID"]} if container.get("containerID") else ended
+    return {**container, "ready": False, "started": False, "state": {"terminated": shown}}

@@ -1,7 +1,12 @@
 """Outer addresses: gives services of type LoadBalancer and ingresses their addresses, as a cloud provider does.
 
 The queue keys begin with the kind. Must hold: an address that is given stays. Two services have different ones.
+
+Pure. No packet reaches them.
 """
+
+from collections.abc import Container, Sequence
+from ipaddress import ip_address
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import events
@@ -9,7 +14,7 @@ from aio_apiserver.controllers.runtime.client import key_of
 from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.resources import INGRESSES, SERVICES
 from aio_apiserver.registry.generic.in_process_client import ResourcePath
-from aio_apiserver.simulation.nodes import address_pools as outer_addresses
+from aio_apiserver.simulation.model.annotations import PREFIX, duration
 
 _SERVICE, _INGRESS = "service ", "ingress "
 
@@ -35,31 +40,31 @@ class OuterAddresses(Controller):
 
     def _changed(self, _key: str, before: Object | None, after: Object | None) -> None:
         if before is not None:
-            self._taken.difference_update(outer_addresses.ips_of(before))
+            self._taken.difference_update(ips_of(before))
         if after is not None:
-            self._taken.update(outer_addresses.ips_of(after))
+            self._taken.update(ips_of(after))
 
     async def reconcile(self, key: str) -> float | None:
         if key.startswith(_INGRESS):
             ingress = self._ingresses.get(key.removeprefix(_INGRESS))
             return await self._give(INGRESSES, ingress) if ingress is not None else None
         service = self._services.get(key.removeprefix(_SERVICE))
-        if service is None or not outer_addresses.is_balanced(service):
+        if service is None or not is_balanced(service):
             return None
         return await self._give(SERVICES, service)
 
     async def _give(self, place: ResourcePath, obj: Object) -> float | None:
         """Give an object its addresses, when its delay has passed."""
-        delay = outer_addresses.delay_of(obj)
+        delay = delay_of(obj)
         uid, now = obj["metadata"]["uid"], self.desk.clock.monotonic()
-        if delay is None or outer_addresses.ips_of(obj) or obj["metadata"].get("deletionTimestamp"):
+        if delay is None or ips_of(obj) or obj["metadata"].get("deletionTimestamp"):
             self._since.pop(uid, None)
             return None
         left = self._since.setdefault(uid, now) + delay - now
         if left > 0:
             return left
         is_service = place == SERVICES
-        given = outer_addresses.for_service(obj, self._taken) if is_service else outer_addresses.for_ingress()
+        given = for_service(obj, self._taken) if is_service else for_ingress()
 
         def give(present: Object) -> None:
             present["status"] = {**(present.get("status") or {}), "loadBalancer": {"ingress": given}}
@@ -67,7 +72,52 @@ class OuterAddresses(Controller):
         changed = await self.client.change(place.part("status"), obj, give)
         self._since.pop(uid, None)
         if is_service and changed is not None:
-            self._taken.update(outer_addresses.ips_of(changed))
+            self._taken.update(ips_of(changed))
             about = events.reference(obj, "v1", "Service")
             self.recorder.say(about, "EnsuredLoadBalancer", "Ensured load balancer")
         return None
+
+
+_FIRST = {"IPv4": ip_address("172.31.0.2"), "IPv6": ip_address("fd00:31::2")}
+_OF_INGRESSES = "172.31.0.1"
+_PENDING = "Pending"
+
+
+def delay_of(obj: Object) -> float | None:
+    """The seconds until a service or an ingress gets its addresses; None for one that waits for ever."""
+    annotations = obj["metadata"].get("annotations") or {}
+    is_pending = annotations.get(f"{PREFIX}phase") == _PENDING
+    return None if is_pending else duration(annotations.get(f"{PREFIX}delay", ""))
+
+
+def is_balanced(service: Object) -> bool:
+    """Whether the simulation gives a service addresses. Services of a class belong to another controller."""
+    spec = service["spec"]
+    return spec.get("type") == "LoadBalancer" and not spec.get("loadBalancerClass")
+
+
+def ips_of(obj: Object) -> list[str]:
+    """The addresses in the status of a service or an ingress."""
+    given = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return [str(one["ip"]) for one in given if one.get("ip")]
+
+
+def for_service(service: Object, taken: Container[str]) -> list[Object]:
+    """One address for each family of a service."""
+    spec = service["spec"]
+    if spec.get("loadBalancerIP"):
+        return [{"ip": spec["loadBalancerIP"], "ipMode": "VIP"}]
+    families: Sequence[str] = spec.get("ipFamilies") or ("IPv4",)
+    return [{"ip": _free(family, taken), "ipMode": "VIP"} for family in families]
+
+
+def _free(family: str, taken: Container[str]) -> str:
+    address = _FIRST[family]
+    while str(address) in taken:
+        address += 1
+    return str(address)
+
+
+def for_ingress() -> list[Object]:
+    """All ingresses share one address."""
+    return [{"ip": _OF_INGRESSES}]

@@ -11,7 +11,7 @@ from aio_apiserver.apiserver.config.flags.flag_types import FlagType
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.testing.arguments import IGNORED
 
-TARGET = Path(__file__).parents[3] / "testing/server_settings.py"
+TARGET = Path(__file__).parents[2] / "testing/server_settings.py"
 HEAD = '''"""server_settings: the flags of a test's server by their names in Python, for editors and type checkers.
 
 `python -m tests.testing.settings_source` writes this table. docs/flags.md says what each flag does.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aio_apiserver.controllers.autoscaling import value_targets
+from aio_apiserver.controllers.autoscaling import metrics
 from aio_apiserver.controllers.autoscaling.pod_usage import Tolerances, Uncountable
 
 EXACT = Tolerances()
@@ -20,14 +20,14 @@ def _pods(ready: int, unready: int = 0) -> list[Any]:
     [(1050, 2, 0, 2), (2000, 2, 0, 4), (2000, 1, 1, 2), (100, 4, 0, 1), (0, 4, 0, 0), (2**62, 2, 0, 2**31 - 1)],
 )
 def test_a_value_multiplies_the_ready_pods(amount: int, ready: int, unready: int, replicas: int) -> None:
-    found = value_targets.for_value(amount, 1000, ready + unready, _pods(ready, unready), EXACT)
+    found = metrics.for_value(amount, 1000, ready + unready, _pods(ready, unready), EXACT)
 
     assert (found.replicas, found.gauged.average) == (replicas, amount)
 
 
 def test_a_value_needs_pods() -> None:
     with pytest.raises(Uncountable, match="unable to calculate ready pods: no pods returned by selector"):
-        value_targets.for_value(2000, 1000, 2, [], EXACT)
+        metrics.for_value(2000, 1000, 2, [], EXACT)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_a_value_needs_pods() -> None:
     [(2100, 2, 2, 1050), (3001, 2, 4, 1501), (500, 2, 1, 250), (3000, 0, 3, 3000)],
 )
 def test_an_average_is_shared_by_the_pods(amount: int, pods: int, replicas: int, average: int) -> None:
-    found = value_targets.for_average(amount, 1000, pods, EXACT)
+    found = metrics.for_average(amount, 1000, pods, EXACT)
 
     assert (found.replicas, found.gauged.average) == (replicas, average)
 
 
 def test_a_sum_fits_64_bits() -> None:
-    assert value_targets.total([1, 2]) == 3
-    assert value_targets.total([2**63 - 1, 1]) == 2**63 - 1
+    assert metrics.total([1, 2]) == 3
+    assert metrics.total([2**63 - 1, 1]) == 2**63 - 1

@@ -1,7 +1,7 @@
 import pytest
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.nodes import garbage_pods as pod_garbage
+from aio_apiserver.controllers.nodes import pod_garbage
 
 
 def pod(name: str, *, phase: str = "Failed", reason: str = "", created: str = "2026-01-01T00:00:00Z") -> Object:

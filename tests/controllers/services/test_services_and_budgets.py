@@ -1,7 +1,7 @@
 from typing import Any
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.access import role_rules
+from aio_apiserver.controllers.access import cluster_roles
 from aio_apiserver.controllers.namespaces.namespace_conditions import Remains
 from aio_apiserver.controllers.services import endpoint_slices as endpoints
 from aio_apiserver.controllers.workloads import disruption_budgets as disruptions
@@ -99,7 +99,7 @@ def test_an_aggregated_role_has_the_rules_of_those_that_it_selects() -> None:
     same = {**obj("same", namespace="", labels={"to": "all"}), "rules": [rule]}
     other = {**obj("other", namespace=""), "rules": [{"verbs": ["*"]}]}
 
-    assert role_rules.gathered(role, [role, some, same, other]) == [rule]
+    assert cluster_roles.gathered(role, [role, some, same, other]) == [rule]
 
 
 def test_a_namespace_tells_what_remains_in_it() -> None:

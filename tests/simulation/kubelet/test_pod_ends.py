@@ -1,4 +1,4 @@
-from aio_apiserver.simulation.kubelet import pod_ends
+from aio_apiserver.simulation.kubelet import kubelet
 from aio_apiserver.simulation.kubelet.pod_phases import Life
 from tests.controllers.making import NOW, obj
 
@@ -7,7 +7,7 @@ def test_containers_that_run_are_killed_and_the_pod_has_failed() -> None:
     pod = {**obj("p"), "spec": {"containers": [{"name": "a", "image": "b"}], "restartPolicy": "Always"}}
     status = Life(pod, 0.0, NOW, "10.1.1.1", "10.2.2.2").status()
 
-    ended = pod_ends.killed(status, now=NOW)
+    ended = kubelet.killed(status, now=NOW)
 
     assert (ended["phase"], ended["podIP"]) == ("Failed", "10.2.2.2")
     (container,) = ended["containerStatuses"]

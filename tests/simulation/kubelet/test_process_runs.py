@@ -3,7 +3,7 @@
 from typing import Any
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.simulation.kubelet import pod_ends, pod_events, process_runs
+from aio_apiserver.simulation.kubelet import kubelet, pod_events, process_runs
 from aio_apiserver.simulation.kubelet.pod_phases import Life
 from aio_apiserver.simulation.kubelet.process_runs import ProcessRun, Runs
 from tests.controllers.making import NOW, obj
@@ -100,7 +100,7 @@ def test_processes_of_an_earlier_server_have_ended_with_it() -> None:
 def test_a_deleted_pod_that_is_held_has_the_exit_codes_of_its_processes() -> None:
     status = _life(_pod(), 0.0, main=ProcessRun(0, 0.0)).status()
 
-    ended = [pod_ends.killed(status, now=NOW, codes={"main": code}) for code in (0, 143)]
+    ended = [kubelet.killed(status, now=NOW, codes={"main": code}) for code in (0, 143)]
 
     assert [one["phase"] for one in ended] == ["Succeeded", "Failed"]
     assert [one["containerStatuses"][0]["state"]["terminated"]["exitCode"] for one in ended] == [0, 143]
