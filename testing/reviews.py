@@ -2,15 +2,18 @@
 
 Must hold: a result of an unknown type is an error. A mutating function changes a copy of the object, so that the patch
 starts from the object in the request.
+
+>>> list(difference({"a": 1, "b": [1, 2]}, {"b": [1, 3]}))
+[{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}]
+
+The operations, applied in order, make `after` from `before`.
 """
 
 import base64
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
-
-from aio_apiserver.testing import json_diff
 
 Object = dict[str, Any]
 ADMISSION = "admission.k8s.io/v1"
@@ -97,13 +100,13 @@ def allowed(review: Review, result: Any) -> Object:
 def mutated(review: Review, result: Any) -> Object:
     """The response for the result of a mutating function. Raises Denied, TypeError."""
     if isinstance(result, dict) and not _is_review(result):
-        return _patched(review, list(json_diff.difference(review.request.get("object"), result)))
+        return _patched(review, list(difference(review.request.get("object"), result)))
     if isinstance(result, Sequence) and not isinstance(result, str):
         return _patched(review, result)
     answer = allowed(review, result)
     if _is_review(result) or not review.object:
         return answer
-    return _patched(review, list(json_diff.difference(review.request.get("object"), review.object)))
+    return _patched(review, list(difference(review.request.get("object"), review.object)))
 
 
 def denied(review: Review, failure: Denied) -> Object:
@@ -147,3 +150,40 @@ def _answer(review: Review, **response: Any) -> Object:
 
 def _conversion(response: Object) -> Object:
     return {"apiVersion": CONVERSION, "kind": "ConversionReview", "response": response}
+
+
+Operation = dict[str, Any]
+
+
+def difference(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
+    """The operations of the patch."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _of_maps(before, after, path)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _of_lists(before, after, path)
+    elif before != after or isinstance(before, bool) is not isinstance(after, bool):
+        yield {"op": "replace", "path": path, "value": after}
+
+
+def _of_maps(before: dict[str, Any], after: dict[str, Any], path: str) -> Iterator[Operation]:
+    for name in before:
+        if name not in after:
+            yield {"op": "remove", "path": _within(path, name)}
+    for name, value in after.items():
+        if name in before:
+            yield from difference(before[name], value, _within(path, name))
+        else:
+            yield {"op": "add", "path": _within(path, name), "value": value}
+
+
+def _of_lists(before: list[Any], after: list[Any], path: str) -> Iterator[Operation]:
+    for index, (one, other) in enumerate(zip(before, after, strict=False)):
+        yield from difference(one, other, f"{path}/{index}")
+    for index in reversed(range(len(after), len(before))):
+        yield {"op": "remove", "path": f"{path}/{index}"}
+    for value in after[len(before) :]:
+        yield {"op": "add", "path": f"{path}/-", "value": value}
+
+
+def _within(path: str, name: str) -> str:
+    return f"{path}/{name.replace('~', '~0').replace('/', '~1')}"

@@ -1,7 +1,4 @@
-"""Cluster roles: copies the rules of selected cluster roles into roles with an aggregationRule.
-
-Pure.
-"""
+"""Cluster roles: copies the rules of selected cluster roles into roles with an aggregationRule."""
 
 from collections.abc import Iterable
 

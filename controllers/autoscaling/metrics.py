@@ -1,6 +1,6 @@
 """Metrics: proposes the replicas for one metric of a HorizontalPodAutoscaler, by the type of the metric.
 
-Pure. Metrics of objects and external metrics have such values. Amounts are in thousandths.
+Metrics of objects and external metrics have one value for a whole target. Amounts are in thousandths.
 """
 
 import math

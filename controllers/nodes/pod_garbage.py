@@ -1,7 +1,4 @@
-"""Pod garbage: deletes pods on missing nodes, terminating pods without a node, and finished pods above a limit.
-
-Pure.
-"""
+"""Pod garbage: deletes pods on missing nodes, terminating pods without a node, and finished pods above a limit."""
 
 from collections.abc import Collection, Sequence
 from functools import partial

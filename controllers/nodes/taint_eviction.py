@@ -1,8 +1,6 @@
 """Taint eviction: deletes pods from nodes with NoExecute taints, when their tolerations have ended.
 
 The queue keys are those of pods. Must hold: the time of a toleration begins when this controller has seen the taint.
-
-Pure.
 """
 
 from collections.abc import Mapping

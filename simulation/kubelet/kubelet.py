@@ -2,7 +2,8 @@
 
 Must hold: while Stages drive pods, it leaves all pods to them.
 
-Pure. Owners that hold the pod with a finalizer, as Jobs do, count it by this status.
+The last status of a deleted pod says how its containers ended. Owners that hold the pod with a finalizer, as Jobs do,
+count it by this status.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
 """Outer addresses: gives services of type LoadBalancer and ingresses their addresses, as a cloud provider does.
 
-The queue keys begin with the kind. Must hold: an address that is given stays. Two services have different ones.
-
-Pure. No packet reaches them.
+The queue keys begin with the kind. Must hold: an address that is given stays. Two services have different ones. No
+packet reaches them.
 """
 
 from collections.abc import Container, Sequence

@@ -2,10 +2,15 @@
 
 Must hold: no process outlives its pod or the server. A container's files stay until its next run begins, and the logs
 of its last two runs until the pod is gone.
+
+A local process sees no mounts. The containers of a pod share its emptyDir volumes. Must hold: no copy is outside of
+the directory.
 """
 
 import asyncio
 import os
+import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
@@ -16,10 +21,9 @@ from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.simulation.containers import courses
 from aio_apiserver.simulation.model.container_contents import hostname
-from aio_apiserver.simulation.processes import leftovers, local_process, mounted_files
+from aio_apiserver.simulation.processes import leftovers, local_process
 from aio_apiserver.simulation.processes.container_files import ContainerFiles
 from aio_apiserver.simulation.processes.local_process import CannotStart, LocalCommand, LocalProcess, StandardFiles
-from aio_apiserver.simulation.processes.mounted_files import MovedPaths
 from aio_apiserver.simulation.processes.process_log import ProcessLog
 from aio_apiserver.simulation.processes.runtime_words import NotCreated
 
@@ -79,7 +83,7 @@ class LocalContainers:
         mounted = await self._sources.mounted(pod, container)
         with local_process.starting():
             root, own = await self._files.root(), await self._files.path(pod, container, number)
-            mounted_files.place(own, pod, container, mounted)
+            place(own, pod, container, mounted)
         moved = MovedPaths(own, container)
         usual = {"PATH": os.environ.get("PATH", _USUAL_PATH), "HOSTNAME": hostname(pod), "HOME": str(own)}
         named = {name: moved.text(value) for name, value in variables.items()}
@@ -197,3 +201,45 @@ def _directory(container: Object, own: Path) -> str:
     """The working directory of a container, if this machine has it, or else the container's own one."""
     wanted = str(container.get("workingDir") or "")
     return wanted if Path(wanted).is_absolute() and Path(wanted).is_dir() else str(own)
+
+
+def place(directory: Path, pod: Object, container: Object, files: Mapping[str, bytes]) -> None:
+    """Write the files of volumes by path into a directory that is empty. Raises OSError."""
+    if any(directory.iterdir()):
+        return
+    for path, data in files.items():
+        target = _below(directory, path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    shared = {one["name"] for one in pod["spec"].get("volumes") or () if "emptyDir" in one}
+    for mount in container.get("volumeMounts") or ():
+        if mount["name"] in shared:
+            inside = _below(directory.parent / "volumes" / mount["name"], mount.get("subPath") or "")
+            inside.mkdir(parents=True, exist_ok=True)
+            _link(_below(directory, mount["mountPath"]), inside)
+
+
+def _below(directory: Path, path: str) -> Path:
+    return directory / posixpath.normpath(f"/{path}").lstrip("/")
+
+
+def _link(link: Path, target: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.exists():
+        link.symlink_to(target)
+
+
+class MovedPaths:
+    """The paths at which a container mounts volumes, moved into its directory."""
+
+    def __init__(self, directory: Path, container: Object) -> None:
+        paths = {posixpath.normpath(one["mountPath"]) for one in container.get("volumeMounts") or ()} - {"/"}
+        known = "|".join(re.escape(one) for one in sorted(paths, key=len, reverse=True))
+        self._pattern = re.compile(rf"(?<![\w./-])(?:{known})(?![\w.-])") if known else None
+        self._directory = str(directory)
+
+    def text(self, text: str) -> str:
+        """An argument or a variable that names the copies."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._directory + found[0], text)

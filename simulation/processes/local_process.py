@@ -11,10 +11,10 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from io import FileIO
+from pathlib import Path
 
 from msgspec import Struct
 
-from aio_apiserver.simulation.processes import sessions
 from aio_apiserver.simulation.processes.descriptors import Descriptor
 
 STDOUT, STDERR = 1, 2
@@ -101,7 +101,7 @@ class LocalProcess:
         """Kill the session, once: later its number may name another one."""
         if not self._is_killed:
             self._is_killed = True
-            sessions.kill(self._process.pid)
+            kill(self._process.pid)
 
 
 @asynccontextmanager
@@ -125,3 +125,35 @@ async def started(command: LocalCommand, files: StandardFiles) -> AsyncIterator[
         yield made
     finally:
         await made.end()
+
+
+_PROCESSES = Path("/proc")
+_MOST_ROUNDS = 10
+_GONE = (ProcessLookupError, PermissionError)
+
+
+def kill(session: int) -> None:
+    """Kill all processes of a session, also those that they start meanwhile. Without /proc: its first group.
+
+    The number must not be free for other processes: call it once, as soon as its first process has ended.
+    """
+    with suppress(*_GONE):
+        os.killpg(session, signal.SIGKILL)
+    known: set[int] = set()
+    for _ in range(_MOST_ROUNDS):
+        new = set(_members(session)) - known
+        if not new:
+            return
+        for number in new:
+            with suppress(*_GONE):
+                os.kill(number, signal.SIGKILL)
+        known |= new
+
+
+def _members(session: int) -> Iterator[int]:
+    """The processes of a session."""
+    found = _PROCESSES.iterdir() if _PROCESSES.is_dir() else ()
+    for number in (int(one.name) for one in found if one.name.isdigit()):
+        with suppress(*_GONE):
+            if os.getsid(number) == session:
+                yield number

@@ -2,16 +2,31 @@
 
 Must hold: a duplicate key in a map is an error. Error messages name the line and do not quote the file, which may hold
 secrets. PyYAML is imported with the first file.
+
+It is the loader in Python. The loader in C overflows its stack on deep nesting and ends the process.
 """
 
 from typing import Any
+
+import yaml
+
+
+class StrictLoader(yaml.SafeLoader):
+    """Refuses a map with duplicate keys."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} already set", key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
 
 
 def load(data: bytes) -> Any:
     """The single document of the file. Raises ValueError."""
     import yaml
-
-    from aio_apiserver.storage.encryption.strict_yaml_loader import StrictLoader
 
     try:
         return yaml.load(data, Loader=StrictLoader)  # noqa: S506 - a SafeLoader

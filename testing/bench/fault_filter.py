@@ -2,16 +2,21 @@
 
 Without --testing it is not in the filter chain. It is the innermost filter, so that user, rights and resource are
 known, and metrics count what clients see. Must hold: every fault is logged, and marked in the response headers.
+
+A stale read is the state at the resource version that its response names. A watch from that version has no gap.
 """
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
 from aiohttp import web
 from msgspec.structs import replace
 
-from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.handlers import output
+from aio_apiserver.apiserver.handlers.rest_request import rest_request
+from aio_apiserver.apiserver.wire import parameters, responses, route_errors
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext, SinkOf
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.apiserver.wire.watch_streams import WatchStream
@@ -21,8 +26,10 @@ from aio_apiserver.registry.base.errors import Details, StatusError
 from aio_apiserver.registry.base.names import GroupResource
 from aio_apiserver.registry.controlplane.served_paths import ServedPaths
 from aio_apiserver.registry.generic.rest import MODIFIED
-from aio_apiserver.storage.interface import WatchSink
-from aio_apiserver.testing.bench import stale_reads, watch_faults
+from aio_apiserver.registry.generic.served import Served
+from aio_apiserver.storage.interface import ListOptions, ResourceVersionMatch, WatchSink
+from aio_apiserver.storage.selection import Operator, Requirement, SelectionPredicate
+from aio_apiserver.testing.bench import watch_faults
 from aio_apiserver.testing.bench.fault_kinds import Fault
 from aio_apiserver.testing.bench.faults import ActiveFault, ActiveFaults
 
@@ -72,9 +79,9 @@ class FaultFilter:
     ) -> web.StreamResponse:
         version = next((active.rule.version for active in met if active.rule.fault is Fault.STALE), None)
         if version is not None and context.info.verb == "list":
-            context = stale_reads.listing(context, version)
+            context = listing(context, version)
         elif version is not None:
-            handler = partial(stale_reads.get, served=self._served, version=version)
+            handler = partial(get, served=self._served, version=version)
         async with AsyncExitStack() as stack:
             if context.info.verb == "watch":
                 context = replace(context, sink_of=self._sinks(context, stack))
@@ -130,3 +137,40 @@ class _Broken(StatusError):
         super().__init__(f"injected fault {active.mark}", details=details)
         self.code = rule.code or _INTERNAL_ERROR
         self.reason = _REASONS.get(self.code, "")
+
+
+_NEWEST = ("resourceVersion", "resourceVersionMatch")
+
+
+def listing(context: RequestContext, version: int) -> RequestContext:
+    """The context with another resource version to list. Further pages of a list keep their own version."""
+    if parameters.text(context.query, "continue"):
+        return context
+    others = {name: values for name, values in context.query.items() if name not in _NEWEST}
+    query = {**others, "resourceVersion": [str(version)], "resourceVersionMatch": [ResourceVersionMatch.EXACT.value]}
+    return replace(context, query=query)
+
+
+async def get(
+    request: web.BaseRequest, context: RequestContext, *, served: ServedPaths, version: int
+) -> web.StreamResponse:
+    """Respond with an object at an old version."""
+    info = context.info
+    path = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+    one = served.get((info.group, info.version, path))
+    of_objects = served.get((info.group, info.version, info.resource))
+    if one is None or of_objects is None:
+        raise route_errors.RouteNotFound
+    return await _respond(request, context, one, of_objects, version=version)
+
+
+async def _respond(
+    request: web.BaseRequest, context: RequestContext, one: Served[Any], of_objects: Served[Any], *, version: int
+) -> web.StreamResponse:
+    chosen = output.negotiated(context, one)
+    named = SelectionPredicate((), (Requirement("metadata.name", Operator.IN, frozenset({context.info.name})),))
+    options = ListOptions(resource_version=version, match=ResourceVersionMatch.EXACT, predicate=named)
+    found = await of_objects.storage.list(rest_request(context, of_objects), options)
+    if not found.items:
+        raise errors.NotFound(one.resource, context.info.name)
+    return await output.respond_object(request, context, one, found.items[0], chosen)

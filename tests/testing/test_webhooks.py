@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.registry.machinery.patch import json_patch
-from aio_apiserver.testing import Denied, Review, Server, json_diff
+from aio_apiserver.testing import Denied, Review, Server, reviews
 from aio_apiserver.testing.client import BlockingClient, Refused
 from tests.testing.objects import CONFIG_MAPS, make
 
@@ -225,7 +225,7 @@ def named(name: str) -> dict[str, Any]:
     ],
 )
 def test_a_difference_makes_the_one_out_of_the_other(before: Any, after: Any) -> None:
-    patch = list(json_diff.difference({"root": before}, {"root": after}))
+    patch = list(reviews.difference({"root": before}, {"root": after}))
 
     made = json_patch.applied({"root": copy.deepcopy(before)}, patch)
 

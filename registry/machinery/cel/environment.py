@@ -3,19 +3,23 @@ programs.
 
 Must hold: one environment serves many expressions. A program can be evaluated many times, with any variables of the
 declared names.
+
+A failure of a program's construction is reported as kube-apiserver does, with other words than a compile error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.cel import checker, instantiation, literal_checks, standard, syntax
+from aio_apiserver.registry.machinery.cel import checker, literal_checks, standard, syntax
 from aio_apiserver.registry.machinery.cel.checker import Checked, Scope
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD, merged
 from aio_apiserver.registry.machinery.cel.frames import Frame, Step
 from aio_apiserver.registry.machinery.cel.program import Dispatch, ProgramCompiler
+from aio_apiserver.registry.machinery.cel.standard import pattern
+from aio_apiserver.registry.machinery.cel.syntax import Constant, Expr, FunctionCall, ListLiteral, MapLiteral, parts
 from aio_apiserver.registry.machinery.cel.types import Function, Type
 from aio_apiserver.registry.machinery.cel.values import EvaluationError
 
@@ -52,7 +56,7 @@ class Program(Struct, frozen=True, dict=True):
 
     def mistake(self) -> str:
         """Why a compiled expression cannot be prepared for evaluation; empty when it can."""
-        return instantiation.mistake(self.checked.tree.root, self._compiler)
+        return mistake(self.checked.tree.root, self._compiler)
 
     @cached_property
     def _step(self) -> Step:
@@ -103,4 +107,44 @@ def _dispatch(libraries: tuple[Library, ...]) -> Dispatch:
             for one in function.overloads
             if one.id in implementations
         }
+    )
+
+
+_FINDERS = frozenset({"find", "findAll"})
+_CONVERSIONS = frozenset({"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"})
+_LIMIT = 10_000
+
+
+def mistake(root: Expr, compiler: ProgramCompiler) -> str:
+    """Why an expression cannot be instantiated; empty when it can."""
+    for call in _calls(root):
+        try:
+            if call.function in _FINDERS:
+                _check_pattern(call)
+            elif call.function in _CONVERSIONS and _is_constant(call):
+                compiler.compiled(call)(Frame({}, _LIMIT))
+        except EvaluationError as exc:
+            return str(exc)
+    return ""
+
+
+def _calls(node: Expr) -> Iterator[FunctionCall]:
+    """The calls of a tree, inner calls first."""
+    for part in parts(node):
+        yield from _calls(part)
+    if isinstance(node, FunctionCall):
+        yield node
+
+
+def _check_pattern(call: FunctionCall) -> None:
+    argument = call.arguments[0] if call.arguments else None
+    if isinstance(argument, Constant) and isinstance(argument.value, str):
+        pattern(argument.value)
+
+
+def _is_constant(node: Expr) -> bool:
+    if isinstance(node, FunctionCall):
+        return node.function in _CONVERSIONS and node.target is None and all(map(_is_constant, node.arguments))
+    return isinstance(node, Constant) or (
+        isinstance(node, (ListLiteral, MapLiteral)) and all(map(_is_constant, parts(node)))
     )

@@ -1,9 +1,11 @@
-"""Paths: groups routes by path and finds the parameters that all methods of a path share. Pure; for both versions."""
+"""Paths: groups routes by path and finds the parameters that all methods of a path share. Pure; for both versions.
+
+Generated clients use the operation ids. Must hold: they are kube-apiserver's, letter by letter.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aio_apiserver.registry.machinery.openapi import operation_ids
 from aio_apiserver.registry.machinery.openapi.routes import Parameter, Route
 
 Document = dict[str, Any]
@@ -49,7 +51,7 @@ def _order(parameter: Parameter) -> tuple[str, bool]:
 
 def described(route: Route) -> tuple[str, list[str], Document]:
     """The id, tags and extensions of an operation."""
-    operation_id, tags = operation_ids.of(route.operation, route.path)
+    operation_id, tags = of(route.operation, route.path)
     extensions: Document = {}
     if route.kind is not None:
         kind = route.kind
@@ -79,3 +81,32 @@ def _references(schema: Any) -> Iterator[str]:
             yield reference
         for one in schema.values():
             yield from _references(one)
+
+
+_VERBS = ("get", "log", "read", "replace", "patch", "delete", "watch", "connect", "proxy", "list", "create")
+
+
+def of(operation: str, path: str) -> tuple[str, list[str]]:
+    """The id and the tags of an operation, whose name begins with a verb."""
+    verb = next(verb for verb in _VERBS if operation.startswith(verb))
+    parts = path.strip("/").split("/")
+    if parts[0] == "api":
+        parts = ["apis", "core", *parts[1:]]
+    if parts[0] != "apis" or len(parts) < 2:
+        return verb + camel(operation.removeprefix(verb)), [camel(parts[0], is_first_upper=False)]
+    names = [parts[1].removesuffix(".k8s.io"), *parts[2:3]]
+    tag = "_".join(camel(name, is_first_upper=False) for name in names)
+    return verb + "".join(camel(name) for name in names) + camel(operation.removeprefix(verb)), [tag]
+
+
+def camel(text: str, *, is_first_upper: bool = True) -> str:
+    """The letters and digits of a text; a letter behind another character becomes upper case."""
+    written = []
+    is_upper = is_first_upper
+    for at, letter in enumerate(text):
+        if letter.isalpha() or letter == "_" or (at and letter.isdigit()):
+            written.append(letter.upper() if is_upper else letter)
+            is_upper = False
+        else:
+            is_upper = True
+    return "".join(written)

@@ -1,6 +1,5 @@
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.controllers.batch import indexes, job_reports
-from aio_apiserver.controllers.batch import job_expiry as finished_jobs
+from aio_apiserver.controllers.batch import finished_jobs, indexes, job_reports
 from aio_apiserver.controllers.batch import job_pods as jobs
 from aio_apiserver.controllers.batch.job_indexes import INDEX
 from aio_apiserver.controllers.batch.job_pods import TRACKING, Count

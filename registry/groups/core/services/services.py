@@ -1,7 +1,10 @@
 """Services: a name and an address for a set of pods, which a label selector chooses.
 
-Pure. The allocation package allocates addresses and node ports.
+The allocation package allocates addresses and node ports.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
@@ -12,14 +15,51 @@ from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.error_history import warned_until
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.strategy import StatusStrategy, Strategy, StrategyContext
-from aio_apiserver.registry.groups.core.services import (
-    service_read_defaults,
-    service_validation,
-    service_warnings,
-    services_columns,
-)
+from aio_apiserver.registry.groups.core.services import service_read_defaults, service_validation, service_warnings
 from aio_apiserver.registry.groups.core.services.parts import service_changes, service_types
 from aio_apiserver.registry.groups.core.services.parts.service_types import CLUSTER_IP, LOAD_BALANCER
+from aio_apiserver.registry.machinery.printing import formats
+from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of, value
+from aio_apiserver.registry.machinery.printing.formats import NONE
+
+
+def _cluster_ip(service: Object, _now: float) -> str:
+    return next(iter(objects.get(service, "spec.clusterIPs", ())), NONE)
+
+
+def _external_ip(service: Object, _now: float) -> str:
+    external = objects.get(service, "spec.externalIPs", [])
+    match objects.get(service, "spec.type"):
+        case "ClusterIP" | "NodePort":
+            return ",".join(external) or NONE
+        case "LoadBalancer":
+            balanced = formats.addresses(objects.get(service, "status.loadBalancer.ingress", ()))
+            return ",".join([*([balanced] if balanced else []), *external]) or "<pending>"
+        case "ExternalName":
+            return str(objects.get(service, "spec.externalName", ""))
+        case _:
+            return "<unknown>"
+
+
+def _ports(service: Object, _now: float) -> str:
+    return ",".join(map(_port, objects.get(service, "spec.ports", ()))) or NONE
+
+
+def _port(port: Mapping[str, Any]) -> str:
+    node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
+    return f"{port.get('port', 0)}{node_port}/{port.get('protocol', '')}"
+
+
+COLUMNS = table_of(
+    NAME,
+    (Column(name="Type", field="core.v1.ServiceSpec.type"), value("spec.type")),
+    (Column(name="Cluster-IP", field="core.v1.ServiceSpec.clusterIP"), _cluster_ip),
+    (Column(name="External-IP", field="core.v1.ServiceSpec.externalIPs"), _external_ip),
+    (Column(name="Port(s)", field="core.v1.ServiceSpec.ports"), _ports),
+    AGE,
+    (Column(name="Selector", field="core.v1.ServiceSpec.selector", priority=1), formats.labels("spec.selector")),
+)
+
 
 _AFFINITY_SECONDS = 10800
 
@@ -123,7 +163,7 @@ SERVICES = Kind(
     returns_deleted_object=True,
     decorate=service_read_defaults.complete,
     fields={"spec.clusterIP": text("spec.clusterIP"), "spec.type": text("spec.type")},
-    columns=services_columns.COLUMNS,
+    columns=COLUMNS,
     history=(before((1, 36), strategy=_OLD_NAMES, status_strategy=_OLD_NAMES),),
     warnings=(
         warned_until((1, 35), r"spec\.trafficDistribution: .* is deprecated"),

@@ -8,7 +8,21 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 
-from aio_apiserver.registry.machinery.schema.validation import emails, patterns, uris
+from aio_apiserver.registry.machinery.schema.validation import patterns, uris
+
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\-\x{80}-\x{10ffff}]+"
+_DOT_ATOM = rf"{_ATOM}(?:\.{_ATOM})*"
+_QUOTED = r'"(?:[^"\\\r\n]|\\.)*"'
+_LITERAL = r"\[[0-9A-Fa-f:.]+\]"
+_SPEC = rf"(?:{_DOT_ATOM}|{_QUOTED})@(?:{_DOT_ATOM}|{_LITERAL})"
+_PHRASE = rf"(?:(?:{_ATOM}|{_QUOTED}|\.)[ \t]*)+"
+_ADDRESS = rf"^[ \t]*(?:{_SPEC}|(?:{_PHRASE})?<{_SPEC}>)[ \t]*$"
+
+
+def is_address(text: str) -> bool:
+    """Whether the text is one mail address."""
+    return patterns.matches(_ADDRESS, text)
+
 
 Check = Callable[[str], bool]
 
@@ -168,7 +182,7 @@ def _short(check: Check, limit: int) -> Check:
 CHECKS: Mapping[str, Check] = {
     "bsonobjectid": _like("[0-9a-fA-F]{24}"),
     "uri": uris.is_request_uri,
-    "email": emails.is_address,
+    "email": is_address,
     "hostname": _hostname,
     "ipv4": _ipv4,
     "ipv6": _ipv6,

@@ -1,4 +1,4 @@
-from aio_apiserver.registry.machinery.openapi import operation_ids
+from aio_apiserver.registry.machinery.openapi import paths
 from aio_apiserver.registry.machinery.openapi.builtin_routes import article
 from tests.registry.machinery.openapi.resources import EVICTION, NODES, POD_EXEC, POD_LOG, PODS, core
 
@@ -66,9 +66,9 @@ def test_a_subresource_is_named_by_its_parent_and_typed_by_itself() -> None:
 
 
 def test_ids_name_group_and_version() -> None:
-    core_id = operation_ids.of("listNamespacedPod", "/api/v1/namespaces/{namespace}/pods")
-    group_id = operation_ids.of("deletecollectionFlowSchema", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
-    other_id = operation_ids.of("getCodeVersion", "/version/")
+    core_id = paths.of("listNamespacedPod", "/api/v1/namespaces/{namespace}/pods")
+    group_id = paths.of("deletecollectionFlowSchema", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
+    other_id = paths.of("getCodeVersion", "/version/")
 
     assert core_id == ("listCoreV1NamespacedPod", ["core_v1"])
     assert group_id == (
