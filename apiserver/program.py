@@ -17,7 +17,7 @@ from aio_apiserver.apiserver import server
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.process import loops, short_collections, start_errors
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.tls import files
+from aio_apiserver.base import private_files
 from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.deferred import Deferred
@@ -83,7 +83,7 @@ async def _announce(running: Server) -> None:
             sys.stdout.write(f"Console: {_console_address(running)}\n")
         sys.stdout.flush()
         if settings.ready_file is not None:
-            files.put(settings.ready_file, f"{running.url}\n".encode(), mode=files.PUBLIC)
+            private_files.put(settings.ready_file, f"{running.url}\n".encode(), mode=private_files.PUBLIC)
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()

@@ -37,7 +37,7 @@ from aio_apiserver.apiserver.outgoing.assembly import open_outgoing
 from aio_apiserver.apiserver.outgoing.backends import SIMULATED_KUBELET_CLIENT
 from aio_apiserver.apiserver.replicas.shared_files import SharedFiles, open_shared_files
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
-from aio_apiserver.apiserver.tls import certificates, contexts, files
+from aio_apiserver.apiserver.tls import certificates, contexts
 from aio_apiserver.apiserver.tls.certificates import Pki
 from aio_apiserver.apiserver.tls.contexts import ServingTLS
 from aio_apiserver.apiserver.tls.reloading import Reloading
@@ -46,6 +46,7 @@ from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.local_questions import Respond
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
+from aio_apiserver.base import private_files
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.base.deferred import Deferred
@@ -234,7 +235,7 @@ async def start(
     beginning: the first contents of a store in memory. slot: the place of this process among several workers.
     """
     clock = clock or (extensions.bench.open_clock() if settings.testing else SystemClock())
-    files.make_private(settings.pki_dir)
+    private_files.make_private(settings.pki_dir)
     async with AsyncExitStack() as stack:
         monitoring = Monitoring(settings.minor)
         config = storage_config.config_of(settings) if slot is None else _shared_storage(settings, slot)

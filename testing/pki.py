@@ -7,23 +7,22 @@ slowest part of a start. Must hold: two threads that start servers at the same t
 import threading
 from pathlib import Path
 
-from aio_apiserver.apiserver.tls import files
+from aio_apiserver.base import private_files
 
 _lock = threading.Lock()
 _remembered: dict[str, bytes] = {}
-_FORGOTTEN = ".lock"
 
 
 def put(directory: Path) -> None:
     """Write the remembered files into a directory."""
     with _lock:
         for name, content in _remembered.items():
-            files.put(directory / name, content)
+            private_files.put(directory / name, content, is_durable=False)
 
 
 def take(directory: Path) -> None:
     """Remember the files of a server. Files that are remembered already stay, because other servers use them."""
     with _lock:
         for path in directory.iterdir():
-            if path.name != _FORGOTTEN:
+            if path.name != private_files.LOCK_NAME:
                 _remembered.setdefault(path.name, path.read_bytes())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.apiserver.server import Server as Running
+from aio_apiserver.base import private_files
 from aio_apiserver.registry.base.deferred import Deferred
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ async def contents(
 
 def write(path: Path, data: Mapping[str, Any]) -> None:
     """Write the file of a report, with its folder. Where GitHub Actions has a summary page, add some lines there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(report_page.report_page(dict(data)))
+    private_files.put(path, report_page.report_page(dict(data)), is_durable=False)
     summary = os.environ.get(_SUMMARY)
     if summary:
         with Path(summary).open("a") as file:

@@ -3,16 +3,14 @@
 `service-account.key` in the directory signs. While the key is rotated, `service-account.pub` has all keys that verify.
 """
 
-import fcntl
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
 from aio_apiserver.apiserver.config.settings import Settings
-from aio_apiserver.apiserver.tls import files
+from aio_apiserver.base import private_files
 from aio_apiserver.registry.generic.access import signing_keys
 from aio_apiserver.registry.generic.access.signing_keys import Keys, PrivateKey, PublicKey, SigningKeys, VerifyingKey
 
@@ -40,8 +38,8 @@ def are_own(settings: Settings) -> bool:
 
 def own_key(directory: Path) -> str:
     """The signing key in the directory as PEM; a new one when there is none."""
-    files.make_private(directory)
-    with _locked(directory):
+    private_files.make_private(directory)
+    with private_files.locked(directory):
         return _signing_key(directory).read_text()
 
 
@@ -52,10 +50,10 @@ def new_key() -> str:
 
 def put_keys(directory: Path, signing: str, verifying: Sequence[str]) -> bool:
     """Replace the signing key in the directory, and the keys that verify. Returns whether a file has changed."""
-    files.make_private(directory)
-    with _locked(directory):
-        changed = files.put_changed(directory / _SIGNING_KEY, signing.encode())
-        return files.put_changed(directory / _VERIFYING_KEYS, b"".join(map(_public_pem, verifying))) or changed
+    private_files.make_private(directory)
+    with private_files.locked(directory):
+        changed = private_files.put_changed(directory / _SIGNING_KEY, signing.encode())
+        return private_files.put_changed(directory / _VERIFYING_KEYS, b"".join(map(_public_pem, verifying))) or changed
 
 
 def _public(path: Path) -> list[PublicKey]:
@@ -74,7 +72,7 @@ def _private(path: Path) -> PrivateKey:
 
 def _own(directory: Path) -> Keys:
     """The keys in the directory. All processes with this directory share them."""
-    with _locked(directory):
+    with private_files.locked(directory):
         verifying = directory / _VERIFYING_KEYS
         return signing_keys.of(_private(_signing_key(directory)), _public(verifying) if verifying.exists() else ())
 
@@ -82,15 +80,8 @@ def _own(directory: Path) -> Keys:
 def _signing_key(directory: Path) -> Path:
     path = directory / _SIGNING_KEY
     if not path.exists():
-        files.put(path, _pem(signing_keys.new_key()))
+        private_files.put(path, _pem(signing_keys.new_key()))
     return path
-
-
-@contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    with (directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _public_pem(private: str) -> bytes:

@@ -21,12 +21,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from aio_apiserver.base import private_files
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
-_MODE = 0o600
 _DIRECTORY_MODE = 0o700
 _COMPRESSED = ".gz"
 _TIME = "%Y-%m-%dT%H-%M-%S.%f"
@@ -94,7 +94,7 @@ class LogFile:
         os.close(self._descriptor)
 
     def _open(self) -> tuple[int, int]:
-        descriptor = os.open(self._path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_CLOEXEC, _MODE)
+        descriptor = private_files.open_to_append(self._path)
         return descriptor, os.fstat(descriptor).st_size
 
     def _append(self, line: bytes) -> None:
@@ -189,9 +189,6 @@ def _old_files(path: Path) -> Iterator[tuple[float, Path]]:
 
 def _compress(old: Path) -> None:
     whole = old.with_name(old.name + _COMPRESSED)
-    part = old.with_name(f".{whole.name}.{os.getpid()}.part")
-    descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, _MODE)
-    with os.fdopen(descriptor, "wb") as raw, gzip.open(raw, "wb") as to, old.open("rb") as source:
-        shutil.copyfileobj(source, to)
-    part.replace(whole)
+    with private_files.replacing(whole) as file, gzip.open(file, "wb") as packed, old.open("rb") as source:
+        shutil.copyfileobj(source, packed)
     old.unlink(missing_ok=True)

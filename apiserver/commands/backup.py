@@ -53,6 +53,5 @@ async def _backup(line: CommandLine) -> int:
             keys = await archive.write(
                 contents, path, base=base.revision if base else 0, now=SystemClock().now(), advance=advance
             )
-    archive.opened(path)
     sys.stdout.write(f"{path}: {keys} keys at revision {contents.revision}, verified\n")
     return 0

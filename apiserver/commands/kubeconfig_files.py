@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from aio_apiserver.apiserver.tls import files
+from aio_apiserver.base import private_files
 from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.storage.encryption import strict_yaml
 
@@ -50,11 +50,11 @@ def document(entry: KubeconfigEntry) -> dict[str, Any]:
 
 def merge(path: Path, added: Mapping[str, Any]) -> None:
     """Add the entries of a kubeconfig to a file, in place of those with their names. Raises OSError, ValueError."""
-    target = path.expanduser().resolve()
-    files.make_private(target.parent)
+    target = private_files.followed(path.expanduser())
+    private_files.make_private(target.parent)
     with _locked(target):
         present = _read(target) if target.exists() else {}
-        files.put(target, yaml.dump(_merged(present, added)))
+        private_files.put(target, yaml.dump(_merged(present, added)))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.apiserver.console.report_endpoint import REPORT
 from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import ClusterFailed
+from aio_apiserver.base import private_files
 
 MANUAL = CommandManual(
     about="Writes what happened lately on the server of this machine to one HTML file: the timeline, the objects that "
@@ -51,9 +52,6 @@ async def _report(kubeconfig: Path, file: Path) -> int:
 
 
 def _write(file: Path, page: bytes) -> None:
-    """Write the file, into a folder that is there and keeps its mode."""
-    try:
-        file.write_bytes(page)
-    except OSError as exc:
-        exc.filename = str(file)  # a full disk does not say which file it is
-        raise
+    """Write the file, into a folder that exists and keeps its mode."""
+    with private_files.replacing(file) as out:
+        out.write(page)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from aio_apiserver.apiserver.replicas.key_ring import GRACE_SECONDS, KeyRing
 from aio_apiserver.apiserver.replicas.shared_keys import SharedKey
-from aio_apiserver.apiserver.tls import certificates, files
+from aio_apiserver.apiserver.tls import certificates
+from aio_apiserver.base import private_files
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.storage.errors import InvalidOptions
 from aio_apiserver.storage.transfer import opening
@@ -27,7 +28,7 @@ def rotate(key: SharedKey, data_dir: Path, pki_dir: Path, clock: Clock, *, finis
     used_at = now + GRACE_SECONDS  # the next server uses the newest key at once
     if not finish:
         ring = ring.rotated(key.new(), now)
-        files.put(place, ring.dump())
+        private_files.put(place, ring.dump())
         key.put(ring, used_at)
         return
     if not ring.is_rotating:

@@ -10,11 +10,9 @@ rotation, comes first. `next-ca.crt` and `next-ca.key` are the new one, which si
 When the rotation ends, the new CA signs the serving certificate first. Then the old one leaves `ca.crt`.
 """
 
-import fcntl
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -25,8 +23,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from msgspec import Struct
 
-from aio_apiserver.apiserver.tls import files, issuing
+from aio_apiserver.apiserver.tls import issuing
 from aio_apiserver.apiserver.tls.issuing import SignedPair
+from aio_apiserver.base import private_files
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.generic.access.users import MASTERS
 
@@ -62,8 +61,8 @@ class Pki(Struct, frozen=True):
 
 def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
     """The files of the directory, made or renewed where needed. `hosts` are names and addresses."""
-    files.make_private(directory)
-    with _locked(directory):
+    private_files.make_private(directory)
+    with private_files.locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         ca = maker.ca()
         admin = maker.signed("admin", maker.clients_ca(), issuing.subject(ADMIN, MASTERS), ())
@@ -78,14 +77,14 @@ def ensure(directory: Path, hosts: Sequence[str], clock: Clock) -> Pki:
 def of_client(directory: Path, user: str, groups: Sequence[str], clock: Clock) -> KeyPair:
     """A client certificate for another user, signed by the CA in the directory."""
     digest = hashlib.sha256("\0".join((user, *groups)).encode()).hexdigest()
-    with _locked(directory):
+    with private_files.locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         return maker.signed(f"client-{digest[:16]}", maker.clients_ca(), issuing.subject(user, *groups), ())
 
 
 def issued(directory: Path, user: str, groups: Sequence[str], clock: Clock, *, seconds: float) -> tuple[bytes, bytes]:
     """A client certificate and its key as PEM, which no file keeps, signed by the CA in the directory."""
-    with _locked(directory):
+    with private_files.locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         life = timedelta(seconds=seconds)
         return issuing.pem(issuing.issue(maker.clients_ca(), issuing.subject(user, *groups), (), maker.now, life=life))
@@ -103,15 +102,15 @@ def has_ca(directory: Path) -> bool:
 
 def sign(directory: Path, clock: Clock, request: bytes, usages: Sequence[str], seconds: float) -> bytes:
     """The certificate for a certificate request, both as PEM, signed by the CA of clients in the directory."""
-    with _locked(directory):
+    with private_files.locked(directory):
         maker = _Maker(directory, datetime.fromtimestamp(clock.now(), UTC))
         return issuing.sign(maker.clients_ca(), request, usages, maker.now, timedelta(seconds=seconds))
 
 
 def own_ca(directory: Path, clock: Clock) -> str:
     """The CA in the directory as PEM, the certificate before the key; a new one when there is none, or when it ends."""
-    files.make_private(directory)
-    with _locked(directory):
+    private_files.make_private(directory)
+    with private_files.locked(directory):
         certificate, key = issuing.pem(_Maker(directory, datetime.fromtimestamp(clock.now(), UTC)).ca())
     return (certificate + key).decode()
 
@@ -135,8 +134,8 @@ def put_cas(directory: Path, cas: Sequence[str], *, of_clients: str) -> bool:
     """
     parts = [_parts(ca) for ca in cas]
     signing, certificates = parts[0], [part.certificate for part in parts]
-    files.make_private(directory)
-    with _locked(directory):
+    private_files.make_private(directory)
+    with private_files.locked(directory):
         bundle = "".join([*certificates, *_leaving(directory, certificates)])
         changed = _put_pair(directory, _CA, _Pem(bundle, signing.key))
         if of_clients == cas[0]:
@@ -146,14 +145,14 @@ def put_cas(directory: Path, cas: Sequence[str], *, of_clients: str) -> bool:
 
 def drop_serving(directory: Path) -> None:
     """Remove the serving certificate, so that the next server on the directory has one of its present CA."""
-    with _locked(directory):
+    with private_files.locked(directory):
         _remove(directory / f"{_SERVER}.crt", directory / f"{_SERVER}.key")
 
 
 def own_token(directory: Path) -> str:
     """The administrator's token in the directory; a new one when there is none."""
-    files.make_private(directory)
-    with _locked(directory):
+    private_files.make_private(directory)
+    with private_files.locked(directory):
         return _Maker(directory, datetime.now(UTC)).token()
 
 
@@ -163,12 +162,12 @@ def new_token() -> str:
 
 def put_tokens(directory: Path, token: str, accepted: Sequence[str]) -> bool:
     """Replace the administrator's token, and those that are accepted as well. Returns whether a file has changed."""
-    files.make_private(directory)
-    with _locked(directory):
-        changed = files.put_changed(directory / _TOKEN, token.encode())
+    private_files.make_private(directory)
+    with private_files.locked(directory):
+        changed = private_files.put_changed(directory / _TOKEN, token.encode())
         if len(accepted) == 1:
             return _remove(directory / _TOKENS) or changed
-        return files.put_changed(directory / _TOKENS, "\n".join(accepted).encode()) or changed
+        return private_files.put_changed(directory / _TOKENS, "\n".join(accepted).encode()) or changed
 
 
 class _Maker:
@@ -214,7 +213,7 @@ class _Maker:
         """The administrator's token: the one that is there, or a new one."""
         path = self._directory / _TOKEN
         if not path.exists():
-            files.put(path, new_token().encode())
+            private_files.put(path, new_token().encode())
         return path.read_text().strip()
 
     def tokens(self) -> Sequence[str]:
@@ -240,8 +239,8 @@ class _Maker:
     def _write(self, name: str, made: SignedPair) -> None:
         pair = self.files(name)
         certificate, key = issuing.pem(made)
-        files.put(pair.key, key)
-        files.put(pair.certificate, certificate)
+        private_files.put(pair.key, key)
+        private_files.put(pair.certificate, certificate)
 
 
 class _Pem(NamedTuple):
@@ -278,8 +277,8 @@ def _has_issued(ca: str, certificate: x509.Certificate) -> bool:
 
 
 def _put_pair(directory: Path, name: str, pem: _Pem) -> bool:
-    key_changed = files.put_changed(directory / f"{name}.key", pem.key.encode())
-    return files.put_changed(directory / f"{name}.crt", pem.certificate.encode()) or key_changed
+    key_changed = private_files.put_changed(directory / f"{name}.key", pem.key.encode())
+    return private_files.put_changed(directory / f"{name}.crt", pem.certificate.encode()) or key_changed
 
 
 def _remove(*paths: Path) -> bool:
@@ -288,10 +287,3 @@ def _remove(*paths: Path) -> bool:
     for path in there:
         path.unlink()
     return bool(there)
-
-
-@contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    with (directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -6,8 +6,8 @@ It is a file of its own, with mode 0600. ~/.kube/config is not changed.
 import base64
 from pathlib import Path
 
-from aio_apiserver.apiserver.tls import files
 from aio_apiserver.apiserver.tls.certificates import Pki
+from aio_apiserver.base import private_files
 
 _TEMPLATE = """\
 apiVersion: v1
@@ -39,7 +39,7 @@ def write(path: Path, server: str, pki: Pki, *, authority: Path) -> None:
         certificate=_encoded(pki.admin.certificate),
         key=_encoded(pki.admin.key),
     )
-    files.put(path, content.encode())
+    private_files.put(path, content.encode())
 
 
 def _encoded(path: Path) -> str:

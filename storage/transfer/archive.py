@@ -3,23 +3,21 @@
 An incremental archive names the revision of its base. It holds the records that are newer, and of all others their key
 and revision.
 
-Must hold: an archive gets its name when it is whole and on the disk. A reader has verified the checksum before it
+Must hold: an archive gets its name when it is verified and on the disk. A reader has verified the checksum before it
 returns the first record. The file is readable by its owner alone, because it holds Secrets.
 """
 
-import errno
 import gzip
 import hashlib
-import os
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
+from aio_apiserver.base import private_files
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transfer.contents import Contents
@@ -101,32 +99,21 @@ class Archive(Struct, frozen=True):
 
     def frames(self) -> Iterator[ArchivedRecord | KeptKey | ArchivedLease]:
         """All frames between head and end."""
-        for frame, _ in _frames(self.path):
-            if isinstance(frame, ArchivedRecord | KeptKey | ArchivedLease):
-                yield frame
+        with self.path.open("rb") as file:
+            for frame, _ in _frames(self.path, file):
+                if isinstance(frame, ArchivedRecord | KeptKey | ArchivedLease):
+                    yield frame
 
 
 async def write(contents: Contents, path: Path, *, base: int, now: float, advance: Callable[[], None]) -> int:
     """Write an archive; returns the number of keys. `advance` is called for each. Raises StorageError, OSError."""
-    _check_file(path)
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        with _named_in_errors(partial), _private(partial) as file:
-            with gzip.GzipFile("", "wb", _FASTEST, file, mtime=0) as packed:
-                packed.write(_MAGIC)
-                keys = await _write_frames(contents, _FrameWriter(packed), base=base, now=now, advance=advance)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with private_files.replacing(path) as file:
+        with gzip.GzipFile("", "wb", _FASTEST, file, mtime=0) as packed:
+            packed.write(_MAGIC)
+            keys = await _write_frames(contents, _FrameWriter(packed), base=base, now=now, advance=advance)
+        file.seek(0)
+        _verified(path, file)
     return keys
-
-
-def _check_file(path: Path) -> None:
-    """Raises IsADirectoryError."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
 
 
 async def _write_frames(
@@ -149,21 +136,6 @@ async def _write_frames(
     return keys
 
 
-@contextmanager
-def _named_in_errors(path: Path) -> Iterator[None]:
-    """Errors of writing, as that of a full disk, name the file."""
-    try:
-        yield
-    except OSError as exc:
-        exc.filename = exc.filename or str(path)
-        raise
-
-
-def _private(path: Path) -> IO[bytes]:
-    """A new file that its owner alone may read."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
-
 class _FrameWriter:
     """Writes frames with their length, and sums them."""
 
@@ -184,10 +156,16 @@ class _FrameWriter:
 
 def opened(path: Path) -> Archive:
     """The archive at a path, after a check of all its bytes. Raises BrokenArchive, OSError."""
+    with path.open("rb") as file:
+        return _verified(path, file)
+
+
+def _verified(path: Path, file: BinaryIO) -> Archive:
+    """The archive in a file, after a check of all its bytes. Raises BrokenArchive."""
     head: ArchiveHead | None = None
     end: ArchiveEnd | None = None
     keys, summed = 0, b""
-    for frame, before in _frames(path):
+    for frame, before in _frames(path, file):
         if end is not None:
             raise BrokenArchive(f"{path}: there is more behind its end")
         if isinstance(frame, ArchiveHead):
@@ -271,11 +249,11 @@ def _resolved(frame: ArchivedRecord | KeptKey, older: list[_Cursor]) -> Record:
     return Record(*(getattr(found, name) for name in Record.__struct_fields__))
 
 
-def _frames(path: Path) -> Iterator[tuple[ArchiveFrame, bytes]]:
+def _frames(path: Path, packed: BinaryIO) -> Iterator[tuple[ArchiveFrame, bytes]]:
     """The frames, each with the checksum of those before. Raises BrokenArchive."""
     decoder = msgspec.msgpack.Decoder[ArchiveFrame](ArchiveFrame)
     summed = hashlib.sha256()
-    with gzip.open(path, "rb") as file:
+    with gzip.open(packed, "rb") as file:
         try:
             if not _is_backup(file):
                 raise BrokenArchive(f"{path}: it is no backup of this program")

@@ -8,6 +8,7 @@ import errno
 import os
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 from aio_apiserver.storage.errors import DataDirLocked, Unavailable
 
@@ -26,6 +27,7 @@ _LITTLE_BYTES = 32 << 20
 if sys.platform == "win32":
     import msvcrt
 
+    _NO_LINK = 0
     _LOCKED_BYTE = 1 << 30  # far behind the pid, which others must be able to read
 
     def _lock(descriptor: int) -> None:
@@ -34,6 +36,8 @@ if sys.platform == "win32":
 
 else:
     import fcntl
+
+    _NO_LINK = os.O_NOFOLLOW
 
     def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,7 +56,7 @@ class DataDir:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except FileExistsError as exc:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.path)) from exc
-        descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self.path / _LOCK_NAME, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
         try:
             _hold(descriptor, self.path)
         except BaseException:
@@ -108,11 +112,13 @@ class DataDir:
 
     def check_room(self) -> None:
         """Raises OSError unless the file system has room for some writes. A write of one page could still succeed."""
-        file = self.path / _ROOM_NAME
+        path = self.path / _ROOM_NAME
+        path.unlink(missing_ok=True)
         try:
-            file.write_bytes(bytes(_ROOM_BYTES))
+            with _new_file(path) as file:
+                file.write(bytes(_ROOM_BYTES))
         finally:
-            file.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
     def shortage(self) -> str:
         """A warning when the disk is nearly full; empty when it is not."""
@@ -135,7 +141,7 @@ class DataDir:
         path = self.database.with_name(_UNFINISHED_NAME)
         for left in self.path.glob(f"{_UNFINISHED_NAME}*"):
             left.unlink()
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _new_file(path).close()
         return path
 
     def check(self) -> None:
@@ -159,6 +165,11 @@ class DataDir:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _new_file(path: Path) -> BinaryIO:
+    """A file that only its owner may read. A link in its place is not followed."""
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def _hold(descriptor: int, path: Path) -> None:

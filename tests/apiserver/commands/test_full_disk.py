@@ -33,7 +33,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
-    [("backup @new", "@new.partial"), ("kubeconfig --merge @new", "@new")],
+    [("backup @new", "@new"), ("kubeconfig --merge @new", "@new")],
 )
 def test_the_file_that_has_no_room_is_named(
     arguments: str, named: str, embedded: EmbeddedServer, full_disk: Path, capsys: pytest.CaptureFixture[str]

@@ -40,7 +40,7 @@ def ended(arguments: Sequence[str], places: Path, capsys: pytest.CaptureFixture[
         ("backup @new --data-dir=@file", "@file is not a directory"),
         ("backup @new --data-dir=@folder", "there is no store in @folder"),
         ("backup @folder --data-dir=@store", "@folder: Is a directory"),
-        ("backup @none/new --data-dir=@store", "@none/new.partial: No such file or directory"),
+        ("backup @none/new --data-dir=@store", "@none/new: No such file or directory"),
         ("compact --data-dir=@file", "@file is not a directory"),
         ("restore @good --data-dir=@file", "@file: Not a directory"),
         (

@@ -1,6 +1,7 @@
 """The data directory of the embedded engine: its lock, its permissions, and which files are accepted in it."""
 
 import asyncio
+import contextlib
 import os
 import sqlite3
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from aio_apiserver.storage.errors import Corrupt, DataDirLocked, StorageError, Unavailable
 from aio_apiserver.storage.kv.sqlite import SqliteKV, schema
+from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.kv.sqlite.schema import SCHEMA_VERSION
 from tests.storage.kv.sqlite_steps import DATABASE, mode_of, names_in, size_of
@@ -221,3 +223,19 @@ class TestDamage:
 
         assert await kv.current_revision() == 1
         await kv.close()
+
+
+@pytest.mark.parametrize("name", ["lock", "room", "store.db.loading"])
+async def test_a_link_in_the_data_directory_leads_no_write_to_another_file(tmp_path: Path, name: str) -> None:
+    target, data_dir = tmp_path / "target", DataDir(tmp_path / "data")
+    target.write_bytes(b"precious")
+    data_dir.path.mkdir()
+    (data_dir.path / name).symlink_to(target)
+
+    with contextlib.suppress(OSError):
+        data_dir.acquire()
+    data_dir.check_room()
+    data_dir.new_database_file()
+    data_dir.release()
+
+    assert target.read_bytes() == b"precious"

@@ -1,5 +1,6 @@
 """Archives: whole, verified, at one revision, and incremental."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.transfer import archive
 from aio_apiserver.storage.transfer.archive import BrokenArchive, Restorable
 from aio_apiserver.storage.transfer.contents import contents_of
+from tests.storage.kv.sqlite_steps import names_in
 from tests.storage.transfer.copies import PREFIX, Copy, data_dir, delete, fill, in_directory, key, nothing, put
 
 
@@ -101,7 +103,7 @@ async def test_a_backup_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
         await reader.close()
 
     assert (tmp_path / "backup").read_bytes() == before
-    assert not (tmp_path / "backup.partial").exists()
+    assert names_in(tmp_path) == {"backup", "data"}
 
 
 async def test_an_increment_belongs_to_the_store_of_its_base(tmp_path: Path) -> None:
@@ -141,3 +143,24 @@ async def test_increments_continue_a_backup_of_an_earlier_release(tmp_path: Path
     assert await content(archive.restorable(full, first)) == await in_directory(tmp_path / "data")
     with pytest.raises(BrokenArchive, match="backup of another store"):
         archive.restorable(full, first, tmp_path / "other.increment")
+
+
+async def test_another_user_who_may_write_in_the_folder_gets_no_backup_and_redirects_none(tmp_path: Path) -> None:
+    """He has put files in place under all names that he can know, open to him or as links to a file of the victim."""
+    folder, target = tmp_path / "shared", tmp_path / "target"
+    folder.mkdir()
+    target.write_bytes(b"precious")
+    (folder / "backup.partial").symlink_to(target)
+    (folder / "backup").touch()
+    (folder / "backup").chmod(0o666)
+    planted = (folder / "backup").stat().st_ino
+    async with data_dir(tmp_path / "data") as kv:
+        await fill(kv, 3)
+
+    await backup(tmp_path / "data", folder / "backup")
+
+    present = (folder / "backup").lstat()
+    assert target.read_bytes() == b"precious"
+    assert (present.st_mode & 0o777, present.st_uid) == (0o600, os.geteuid())
+    assert present.st_ino != planted
+    assert archive.opened(folder / "backup").keys == 3
